@@ -3,7 +3,7 @@ import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignInMetrics } from './interaction/sign-in-metrics.js';
 import type { ObjectOf } from '../registry/kind.js';
-import type { Checked } from './policy/check-result.js';
+import type { PolicyCheckResult } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
 import type { PolicyFault } from './policy/fault.js';
 import type { Scope } from './claims/scopes.js';
@@ -19,12 +19,12 @@ export interface FetchAnswer {
 /** What the kind Policy needs of anyone who judges requests. */
 export interface PolicyPort {
   /** Whether a text may be put in force; up to seconds. */
-  check(text: string): Promise<Checked>;
+  check(text: string): Promise<PolicyCheckResult>;
   /**
    * Resolves once this replica judges by the policy, or a newer one; what its check warned of goes
    * into the log.
    */
-  inForce(policy: PolicyObject, warnings: readonly PolicyFault[]): Promise<void>;
+  activate(policy: PolicyObject, warnings: readonly PolicyFault[]): Promise<void>;
   /** What recorded decisions would be under a text that was checked. */
   replay(text: string): Promise<Impact>;
 }

@@ -4,8 +4,8 @@ import type { Store } from '../registry/store.js';
 import type { Engine } from './engine.js';
 import { ParsedPolicyCache } from './parsed-policy-cache.js';
 import {
-  enact,
-  newestPolicy,
+  createPolicy,
+  readNewestPolicy,
   Policy,
   policyName,
   policyNumber,
@@ -13,56 +13,56 @@ import {
 } from '../kinds/policy/policy.js';
 
 /**
- * After a text could not be compiled, and after history was lost, looks again so much later, in
- * milliseconds.
+ * Retry delays in milliseconds: after a policy could not be compiled, and after a watch lost
+ * history.
  */
-const again = { failed: 5_000, lost: [0, 2_000, 10_000] };
+const retryDelaysMs = { failed: 5_000, lost: [0, 2_000, 10_000] };
 
 /**
- * Keeps this replica judging by the newest policy in the store: loaded at start, followed through
- * the watch cache.
+ * Keeps the newest policy of the store active on this replica: loads it at start and follows the
+ * watch cache.
  */
 export class ActivePolicyController {
   readonly #engine: Engine;
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #changed: () => void;
-  readonly #kept: ParsedPolicyCache;
+  readonly #onChange: () => void;
+  readonly #parsedPolicyCache: ParsedPolicyCache;
   #desired = 0;
   #observed = 0;
-  #work: Promise<void> = Promise.resolve();
-  #keeping: Promise<void> = Promise.resolve();
-  #leave: () => void = () => {};
+  #activating: Promise<void> = Promise.resolve();
+  #caching: Promise<void> = Promise.resolve();
+  #unsubscribe: () => void = () => {};
   #stopped = false;
 
-  /** `changed` is called each time another policy has come into force here. */
-  constructor(engine: Engine, store: Store, log: Log, changed: () => void) {
-    this.#changed = changed;
+  /** `onChange` is called whenever another policy became active here. */
+  constructor(engine: Engine, store: Store, log: Log, onChange: () => void) {
+    this.#onChange = onChange;
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
-    this.#kept = new ParsedPolicyCache(store, engine);
+    this.#parsedPolicyCache = new ParsedPolicyCache(store, engine);
   }
 
   /**
-   * Follows from here on, and loads the newest policy, or creates the first; replicas may race for
-   * it.
+   * Starts the watch and activates the newest policy, or creates the first. Replicas may race to
+   * create it.
    */
   async start(): Promise<void> {
-    this.#follow();
-    const rules = await this.#first();
+    this.#watch();
+    const rules = await this.#defaultRules();
     const call = this.#store.systemCall();
     const policy = await this.#store.change(call, async (tx) => {
-      const newest = await newestPolicy(tx);
+      const newest = await readNewestPolicy(tx);
       return newest
         ? (await tx.get(Policy, policyName(newest.number)))!
-        : enact(tx, call, {
+        : createPolicy(tx, call, {
             spec: {
               cedar: this.#engine.defaultText,
               description: 'The policy this service comes with.',
             },
-            rules: rules ?? (await this.#engine.rulesOf(this.#engine.defaultText)),
+            rules: rules ?? (await this.#engine.summarizeRules(this.#engine.defaultText)),
           });
     });
     const {
@@ -76,36 +76,34 @@ export class ActivePolicyController {
     )
       this.#log.warn(
         { policy: name },
-        'the policy in force is the one an earlier release came with; this release comes with another, which takes its place only when someone creates it',
+        'the active policy is the default of an earlier release; the default of this release becomes active only if it is created as a Policy',
       );
-    await this.take(policy);
+    await this.apply(policy);
   }
 
-  /**
-   * Throws where no policy is in force, or a newer one than this replica could bring into force.
-   */
+  /** Throws if no policy is active, or if this replica could not activate the newest one. */
   check(): void {
-    if (this.#engine.inForce === undefined || this.#observed < this.#desired)
+    if (this.#engine.activePolicyName === undefined || this.#observed < this.#desired)
       throw new Error(
-        `policy ${policyName(this.#desired)} cannot be brought into force by this release; the way back in is another Policy in --manifests`,
+        `policy ${policyName(this.#desired)} cannot be activated by this release: add another Policy to --manifests`,
       );
-    if (!this.#engine.alive()) throw new Error('the engine does not answer');
+    if (!this.#engine.alive()) throw new Error('Cedar does not respond');
   }
 
   /**
-   * Brings a policy into force here, unless it is older than one that is or waits; where its text
-   * cannot be compiled, the former stays.
+   * Activates a policy here unless a newer one is active or pending. Keeps the previous policy if
+   * the text cannot be compiled.
    */
-  take(policy: PolicyObject): Promise<void> {
+  apply(policy: PolicyObject): Promise<void> {
     const number = policyNumber(policy.metadata.name);
-    if (number < this.#desired || number === this.#observed) return this.#work;
+    if (number < this.#desired || number === this.#observed) return this.#activating;
     this.#desired = number;
-    return (this.#work = this.#work.then(() => this.#apply(policy, number)));
+    return (this.#activating = this.#activating.then(() => this.#activate(policy, number)));
   }
 
-  /** Resolves once the policy, or a newer one, is in force here. */
-  async inForce(policy: PolicyObject): Promise<void> {
-    await this.take(policy);
+  /** Resolves once this or a newer policy is active here. */
+  async waitUntilActive(policy: PolicyObject): Promise<void> {
+    await this.apply(policy);
     if (this.#observed < policyNumber(policy.metadata.name))
       throw timeout(
         `policy ${policy.metadata.name} was created, but is not in force on this replica`,
@@ -114,96 +112,89 @@ export class ActivePolicyController {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#leave();
+    this.#unsubscribe();
     for (const timer of this.#timers) clearTimeout(timer);
-    await this.#work;
-    await this.#keeping;
+    await this.#activating;
+    await this.#caching;
   }
 
   /**
-   * The rules of the default text, read outside of any transaction where they are going to be
-   * needed.
+   * Returns the rules of the default text if they will be needed. Parses outside of the
+   * transaction.
    */
-  async #first() {
+  async #defaultRules() {
     const { entry } = await this.#store.storage.get('meta/policy');
-    return entry ? undefined : this.#engine.rulesOf(this.#engine.defaultText);
+    return entry ? undefined : this.#engine.summarizeRules(this.#engine.defaultText);
   }
 
-  async #apply(policy: PolicyObject, number: number): Promise<void> {
+  async #activate(policy: PolicyObject, number: number): Promise<void> {
     if (number < this.#desired || number <= this.#observed) return;
     const { name } = policy.metadata;
     try {
-      await this.#use(name, policy.spec.cedar);
+      await this.#useCachedRules(name, policy.spec.cedar);
       this.#observed = number;
-      this.#changed();
-      this.#log.info({ policy: name, author: policy.status.author }, 'a policy is in force');
+      this.#onChange();
+      this.#log.info({ policy: name, author: policy.status.author }, 'policy activated');
     } catch (error) {
       this.#log.error(
         { err: error, policy: name },
-        'a policy cannot be brought into force, the former stays',
+        'policy activation failed, the previous policy stays active',
       );
-      this.#later(again.failed, () => this.take(policy));
+      this.#retryAfter(retryDelaysMs.failed, () => this.apply(policy));
     }
   }
 
   /**
-   * By the rules that a replica kept when it read this text, else by the text, whose rules are then
-   * kept. No one looks at what is kept but when a policy comes into force: replicas of different
-   * releases overwrite each other's once each, not for ever.
+   * Activates a policy from its cached rules, or else from its text and then caches the rules. The
+   * cache is read only at an activation, so replicas of different releases overwrite each other's
+   * entry at most once each.
    */
-  async #use(name: string, text: string): Promise<void> {
-    const known = await this.#kept.of(name, text).catch((error) => {
-      this.#log.debug({ err: error }, 'what was kept of the policy cannot be read, its text is');
+  async #useCachedRules(name: string, text: string): Promise<void> {
+    const cachedRules = await this.#parsedPolicyCache.get(name, text).catch((error) => {
+      this.#log.debug({ err: error }, 'cached policy rules could not be read, parsing the text');
       return undefined;
     });
-    const rules = await this.#engine.use(name, text, known);
-    if (!known)
-      this.#keeping = this.#kept
-        .keep(name, text, rules)
-        .catch((error) =>
-          this.#log.debug(
-            { err: error },
-            'the rules of the policy were not kept for the next start',
-          ),
-        );
+    const rules = await this.#engine.use(name, text, cachedRules);
+    if (!cachedRules)
+      this.#caching = this.#parsedPolicyCache
+        .put(name, text, rules)
+        .catch((error) => this.#log.debug({ err: error }, 'policy rules could not be cached'));
   }
 
-  #follow(): void {
+  #watch(): void {
     const { watchCache } = this.#store;
     const { leave } = watchCache.subscribe(Policy.resource, watchCache.revision, {
       event: ({ after }) => {
         const policy = after?.object as PolicyObject | undefined;
-        if (policy?.status.inForce) void this.take(policy);
+        if (policy?.status.inForce) void this.apply(policy);
       },
       end: (why) => {
-        if (why === 'Compacted') this.#refollow();
+        if (why === 'Compacted') this.#resync();
       },
     });
-    this.#leave = leave;
+    this.#unsubscribe = leave;
   }
 
-  /** History was lost: whatever happened meanwhile is read from the store. */
-  #refollow(): void {
-    this.#follow();
-    for (const wait of again.lost) this.#later(wait, () => this.#load());
+  /** After the watch lost history, reads the newest policy from the store. */
+  #resync(): void {
+    this.#watch();
+    for (const delayMs of retryDelaysMs.lost) this.#retryAfter(delayMs, () => this.#readNewest());
   }
 
-  async #load(): Promise<void> {
+  async #readNewest(): Promise<void> {
     const policy = await this.#store.change(this.#store.systemCall(), async (tx) => {
-      const newest = await newestPolicy(tx);
+      const newest = await readNewestPolicy(tx);
       return newest && tx.get(Policy, policyName(newest.number));
     });
-    if (policy) await this.take(policy);
+    if (policy) await this.apply(policy);
   }
 
-  #later(wait: number, work: () => Promise<void>): void {
+  #retryAfter(delayMs: number, work: () => Promise<void>): void {
     if (this.#stopped) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      work().catch((error) =>
-        this.#log.warn({ err: error }, 'the newest policy could not be read'),
-      );
-    }, wait);
+      work().catch((error) => this.#log.warn({ err: error }, 'newest policy could not be read'));
+    }, delayMs);
     this.#timers.add(timer.unref());
   }
 }

@@ -1,6 +1,6 @@
 import type { Vocabulary } from './model/vocabulary.js';
 
-/** Rules about one kind, or about everything; left out where that kind is not there. */
+/** Rules about one kind or about everything; omitted if the kind is not served. */
 interface Section {
   readonly about?: string;
   readonly rules: string;
@@ -15,13 +15,13 @@ const beginning = `// The policy of this service, as it comes. Every request is 
 // browser that began a sign-in.
 `;
 
-/** What operators may do with a kind, and whose the objects are that they may write. */
+/** What operators may do with a kind, and whose objects they may write. */
 interface OperatorRow {
   readonly kind: string;
-  /** The name of the rule, after `operators-`. */
+  /** The name of the rule after `operators-`. */
   readonly rule: string;
   readonly actions: string;
-  /** `shared`: no person owns it; `owned`: a person does. Absent where operators only read. */
+  /** `shared`: no person owns the object; `owned`: a person does. Absent if operators only read. */
   readonly writes?: 'shared' | 'owned';
 }
 
@@ -337,7 +337,9 @@ when
 const are = (kinds: readonly string[]): string =>
   kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
 
-/** The policy in force until another is created (docs/design/api.md#default-policy). */
+/**
+ * Returns the first policy, active until another is created (docs/design/api.md#default-policy).
+ */
 export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
   const known = (name: string): boolean => actions.has(name) || groups.has(name);
   const deletable = actions.get('delete')?.resources ?? [];

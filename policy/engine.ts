@@ -9,84 +9,93 @@ import { cedarSchema } from './model/cedar-schema.js';
 import { defaultPolicy } from './default-policy.js';
 import {
   PolicyEvaluator,
-  noCounts,
+  zeroCounts,
   type EvaluatorContext,
-  type Counts,
+  type EvaluationCounts,
 } from './evaluate/evaluator.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Operator } from '../kinds/group/operator.js';
-import { lockout } from './lockout-check.js';
+import { checkLockout } from './lockout-check.js';
 import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
 import type { RuleSummary } from '../kinds/policy/rule-summary.js';
-import { readRules, ruleForm, summaryOf, type ParsedRules, type Rule } from './parse/rules.js';
+import {
+  readRules,
+  ruleFormatVersion,
+  summarize,
+  type ParsedRules,
+  type Rule,
+} from './parse/rules.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { EvaluationError } from './evaluate/error-log.js';
-import { neverHolds, unsupported } from './parse/unsupported.js';
+import { unsatisfiableCondition, unsupported } from './parse/unsupported.js';
 import { vocabularyOf, type Vocabulary } from './model/vocabulary.js';
-import type { Checked } from '../kinds/policy/check-result.js';
+import type { PolicyCheckResult } from '../kinds/policy/check-result.js';
 
-/** The engine of the policy: one text in force, others judged. */
+/** Evaluates the active policy, and checks other policy texts without activating them. */
 export interface Engine {
   /** The published Cedar schema. */
   readonly schema: string;
-  /** The text in force until another is. */
+  /** The text of the first policy, active until another is created. */
   readonly defaultText: string;
   /**
-   * Equal where texts are read alike: changes with Cedar, with what rules may name, and with the
-   * form rules are held in.
+   * Changes with Cedar's version, the schema and the rule format; equal values parse a text into
+   * equal rules.
    */
-  readonly reader: string;
-  /** Of the policies in force, since the start. */
-  readonly counts: Readonly<Counts>;
-  /** The name of the policy in force. */
-  readonly inForce: string | undefined;
+  readonly parserVersion: string;
+  /** Counters of the active policies since the start. */
+  readonly counts: Readonly<EvaluationCounts>;
+  /** The name of the active policy, or undefined. */
+  readonly activePolicyName: string | undefined;
   /**
-   * Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in
-   * force.
+   * Checks whether a text may become the active policy, in a worker thread, for up to seconds. Does
+   * not activate it.
    */
-  check(text: string): Promise<Checked>;
+  check(text: string): Promise<PolicyCheckResult>;
   /**
-   * The rules of a text that was checked before, in some tens of milliseconds; throws where it
-   * cannot be read.
+   * Returns summaries of the rules of a checked text; takes tens of milliseconds. Throws if the
+   * text cannot be parsed.
    */
-  rulesOf(text: string): Promise<RuleSummary[]>;
+  summarizeRules(text: string): Promise<RuleSummary[]>;
   /**
-   * Puts a checked text in force at once and wholly, everything remembered forgotten, by its rules
-   * where they are known already; answers them. Throws, and changes nothing, where it cannot be
-   * read. The latest call wins.
+   * Activates a checked text at once and clears every cache; returns its rules. Skips parsing if
+   * `parsedRules` are given. Throws and changes nothing if the text cannot be parsed. The latest
+   * call wins.
    */
-  use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]>;
+  use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
   /**
-   * Another text beside the one in force, to ask what it would say; at `time` (ms), where it is
-   * another than now.
+   * Compiles a text without activating it. Returns a function that evaluates requests at `timeMs`
+   * since the epoch, by default now.
    */
-  attempt(
+  compile(
     name: string,
     text: string,
-  ): Promise<(question: AuthorizationAttributes, time?: number) => AuthorizationResponse>;
-  /** One decision; never throws and never waits. */
-  decide(question: AuthorizationAttributes): AuthorizationResponse;
-  /** Whether Cedar answers at all. */
+  ): Promise<(attributes: AuthorizationAttributes, timeMs?: number) => AuthorizationResponse>;
+  /** Decides one request. Synchronous; never throws. */
+  decide(attributes: AuthorizationAttributes): AuthorizationResponse;
+  /** Returns whether Cedar still responds. */
   alive(): boolean;
 }
 
 /**
- * What an engine asks and tells: who the operators are, whenever a text is checked, and what goes
- * wrong and how long Cedar took, in seconds, under the policy in force.
+ * Dependencies of an engine. `operators` is read at each check; `onEvaluationError` and
+ * `evaluationSeconds` observe the active policy only.
  */
-interface Surroundings {
+interface EngineOptions {
   readonly operators?: () => Promise<readonly Operator[]>;
-  readonly trouble?: (trouble: EvaluationError) => void;
-  readonly evaluations?: Histogram | undefined;
+  readonly onEvaluationError?: (error: EvaluationError) => void;
+  readonly evaluationSeconds?: Histogram | undefined;
 }
 
-/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. */
+/**
+ * Loads Cedar and computes the vocabulary of the rules. Denies everything until a policy is
+ * activated.
+ */
 export async function openEngine(
   kinds: readonly AnyKind[],
   actions: readonly Action[],
-  surroundings: Surroundings = {},
+  options: EngineOptions = {},
 ): Promise<Engine> {
-  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), surroundings);
+  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options);
 }
 
 const systemAllow: AuthorizationResponse = {
@@ -102,31 +111,30 @@ const noPolicyDeny: AuthorizationResponse = {
 };
 
 /**
- * Cedar holds what is prepared by name for the whole process: engines side by side must not share
- * one.
+ * Cedar registers preparsed sets by name in the whole process, so each engine needs its own prefix.
  */
-let engines = 0;
+let engineCount = 0;
 
 class CedarEngine implements Engine {
   readonly schema: string;
   readonly defaultText: string;
-  readonly reader: string;
-  readonly counts: Counts = noCounts();
+  readonly parserVersion: string;
+  readonly counts: EvaluationCounts = zeroCounts();
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
   readonly #operators: () => Promise<readonly Operator[]>;
-  readonly #chambers: EvaluatorContext;
-  readonly #trial: EvaluatorContext;
-  #judge: PolicyEvaluator | undefined;
-  #calls = 0;
-  #checking: Promise<unknown> = Promise.resolve();
+  readonly #activeContext: EvaluatorContext;
+  readonly #trialContext: EvaluatorContext;
+  #activeEvaluator: PolicyEvaluator | undefined;
+  #useCount = 0;
+  #lastCheck: Promise<unknown> = Promise.resolve();
 
   constructor(
     cedar: Cedar,
     kinds: readonly AnyKind[],
     vocabulary: Vocabulary,
-    { operators = async () => [], trouble, evaluations }: Surroundings,
+    { operators = async () => [], onEvaluationError, evaluationSeconds }: EngineOptions,
   ) {
     this.#cedar = cedar;
     this.#kinds = kinds;
@@ -134,82 +142,92 @@ class CedarEngine implements Engine {
     this.#operators = operators;
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
-    this.reader = JSON.stringify([cedar.getCedarVersion(), ruleForm, this.schema]);
-    const own = ++engines;
-    this.#chambers = {
+    this.parserVersion = JSON.stringify([cedar.getCedarVersion(), ruleFormatVersion, this.schema]);
+    const engineNumber = ++engineCount;
+    this.#activeContext = {
       cedar,
       vocabulary,
-      prepared: new PreparsedPolicySetPool(cedar, `force${own}-`),
+      preparsedSets: new PreparsedPolicySetPool(cedar, `active${engineNumber}-`),
       counts: this.counts,
-      ...(evaluations && { evaluations }),
-      ...(trouble && { trouble }),
+      ...(evaluationSeconds && { evaluationSeconds }),
+      ...(onEvaluationError && { onEvaluationError }),
     };
-    this.#trial = {
+    this.#trialContext = {
       cedar,
       vocabulary,
-      prepared: new PreparsedPolicySetPool(cedar, `trial${own}-`),
-      counts: noCounts(),
+      preparsedSets: new PreparsedPolicySetPool(cedar, `trial${engineNumber}-`),
+      counts: zeroCounts(),
     };
   }
 
-  get inForce(): string | undefined {
-    return this.#judge?.name;
+  get activePolicyName(): string | undefined {
+    return this.#activeEvaluator?.name;
   }
 
-  /** One text after another: each has a thread. */
-  check(text: string): Promise<Checked> {
-    const checked = this.#checking.then(() => this.#check(text));
-    this.#checking = checked.catch(() => undefined);
+  /** Runs checks one after another, since each uses a worker thread. */
+  check(text: string): Promise<PolicyCheckResult> {
+    const checked = this.#lastCheck.then(() => this.#check(text));
+    this.#lastCheck = checked.catch(() => undefined);
     return checked;
   }
 
-  async #check(text: string): Promise<Checked> {
-    const valid = await validate(text, this.schema);
-    if ('faults' in valid) return valid;
-    const { rules, faults, places } = await this.#read(text);
-    const vain = faultsOf(rules, places, (rule) => neverHolds(rule, this.#vocabulary));
-    if (faults.length + vain.length > 0) return { faults: [...faults, ...vain] };
+  async #check(text: string): Promise<PolicyCheckResult> {
+    const validated = await validate(text, this.schema);
+    if ('faults' in validated) return validated;
+    const { rules, faults, positions } = await this.#parse(text);
+    const unsatisfiable = ruleFaults(rules, positions, (rule) =>
+      unsatisfiableCondition(rule, this.#vocabulary),
+    );
+    if (faults.length + unsatisfiable.length > 0) return { faults: [...faults, ...unsatisfiable] };
     const operators = await this.#operators();
-    const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, operators);
-    if (locked.length > 0) return { faults: locked };
-    const mute = rules
+    const lockouts = await checkLockout(
+      this.#createEvaluator('', rules, this.#trialContext),
+      this.#kinds,
+      operators,
+    );
+    if (lockouts.length > 0) return { faults: lockouts };
+    const withoutMessage = rules
       .filter(({ effect, message }) => effect === 'forbid' && !message)
       .map(({ id }) => ({
-        message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason`,
+        message: `rule ${JSON.stringify(id)} forbids without a @message: people see no reason`,
       }));
     return {
-      text: valid.text,
-      rules: rules.map(summaryOf),
-      warnings: [...valid.warnings, ...mute],
+      text: validated.text,
+      rules: rules.map(summarize),
+      warnings: [...validated.warnings, ...withoutMessage],
     };
   }
 
-  async rulesOf(text: string): Promise<RuleSummary[]> {
-    return (await this.#readable('', text)).map(summaryOf);
+  async summarizeRules(text: string): Promise<RuleSummary[]> {
+    return (await this.#parseOrThrow('', text)).map(summarize);
   }
 
-  async use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]> {
-    const call = ++this.#calls;
-    const rules = known ?? (await this.#readable(name, text));
-    if (call !== this.#calls) return rules;
-    this.#judge = this.#judgeOf(name, rules, this.#chambers);
+  async use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]> {
+    const useNumber = ++this.#useCount;
+    const rules = parsedRules ?? (await this.#parseOrThrow(name, text));
+    if (useNumber !== this.#useCount) return rules;
+    this.#activeEvaluator = this.#createEvaluator(name, rules, this.#activeContext);
     this.decide({ caller: { type: 'Anonymous' }, action: 'discovery', facts: { path: '/api' } });
     return rules;
   }
 
-  async attempt(
+  async compile(
     name: string,
     text: string,
-  ): Promise<(question: AuthorizationAttributes, time?: number) => AuthorizationResponse> {
-    const judge = this.#judgeOf(name, await this.#readable(name, text), this.#trial);
-    return (question, time) => this.#ask(judge, question, time);
+  ): Promise<(attributes: AuthorizationAttributes, timeMs?: number) => AuthorizationResponse> {
+    const evaluator = this.#createEvaluator(
+      name,
+      await this.#parseOrThrow(name, text),
+      this.#trialContext,
+    );
+    return (attributes, timeMs) => this.#evaluate(evaluator, attributes, timeMs);
   }
 
-  decide(question: AuthorizationAttributes): AuthorizationResponse {
-    const judgement = this.#ask(this.#judge, question);
-    if (judgement.allowed) this.counts.permits += 1;
-    else if (!question.every) this.counts.refusals += 1;
-    return judgement;
+  decide(attributes: AuthorizationAttributes): AuthorizationResponse {
+    const response = this.#evaluate(this.#activeEvaluator, attributes);
+    if (response.allowed) this.counts.permits += 1;
+    else if (!attributes.every) this.counts.refusals += 1;
+    return response;
   }
 
   alive(): boolean {
@@ -220,55 +238,59 @@ class CedarEngine implements Engine {
     }
   }
 
-  #ask(
-    judge: PolicyEvaluator | undefined,
-    question: AuthorizationAttributes,
-    time?: number,
+  #evaluate(
+    evaluator: PolicyEvaluator | undefined,
+    attributes: AuthorizationAttributes,
+    timeMs?: number,
   ): AuthorizationResponse {
-    if (question.caller.type === 'System') return systemAllow;
-    if (!judge) {
+    if (attributes.caller.type === 'System') return systemAllow;
+    if (!evaluator) {
       this.counts.errors += 1;
       return noPolicyDeny;
     }
-    return judge.decide(new AuthorizationRequest(question, time));
+    return evaluator.decide(new AuthorizationRequest(attributes, timeMs));
   }
 
-  /** Prepared sets of the judge before this one are given up. */
-  #judgeOf(name: string, rules: readonly Rule[], chambers: EvaluatorContext): PolicyEvaluator {
-    chambers.prepared.clear();
-    return new PolicyEvaluator(name, rules, chambers);
+  /** Creates an evaluator and frees the preparsed sets of the previous one. */
+  #createEvaluator(
+    name: string,
+    rules: readonly Rule[],
+    context: EvaluatorContext,
+  ): PolicyEvaluator {
+    context.preparsedSets.clear();
+    return new PolicyEvaluator(name, rules, context);
   }
 
-  async #readable(name: string, text: string): Promise<Rule[]> {
-    const { rules, faults } = await this.#read(text);
+  async #parseOrThrow(name: string, text: string): Promise<Rule[]> {
+    const { rules, faults } = await this.#parse(text);
     if (faults.length > 0)
-      throw new Error(`policy ${name} cannot be put in force: ${causesOf(faults)[0]!.message}`);
+      throw new Error(`policy ${name} cannot be activated: ${causesOf(faults)[0]!.message}`);
     return rules;
   }
 
-  /** The rules of a text, with what cannot be answered here among the faults. */
-  async #read(text: string): Promise<ParsedRules> {
-    const { rules, faults, places } = await readRules(this.#cedar, text);
+  /** Parses a text; rules that this service cannot evaluate are among the faults. */
+  async #parse(text: string): Promise<ParsedRules> {
+    const { rules, faults, positions } = await readRules(this.#cedar, text);
     return {
       rules,
-      places,
+      positions,
       faults: [
         ...faults,
-        ...faultsOf(rules, places, (rule) => unsupported(rule, this.#vocabulary)),
+        ...ruleFaults(rules, positions, (rule) => unsupported(rule, this.#vocabulary)),
       ],
     };
   }
 }
 
-/** What is wrong with each rule, at its place in the text. */
-const faultsOf = (
+/** Returns the fault of each rule that has one, with its position in the text. */
+const ruleFaults = (
   rules: readonly Rule[],
-  places: ParsedRules['places'],
-  why: (rule: Rule) => string | undefined,
+  positions: ParsedRules['positions'],
+  faultOf: (rule: Rule) => string | undefined,
 ): PolicyFault[] =>
   rules.flatMap((rule, index) => {
-    const message = why(rule);
+    const message = faultOf(rule);
     return message === undefined
       ? []
-      : [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[index]! }];
+      : [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...positions[index]! }];
   });

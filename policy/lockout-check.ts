@@ -7,7 +7,7 @@ import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { Operator } from '../kinds/group/operator.js';
 
-const person: Caller = {
+const samplePerson: Caller = {
   type: 'Account',
   account: 'bcdfghjklmnpqrstvwxz',
   email: '',
@@ -16,17 +16,17 @@ const person: Caller = {
 
 const interaction = 'a'.repeat(32);
 
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 
-const anyone: readonly Caller[] = [
+const sampleCallers: readonly Caller[] = [
   { type: 'Anonymous' },
   { type: 'Browser', interaction },
-  person,
+  samplePerson,
   { type: 'ClusterUser', user: 'person', groups: [] },
   { type: 'Client', client: 'some-client' },
 ];
 
-const documents: Readonly<Record<string, readonly string[]>> = {
+const publicPaths: Readonly<Record<string, readonly string[]>> = {
   discovery: [
     '/api',
     '/api/v1alpha1',
@@ -42,38 +42,38 @@ const documents: Readonly<Record<string, readonly string[]>> = {
   health: ['/livez', '/readyz', '/healthz'],
 };
 
-const challenges: Readonly<Record<Method, string>> = {
+const challengeSubresources: Readonly<Record<Method, string>> = {
   EmailCode: 'emailchallenge',
   EmailLink: 'emailchallenge',
   Passkey: 'passkeychallenge',
 };
 
-const sites = ['', 'same-origin', 'same-site', 'cross-site', 'none'];
+const fetchSites = ['', 'same-origin', 'same-site', 'cross-site', 'none'];
 
-/** Stands for all operators while none is known. */
-const unknown: Operator = { domain: 'example.test', groups: ['operators'] };
+/** Represents all operators while none is known. */
+const unknownOperator: Operator = { domain: 'example.test', groups: ['operators'] };
 
 /**
- * What must stay open to anyone, whatever else is asked: discovery, health and, in each form, every
- * policy a rule might single out.
+ * Yields requests that must be permitted to everyone: discovery, health, and reading policies in
+ * every form, including every policy that a rule names.
  */
-function* publicQuestions(
-  judge: PolicyEvaluator,
+function* publicRequests(
+  evaluator: PolicyEvaluator,
   policy: AnyKind | undefined,
 ): Generator<[string, AuthorizationAttributes]> {
-  for (const [action, paths] of Object.entries(documents))
-    for (const path of [...paths, ...judge.named('Path')])
-      for (const site of sites)
-        yield [action, { caller: anyone[0]!, action, facts: { path, site } }];
+  for (const [action, paths] of Object.entries(publicPaths))
+    for (const path of [...paths, ...evaluator.entityIds('Path')])
+      for (const site of fetchSites)
+        yield [action, { caller: sampleCallers[0]!, action, facts: { path, site } }];
   if (!policy) return;
-  const reading = function* (
+  const policyReads = function* (
     caller: Caller,
     site: string,
     facts: object = {},
   ): Generator<[string, AuthorizationAttributes]> {
     for (const action of ['get', 'list', 'watch'])
       for (const metadataOnly of [false, true])
-        for (const name of [undefined, 'p-1', ...judge.named('Policy')])
+        for (const name of [undefined, 'p-1', ...evaluator.entityIds('Policy')])
           yield [
             'reading policies',
             {
@@ -85,25 +85,28 @@ function* publicQuestions(
             },
           ];
   };
-  for (const caller of anyone) for (const site of sites) yield* reading(caller, site);
-  for (const [caller, facts] of people(judge)) yield* reading(caller, 'same-origin', facts);
+  for (const caller of sampleCallers)
+    for (const site of fetchSites) yield* policyReads(caller, site);
+  for (const [caller, facts] of distinctPeople(evaluator))
+    yield* policyReads(caller, 'same-origin', facts);
 }
 
 /**
- * People that the rules could tell apart, one look at a time: accounts, groups, domains, and how
- * they signed in.
+ * Yields people that the rules could distinguish, one property at a time: accounts, groups,
+ * domains, and sign-in methods.
  */
-function* people(judge: PolicyEvaluator): Generator<[Caller, object]> {
-  const groups = judge.named('Group');
-  const as = (more: object, facts: object = {}): [Caller, object] => [
-    { ...person, ...more } as Caller,
+function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]> {
+  const groups = evaluator.entityIds('Group');
+  const as = (properties: object, facts: object = {}): [Caller, object] => [
+    { ...samplePerson, ...properties } as Caller,
     facts,
   ];
-  for (const account of judge.named('Account')) yield as({ account });
+  for (const account of evaluator.entityIds('Account')) yield as({ account });
   for (const group of groups) yield as({ groups: [group] });
   if (groups.length > 1) yield as({ groups });
-  for (const text of judge.texts) yield as({ email: `person@${text}` }, { domain: text });
-  for (const method of Object.keys(challenges) as Method[])
+  for (const text of evaluator.stringLiterals)
+    yield as({ email: `person@${text}` }, { domain: text });
+  for (const method of Object.keys(challengeSubresources) as Method[])
     yield as({
       methods: [method],
       assurance: claimsOf(method).acr,
@@ -111,57 +114,62 @@ function* people(judge: PolicyEvaluator): Generator<[Caller, object]> {
     });
 }
 
-/** Rules may single out so many policies and paths: each is asked about. */
-const max = 20;
+/**
+ * The largest number of policies and paths that rules may name, since each adds requests to check.
+ */
+const maxNamed = 20;
 
-/** Lets others have a turn. */
-const turn = (): Promise<void> =>
+/** Yields to the event loop. */
+const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve);
   });
 
 /**
- * What a text would take from everybody: what is public, or every operator's way to another policy.
+ * Returns faults if a policy would deny public requests, or would leave no operator able to create
+ * another policy.
  */
-export async function lockout(
-  judge: PolicyEvaluator,
+export async function checkLockout(
+  evaluator: PolicyEvaluator,
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
 ): Promise<PolicyFault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
-  if (judge.named('Policy').length + judge.named('Path').length > max)
-    return [{ message: `at most ${max} policies and paths may be singled out` }];
-  let questions = 0;
-  for (const [what, question] of publicQuestions(judge, policy)) {
-    if (++questions % 10 === 0) await turn();
-    const asked = new AuthorizationRequest(question);
-    if (judge.moves(asked))
+  if (evaluator.entityIds('Policy').length + evaluator.entityIds('Path').length > maxNamed)
+    return [{ message: `at most ${maxNamed} policies and paths may be named` }];
+  let requestCount = 0;
+  for (const [description, attributes] of publicRequests(evaluator, policy)) {
+    if (++requestCount % 10 === 0) await yieldToEventLoop();
+    const request = new AuthorizationRequest(attributes);
+    if (evaluator.isTimeDependent(request))
       return [
         {
-          message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time`,
+          message: `${description} must be open to anyone at all times: the rules about it must not depend on the time`,
         },
       ];
-    if (!judge.decide(asked).allowed)
-      return [{ message: `${what} must be open to anyone: ${ruling(judge, asked)}` }];
+    if (!evaluator.decide(request).allowed)
+      return [
+        { message: `${description} must be open to anyone: ${explainDenial(evaluator, request)}` },
+      ];
   }
-  if (!policy || (await operatorsComeIn(judge, kinds, policy, operators))) return [];
+  if (!policy || (await canOperatorsSignIn(evaluator, kinds, policy, operators))) return [];
   return [
     {
       message:
-        'no operator could create policies any more: some member of Group "operators" must be able to sign in and to create policies',
+        'no operator could create policies: at least one member of Group "operators" must be able to sign in and to create policies',
     },
   ];
 }
 
-const ruling = (judge: PolicyEvaluator, asked: AuthorizationRequest): string => {
-  const [reason] = judge.decide(asked).reasons;
+const explainDenial = (evaluator: PolicyEvaluator, request: AuthorizationRequest): string => {
+  const [reason] = evaluator.decide(request).reasons;
   return reason!.rule === 'default'
     ? 'no rule permits it'
-    : `rule ${JSON.stringify(reason!.rule)} decides otherwise`;
+    : `rule ${JSON.stringify(reason!.rule)} denies it`;
 };
 
-/** How an operator comes in. */
-interface Way {
+/** One way for an operator to sign in. */
+interface SignInPath {
   readonly operator: Operator;
   readonly operatorsHavePasskeys: boolean;
   readonly method: Method;
@@ -169,67 +177,74 @@ interface Way {
 }
 
 /**
- * Whether some operator has some way to sign in and create a policy, both today and in ten years:
- * rules may end, and know office hours.
+ * Returns whether some operator can sign in and create a policy, both today and in ten years, since
+ * rules may expire or be limited to times of day.
  */
-async function operatorsComeIn(
-  judge: PolicyEvaluator,
+async function canOperatorsSignIn(
+  evaluator: PolicyEvaluator,
   kinds: readonly AnyKind[],
   policy: AnyKind,
   operators: readonly Operator[],
 ): Promise<boolean> {
-  const ways = waysIn(kinds, operators, distinct(judge, operators));
-  const isOpen = async (day: number): Promise<boolean> => {
-    for (let time = day; time < day + 24 * hour; time += 3 * hour)
-      for (const way of ways) {
-        await turn();
-        const asked = steps(kinds, policy, way, time);
-        if (asked.every((one) => judge.decide(new AuthorizationRequest(one, time)).allowed))
+  const paths = signInPaths(kinds, operators, distinguishableOperators(evaluator, operators));
+  const canSignInOn = async (day: number): Promise<boolean> => {
+    for (let time = day; time < day + 24 * hourMs; time += 3 * hourMs)
+      for (const path of paths) {
+        await yieldToEventLoop();
+        const requests = signInRequests(kinds, policy, path, time);
+        if (
+          requests.every(
+            (attributes) => evaluator.decide(new AuthorizationRequest(attributes, time)).allowed,
+          )
+        )
           return true;
       }
     return false;
   };
-  return (await isOpen(Date.now())) && isOpen(Date.now() + 3652 * 24 * hour);
+  return (await canSignInOn(Date.now())) && canSignInOn(Date.now() + 3652 * 24 * hourMs);
 }
 
-/** Every way that one of `some` of the operators may come in. */
-function waysIn(
+/** Returns every sign-in path of `subset`, a part of the operators. */
+function signInPaths(
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
-  some: readonly Operator[],
-): Way[] {
+  subset: readonly Operator[],
+): SignInPath[] {
   const operatorsHavePasskeys = operators.some(({ hasPasskey }) => hasPasskey);
   const hasPasskeys = kinds.some(({ kind }) => kind === 'Passkey');
-  return some.flatMap((operator) =>
-    (Object.keys(challenges) as Method[])
+  return subset.flatMap((operator) =>
+    (Object.keys(challengeSubresources) as Method[])
       .filter((method) => method !== 'Passkey' || (hasPasskeys && operator.hasPasskey))
       .flatMap((method) =>
-        sites.slice(0, 2).map((site) => ({ operator, operatorsHavePasskeys, method, site })),
+        fetchSites.slice(0, 2).map((site) => ({ operator, operatorsHavePasskeys, method, site })),
       ),
   );
 }
 
-/** Operators that the rules can tell apart: an account counts only where a rule names it. */
-function distinct(judge: PolicyEvaluator, operators: readonly Operator[]): readonly Operator[] {
-  if (operators.length === 0) return [unknown];
-  const named = new Set(judge.named('Account'));
-  const byLooks = new Map(
-    operators.map((one): [string, Operator] => [
+/** Returns operators that the rules can distinguish; accounts differ only if a rule names one. */
+function distinguishableOperators(
+  evaluator: PolicyEvaluator,
+  operators: readonly Operator[],
+): readonly Operator[] {
+  if (operators.length === 0) return [unknownOperator];
+  const named = new Set(evaluator.entityIds('Account'));
+  const byProperties = new Map(
+    operators.map((operator): [string, Operator] => [
       JSON.stringify([
-        one.domain,
-        one.groups,
-        one.isNew ?? false,
-        one.hasPasskey ?? false,
-        one.account !== undefined && named.has(one.account) ? one.account : '',
+        operator.domain,
+        operator.groups,
+        operator.isNew ?? false,
+        operator.hasPasskey ?? false,
+        operator.account !== undefined && named.has(operator.account) ? operator.account : '',
       ]),
-      one,
+      operator,
     ]),
   );
-  return [...byLooks.values()].slice(0, 200);
+  return [...byProperties.values()].slice(0, 200);
 }
 
-/** What is asked on an operator's way in and to a new policy. */
-function steps(
+/** Returns the requests of an operator's sign-in and of creating a policy. */
+function signInRequests(
   kinds: readonly AnyKind[],
   policy: AnyKind,
   {
@@ -237,19 +252,19 @@ function steps(
     operatorsHavePasskeys,
     method,
     site,
-  }: Way,
+  }: SignInPath,
   time: number,
 ): AuthorizationAttributes[] {
   const kind = kinds.find(({ bound }) => bound);
   const browser: Caller = { type: 'Browser', interaction };
-  const proof = {
+  const signIn = {
     methods: [method],
     assurance: claimsOf(method).acr,
     authenticated: Math.floor(time / 1000),
   };
   const passkeys = hasPasskey ? 1 : 0;
   const caller = {
-    ...person,
+    ...samplePerson,
     ...(account !== undefined && { account }),
     email: `operator@${domain}`,
     operator: true,
@@ -257,11 +272,13 @@ function steps(
     passkeys,
     operatorsHavePasskeys,
     operatorsHaveFullPasskeys: operatorsHavePasskeys,
-    ...proof,
+    ...signIn,
   } as Caller;
-  const facts = { client: 'vestibule-account', domain, groups, site, passkeys, ...proof };
-  const ofOwn = (action: string, more = {}): AuthorizationAttributes[] =>
-    kind ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...more } }] : [];
+  const facts = { client: 'vestibule-account', domain, groups, site, passkeys, ...signIn };
+  const interactionRequests = (action: string, extraFacts = {}): AuthorizationAttributes[] =>
+    kind
+      ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...extraFacts } }]
+      : [];
   return [
     ...['/oauth2/auth', `/oauth2/auth/${'a'.repeat(43)}`].map(
       (path): AuthorizationAttributes => ({
@@ -270,10 +287,10 @@ function steps(
         facts: { path, site },
       }),
     ),
-    ...ofOwn('get'),
-    ...ofOwn(`${kind?.resource}/${challenges[method]}`),
-    ...ofOwn(`${kind?.resource}/login`),
-    ...ofOwn(`${kind?.resource}/login`, { method }),
+    ...interactionRequests('get'),
+    ...interactionRequests(`${kind?.resource}/${challengeSubresources[method]}`),
+    ...interactionRequests(`${kind?.resource}/login`),
+    ...interactionRequests(`${kind?.resource}/login`, { method }),
     ...(isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
     { caller, action: 'signIn', facts },
     { caller, action: 'create', kind: policy, facts: { site, signedInRecently: true } },

@@ -7,13 +7,13 @@ const key = 'meta/policy-rules';
 const purpose = 'policy rules';
 const macLength = 32;
 
-/** Bytes that are worth keeping: rules that take more are those of a long text, which is rare. */
-const max = 512 << 10;
+/** The largest cached value in bytes; larger ones belong to long texts, which are rare. */
+const maxBytes = 512 << 10;
 
 /**
- * The rules of the policy in force as they were read from its text, which costs a start more than
- * all else. Made under a key of our own and bound to that policy, its text and what read it:
- * whoever writes to the store alone can make this service read the text again, and nothing else.
+ * Stores the parsed rules of the active policy, since parsing is the most expensive step of a
+ * start. The value has a MAC over the policy's name, its text and the parser's version. Someone who
+ * can write to the store can only force the text to be parsed again.
  */
 export class ParsedPolicyCache {
   readonly #store: Store;
@@ -25,28 +25,28 @@ export class ParsedPolicyCache {
   }
 
   /**
-   * The rules of this policy, where they were kept by what reads texts as this release does;
-   * nothing in every other case.
+   * Returns the cached rules of this policy, or undefined if a different policy, text or parser
+   * version was cached.
    */
-  async of(name: string, text: string): Promise<readonly Rule[] | undefined> {
+  async get(name: string, text: string): Promise<readonly Rule[] | undefined> {
     const { entry } = await this.#store.storage.get(key);
-    if (!entry || entry.value.length > macLength + max) return undefined;
+    if (!entry || entry.value.length > macLength + maxBytes) return undefined;
     const body = entry.value.toString('utf8', macLength);
     if (
       !this.#store.systemCall().keys.macMatches(purpose, body, entry.value.subarray(0, macLength))
     )
       return undefined;
     const { source, rules } = JSON.parse(body) as { source: string; rules: readonly Rule[] };
-    return source === this.#source(name, text) ? rules : undefined;
+    return source === this.#fingerprint(name, text) ? rules : undefined;
   }
 
   /**
-   * Keeps the rules of this policy in place of those of another; writes nothing where another
-   * replica did.
+   * Caches the rules of this policy in place of those of another. Writes nothing if another replica
+   * already did.
    */
-  async keep(name: string, text: string, rules: readonly Rule[]): Promise<void> {
-    const body = JSON.stringify({ source: this.#source(name, text), rules });
-    if (Buffer.byteLength(body) > max) return;
+  async put(name: string, text: string, rules: readonly Rule[]): Promise<void> {
+    const body = JSON.stringify({ source: this.#fingerprint(name, text), rules });
+    if (Buffer.byteLength(body) > maxBytes) return;
     const call = this.#store.systemCall();
     const value = Buffer.concat([call.keys.mac(purpose, body), Buffer.from(body)]);
     await this.#store.change(call, async (tx) => {
@@ -54,7 +54,7 @@ export class ParsedPolicyCache {
     });
   }
 
-  #source(name: string, text: string): string {
-    return hashOf(JSON.stringify([this.#engine.reader, name, text]));
+  #fingerprint(name: string, text: string): string {
+    return hashOf(JSON.stringify([this.#engine.parserVersion, name, text]));
   }
 }

@@ -6,67 +6,72 @@ import { withSpan } from '../observability/tracer.js';
 import type { PolicyPort } from '../kinds/ports.js';
 import type { Engine } from './engine.js';
 import { ActivePolicyController } from './active-policy-controller.js';
-import type { Counts } from './evaluate/evaluator.js';
+import type { EvaluationCounts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
 import { replay } from './replay.js';
-import { enact, hashOf, newestPolicy, type PolicyObject } from '../kinds/policy/policy.js';
+import {
+  createPolicy,
+  hashOf,
+  readNewestPolicy,
+  type PolicyObject,
+} from '../kinds/policy/policy.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 
-/** The policy as the rest of the service sees it. */
+/** The policy authorizer, as the rest of the service uses it. */
 export interface PolicyAuthorizer extends PolicyPort {
-  /** Every request and every scope is put to it. */
+  /** Authorizes every request and every scope. */
   readonly authorize: Authorizer;
-  /** Brings the newest policy into force, or creates the first. */
+  /** Activates the newest policy, or creates the first. */
   start(): Promise<void>;
   /**
-   * Puts a manifest's text in force, unless it is that of the last one loaded so; throws Refused
-   * where it may not be.
+   * Activates the text of a manifest unless it was the last one loaded from a manifest. Throws
+   * PolicyRefusedError if the text is not acceptable.
    */
   load(spec: { cedar: string; description?: string }): Promise<void>;
-  /** What was counted while judging, since the start. */
-  counts(): Readonly<Counts>;
-  /** Throws where this replica does not judge by the newest policy. */
+  /** Counters of the evaluator since the start. */
+  counts(): Readonly<EvaluationCounts>;
+  /** Throws if this replica does not use the newest policy. */
   ready(): void;
   stop(): Promise<void>;
 }
 
-/** A text that may not be put in force, in one line. */
+/** A policy text was refused; the message is one line. */
 export class PolicyRefusedError extends Error {
   override readonly name = 'PolicyRefusedError';
 }
 
 /**
- * Puts engine and store together; nothing is permitted before `start`. `changed` is called each
- * time another policy has come into force on this replica.
+ * Opens the policy authorizer; it denies everything before `start`. Calls `onChange` whenever this
+ * replica activated another policy.
  */
 export function openPolicyAuthorizer(
   engine: Engine,
   store: Store,
   log: Log,
-  changed: () => void,
+  onChange: () => void,
 ): PolicyAuthorizer {
-  const controller = new ActivePolicyController(engine, store, log, changed);
+  const controller = new ActivePolicyController(engine, store, log, onChange);
   const recorder = new Recorder(store, log);
   const activate = async (
     policy: PolicyObject,
     warnings: readonly PolicyFault[],
   ): Promise<void> => {
     logWarnings(log, policy, warnings);
-    await controller.inForce(policy);
+    await controller.waitUntilActive(policy);
   };
   return {
-    authorize: (question) => {
-      const decide = (): Decision => recorder.note(question, engine.decide(question));
-      return question.record === 'never'
+    authorize: (attributes) => {
+      const decide = (): Decision => recorder.record(attributes, engine.decide(attributes));
+      return attributes.record === 'never'
         ? decide()
         : withSpan('policy', decide, ({ allowed, reasons }) => ({
-            'vestibule.action': question.action,
+            'vestibule.action': attributes.action,
             'vestibule.allowed': allowed,
             'vestibule.rule': reasons[0]?.rule ?? '',
           }));
     },
     check: (text) => engine.check(text),
-    inForce: activate,
+    activate,
     counts: () => ({ ...engine.counts }),
     replay: (text) => replay(engine, store, text),
     start: () => controller.start(),
@@ -78,20 +83,20 @@ export function openPolicyAuthorizer(
     async load(spec) {
       const manifest = hashOf(spec.cedar);
       const call = store.systemCall();
-      const isNews = await store.change(
+      const isNew = await store.change(
         call,
-        async (tx) => (await newestPolicy(tx))?.manifest !== manifest,
+        async (tx) => (await readNewestPolicy(tx))?.manifest !== manifest,
       );
-      if (!isNews) return;
+      if (!isNew) return;
       const checked = await engine.check(spec.cedar);
       if ('faults' in checked)
-        throw new PolicyRefusedError(`spec.cedar: ${sentence(checked.faults[0]!)}`);
-      const made = await store.change(call, async (tx) =>
-        (await newestPolicy(tx))?.manifest === manifest
+        throw new PolicyRefusedError(`spec.cedar: ${formatFault(checked.faults[0]!)}`);
+      const created = await store.change(call, async (tx) =>
+        (await readNewestPolicy(tx))?.manifest === manifest
           ? undefined
-          : enact(tx, call, { spec, rules: checked.rules, manifest }),
+          : createPolicy(tx, call, { spec, rules: checked.rules, manifest }),
       );
-      if (made) await activate(made, checked.warnings);
+      if (created) await activate(created, checked.warnings);
     },
   };
 }
@@ -108,7 +113,7 @@ function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFa
     );
 }
 
-const sentence = ({
+const formatFault = ({
   message,
   line,
   column,

@@ -4,55 +4,58 @@ import { fromTimestamp } from '../registry/timestamp.js';
 import { pages } from '../registry/pager.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
 import type { Engine } from './engine.js';
-import { questionOf } from './decisions/record.js';
+import { toAttributes } from './decisions/record.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Impact } from '../kinds/policy/policy.js';
 
 /**
- * Names told of those that flip, decisions read together, and milliseconds: between two turns of
- * others, and for all.
+ * Names listed in each direction, decisions per page, and durations in milliseconds: between two
+ * yields to the event loop, and of the whole replay.
  */
-const bounds = { names: 1_000, page: 250, turn: 4, whole: 20_000 };
+const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4, timeoutMs: 20_000 };
 
-type Attempt = Awaited<ReturnType<Engine['attempt']>>;
+type Evaluate = Awaited<ReturnType<Engine['compile']>>;
 
 /**
- * What the decisions there are would be under a text; gives others their turn every few
- * milliseconds, and says how many it did not come to.
+ * Evaluates the recorded decisions against another text. Yields to the event loop every few
+ * milliseconds, and counts the decisions that the time limit did not allow to evaluate.
  */
 export async function replay(
   engine: Engine,
   store: Store,
   text: string,
-  whole = bounds.whole,
+  timeoutMs = limits.timeoutMs,
 ): Promise<Impact> {
-  const end = performance.now() + whole;
-  const attempt = await engine.attempt('', text);
-  const tally = new Tally(attempt, new Map(store.registry.kinds.map((kind) => [kind.kind, kind])));
+  const deadline = performance.now() + timeoutMs;
+  const evaluate = await engine.compile('', text);
+  const outcome = new Outcome(
+    evaluate,
+    new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
+  );
   let notReached = 0;
-  for await (const page of pages(store, PolicyDecision, bounds.page))
+  for await (const page of pages(store, PolicyDecision, limits.pageSize))
     for (const stored of page) {
-      if (notReached > 0 || performance.now() > end) {
+      if (notReached > 0 || performance.now() > deadline) {
         notReached += 1;
         continue;
       }
-      if (tally.due()) {
-        await turn();
-        tally.resume();
+      if (outcome.shouldYield()) {
+        await yieldToEventLoop();
+        outcome.resume();
       }
-      tally.add(stored.object as DecisionObject);
+      outcome.add(stored.object as DecisionObject);
     }
-  return tally.impact(notReached);
+  return outcome.impact(notReached);
 }
 
-const turn = (): Promise<void> =>
+const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve);
   });
 
-/** What came out so far. */
-class Tally {
-  readonly #attempt: Attempt;
+/** The outcome so far. */
+class Outcome {
+  readonly #evaluate: Evaluate;
   readonly #kinds: ReadonlyMap<string, AnyKind>;
   readonly #refused: string[] = [];
   readonly #allowed: string[] = [];
@@ -60,51 +63,51 @@ class Tally {
   #unchanged = 0;
   #undecidable = 0;
   #unnamed = { nowRefused: 0, nowAllowed: 0 };
-  #turn = performance.now();
+  #turnStartedAt = performance.now();
 
-  constructor(attempt: Attempt, kinds: ReadonlyMap<string, AnyKind>) {
-    this.#attempt = attempt;
+  constructor(evaluate: Evaluate, kinds: ReadonlyMap<string, AnyKind>) {
+    this.#evaluate = evaluate;
     this.#kinds = kinds;
   }
 
-  /** Whether it has gone on for long enough. */
-  due(): boolean {
-    return performance.now() - this.#turn > bounds.turn;
+  /** Returns whether it is time to yield to the event loop. */
+  shouldYield(): boolean {
+    return performance.now() - this.#turnStartedAt > limits.turnMs;
   }
   resume(): void {
-    this.#turn = performance.now();
+    this.#turnStartedAt = performance.now();
   }
 
   add(decision: DecisionObject): void {
     this.#replayed += 1;
-    const judgement = this.#judge(decision);
-    const before = decision.status.allowed;
-    if (!judgement || judgement.reasons[0]?.rule === 'error') this.#undecidable += 1;
-    else if (judgement.allowed === before) this.#unchanged += 1;
-    else if (before) this.#name(this.#refused, 'nowRefused', decision.metadata.name);
-    else this.#name(this.#allowed, 'nowAllowed', decision.metadata.name);
+    const response = this.#replay(decision);
+    const wasAllowed = decision.status.allowed;
+    if (!response || response.reasons[0]?.rule === 'error') this.#undecidable += 1;
+    else if (response.allowed === wasAllowed) this.#unchanged += 1;
+    else if (wasAllowed) this.#addName(this.#refused, 'nowRefused', decision.metadata.name);
+    else this.#addName(this.#allowed, 'nowAllowed', decision.metadata.name);
   }
 
   impact(notReached: number): Impact {
-    const more = this.#unnamed.nowRefused + this.#unnamed.nowAllowed > 0;
+    const hasUnnamed = this.#unnamed.nowRefused + this.#unnamed.nowAllowed > 0;
     return {
       replayed: this.#replayed,
       unchanged: this.#unchanged,
       nowRefused: this.#refused,
       nowAllowed: this.#allowed,
       undecidable: this.#undecidable,
-      ...(more && { unnamed: this.#unnamed }),
+      ...(hasUnnamed && { unnamed: this.#unnamed }),
       ...(notReached > 0 && { notReached }),
     };
   }
 
-  #judge(decision: DecisionObject): AuthorizationResponse | undefined {
-    const question = questionOf(decision, this.#kinds);
-    return question && this.#attempt(question, fromTimestamp(decision.status.firstTimestamp));
+  #replay(decision: DecisionObject): AuthorizationResponse | undefined {
+    const attributes = toAttributes(decision, this.#kinds);
+    return attributes && this.#evaluate(attributes, fromTimestamp(decision.status.firstTimestamp));
   }
 
-  #name(names: string[], which: 'nowRefused' | 'nowAllowed', name: string): void {
-    if (names.length < bounds.names) names.push(name);
-    else this.#unnamed[which] += 1;
+  #addName(names: string[], direction: 'nowRefused' | 'nowAllowed', name: string): void {
+    if (names.length < limits.nameCount) names.push(name);
+    else this.#unnamed[direction] += 1;
   }
 }

@@ -34,4 +34,4 @@ export const noWords = 'Policy refuses it.';
 export const whyRefused = ({ reasons }: Decision): string => reasons[0]?.message || noWords;
 
 /** Authorizes a request or scope; what no policy permits is denied. Synchronous; never throws. */
-export type Authorizer = (question: AuthorizationAttributes) => Decision;
+export type Authorizer = (attributes: AuthorizationAttributes) => Decision;

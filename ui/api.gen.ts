@@ -486,7 +486,7 @@ export interface PasskeyList {
   items: Passkey[];
 }
 
-/** The policy in force, or one that was. Anyone may read it. */
+/** The active policy, or a superseded one. Anyone may read it. */
 export interface Policy {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Policy';
@@ -521,7 +521,7 @@ export interface Policy {
   };
 }
 
-/** What policy decided about someone. */
+/** A decision of the policy about someone. */
 export interface PolicyDecision {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'PolicyDecision';

@@ -1,7 +1,7 @@
 import type { Cause } from '../../registry/status.js';
 import type { PolicyFault } from './fault.js';
 
-/** Faults as the causes of a 422 at `spec.cedar`. */
+/** Returns faults as causes of a 422 at `spec.cedar`. */
 export const causesOf = (faults: readonly PolicyFault[]): Cause[] =>
   faults.map(({ message, line, column }) => ({
     reason: 'FieldValueInvalid',

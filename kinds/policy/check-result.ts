@@ -1,8 +1,8 @@
 import type { RuleSummary } from './rule-summary.js';
 import type { PolicyFault } from './fault.js';
 
-/** A text that may be put in force, in the usual form; or all that is wrong with it. */
-export type Checked =
+/** The result of checking a text: the formatted text with its rules and warnings, or its faults. */
+export type PolicyCheckResult =
   | {
       readonly text: string;
       readonly rules: readonly RuleSummary[];

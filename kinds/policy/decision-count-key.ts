@@ -1,2 +1,2 @@
-/** The key of how many decisions of an account are objects of their own. */
+/** Returns the key that counts the single decisions of an account. */
 export const decisionCountKey = (account: string): string => `decisioncount/${account}`;

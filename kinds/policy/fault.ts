@@ -1,10 +1,10 @@
-/** Where in a text; line and column count from 1, in characters. */
-export interface Place {
+/** A position in a text; line and column count characters from 1. */
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Something wrong with a policy's text, and where. */
-export interface PolicyFault extends Partial<Place> {
+/** Something wrong with the text of a policy. */
+export interface PolicyFault extends Partial<TextPosition> {
   readonly message: string;
 }

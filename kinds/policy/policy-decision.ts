@@ -4,36 +4,39 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 import { principals } from './principals.js';
 
-/** For how long a decision is kept after it was last made, in milliseconds. */
-export const keptMs = 90 * 86_400_000;
+/** How long a decision is kept after it was last made, in milliseconds. */
+export const retentionMs = 90 * 86_400_000;
 
 /**
- * What a decision is put to another text with: who asked what of what, and the facts; no values of
- * claims, no secrets, no addresses.
+ * The input of a decision, for replaying it against another text: caller, resource and facts.
+ * Contains no claim values, secrets or addresses.
  */
 const Input = z.object({
   caller: z
     .object({
-      type: z.enum(principals).describe('What kind of caller it was.'),
-      name: z.string().optional().describe('Its Account, Interaction, cluster user or Client.'),
+      type: z.enum(principals).describe('The type of the caller.'),
+      name: z
+        .string()
+        .optional()
+        .describe('The name of the Account, Interaction, cluster user or Client.'),
     })
     .describe('Who sent the request.'),
-  groups: z.array(z.string()).optional().describe('Groups of the principal.'),
+  groups: z.array(z.string()).optional().describe('The groups of the principal.'),
   name: z.string().optional().describe('The object, scope, Client or path.'),
-  owner: z.string().optional().describe('The owner whose range a collection was narrowed to.'),
+  owner: z.string().optional().describe('The owner that a collection was limited to.'),
   facts: z
     .object({
-      account: z.string().optional().describe('The Account a sign-in or a scope is about.'),
-      client: z.string().optional().describe('The Client it is for.'),
+      account: z.string().optional().describe('The Account of a sign-in or scope.'),
+      client: z.string().optional().describe('The Client of the request.'),
       domain: z.string().optional().describe('The domain of the person’s address.'),
-      method: z.string().optional().describe('The way to sign in.'),
+      method: z.string().optional().describe('The sign-in method.'),
       methods: z.array(z.string()).optional().describe('How the person signed in.'),
-      assurance: z.string().optional().describe('How strong that was.'),
+      assurance: z.string().optional().describe('How strong the sign-in was (acr).'),
       authenticated: z
         .number()
         .int()
         .optional()
-        .describe('When that was, in seconds since the epoch.'),
+        .describe('When the person signed in, in seconds since the epoch.'),
       passkeys: z.number().int().optional().describe('How many passkeys the account had.'),
       operatorsHavePasskeys: z.boolean().optional().describe('Whether any operator had a passkey.'),
       operatorsHaveFullPasskeys: z
@@ -41,17 +44,20 @@ const Input = z.object({
         .optional()
         .describe('Whether any operator had a passkey that counts in full.'),
       signedInRecently: z.boolean().optional().describe('Whether the sign-in was recent.'),
-      metadataOnly: z.boolean().optional().describe('Only metadata was asked for.'),
-      site: z.string().optional().describe('Where the browser said the request came from.'),
+      metadataOnly: z.boolean().optional().describe('Whether only metadata was requested.'),
+      site: z.string().optional().describe('The value of Sec-Fetch-Site.'),
     })
-    .describe('What rules may ask of it besides.'),
+    .describe('The context attributes that rules may use.'),
 });
 export type Input = z.infer<typeof Input>;
 
 const DecisionSpec = z.object({
-  account: z.string().optional().describe('The Account it is about, which may read it.'),
-  principal: z.string().describe('Who asked, as rules name them.'),
-  action: z.string().describe('What was asked.'),
+  account: z
+    .string()
+    .optional()
+    .describe('The Account that the decision concerns; it may read it.'),
+  principal: z.string().describe('The principal, as rules name it.'),
+  action: z.string().describe('The action.'),
   resource: z
     .object({
       kind: z.string().describe('The kind, or Path.'),
@@ -59,16 +65,16 @@ const DecisionSpec = z.object({
         .string()
         .optional()
         .describe(
-          'The object, or the Client of a sign-in; absent for a collection and in a series of anything else.',
+          'The object, or the Client of a sign-in; absent for a collection and in other series.',
         ),
-      subresource: z.string().optional().describe('The action on it.'),
+      subresource: z.string().optional().describe('The subresource.'),
     })
     .optional()
-    .describe('On what; absent for a scope.'),
-  scope: z.string().optional().describe('The scope to be shared.'),
-  client: z.string().optional().describe('With whom.'),
+    .describe('The resource; absent for a scope.'),
+  scope: z.string().optional().describe('The scope to share.'),
+  client: z.string().optional().describe('The Client that the scope is shared with.'),
   policy: z.string().describe('The Policy that decided.'),
-  input: Input.describe('What the decision was made from: of a series, the first time.'),
+  input: Input.describe('The input of the decision; in a series, of the first one.'),
 });
 
 const DecisionStatus = z.object({
@@ -76,19 +82,19 @@ const DecisionStatus = z.object({
   reasons: z
     .array(
       z.object({
-        rule: z.string().describe('The rule.'),
-        message: z.string().describe('Its words for people.'),
+        rule: z.string().describe('The id of the rule.'),
+        message: z.string().describe('The message shown to people.'),
       }),
     )
-    .describe('The rules that decided, of a series the last time.'),
-  count: z.number().int().describe('How often; more than once in a series alone.'),
-  firstTimestamp: timestamp().describe('The first time.'),
-  lastTimestamp: timestamp().describe('The last time.'),
+    .describe('The rules that determined the decision; in a series, the last one.'),
+  count: z.number().int().describe('How many decisions; more than one only in a series.'),
+  firstTimestamp: timestamp().describe('When the first decision was made.'),
+  lastTimestamp: timestamp().describe('When the last decision was made.'),
 });
 
 /**
- * A PolicyDecision as the server holds it; `internal` has what the object told, which anyone who was
- * refused may not know.
+ * A PolicyDecision as the server holds it; `internal` holds what only the object revealed, which a
+ * refused caller must not learn.
  */
 export type DecisionObject = KindObject<
   z.infer<typeof DecisionSpec>,
@@ -97,8 +103,8 @@ export type DecisionObject = KindObject<
 >;
 
 /**
- * What policy decided: each refusal and change by itself; reads, scopes and Visitors in series of
- * same principal, action, kind and policy.
+ * A recorded decision: refusals and changes one by one; reads, scopes and anonymous requests in
+ * series of the same principal, action, kind and policy.
  */
 export const PolicyDecision = defineKind({
   kind: 'PolicyDecision',
@@ -107,12 +113,12 @@ export const PolicyDecision = defineKind({
   shortNames: ['pd'],
   owner: 'spec.account',
   named: 'service',
-  description: 'What policy decided about someone.',
+  description: 'A decision of the policy about someone.',
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,
   status: DecisionStatus,
   internal: z.object({ client: z.string().optional() }),
-  expires: ({ status }) => fromTimestamp(status.lastTimestamp) + keptMs,
+  expires: ({ status }) => fromTimestamp(status.lastTimestamp) + retentionMs,
   columns: {
     Principal: ({ spec }) => spec.principal,
     Action: ({ spec }) => spec.action,

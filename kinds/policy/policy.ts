@@ -15,35 +15,38 @@ import { timestamp } from '../signin/schema-types.js';
 import { causesOf } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
 
-/** What the recorded decisions would be under a new text (docs/design/api.md#policy-dry-run). */
+/** How recorded decisions would change under a new text (docs/design/api.md#policy-dry-run). */
 const Impact = z.object({
-  replayed: z.number().int().describe('Recorded decisions that were put to the new text.'),
-  unchanged: z.number().int().describe('Those that stay as they are.'),
+  replayed: z
+    .number()
+    .int()
+    .describe('Recorded decisions that were evaluated against the new text.'),
+  unchanged: z.number().int().describe('Decisions that stay the same.'),
   nowRefused: z
     .array(z.string())
-    .describe('Names of those that were permitted and would be refused.'),
+    .describe('Names of decisions that were permitted and would be refused.'),
   nowAllowed: z
     .array(z.string())
-    .describe('Names of those that were refused and would be permitted.'),
+    .describe('Names of decisions that were refused and would be permitted.'),
   undecidable: z
     .number()
     .int()
     .describe(
-      'Those that cannot be put to the new text: what they are about is not served any more, or ' +
-        'the text fails on them.',
+      'Decisions that cannot be evaluated: their kind is no longer served, or the new text ' +
+        'fails on them.',
     ),
   unnamed: z
     .object({
-      nowRefused: z.number().int().describe('More of these.'),
-      nowAllowed: z.number().int().describe('More of these.'),
+      nowRefused: z.number().int().describe('How many more.'),
+      nowAllowed: z.number().int().describe('How many more.'),
     })
     .optional()
-    .describe('How many flip beyond those named.'),
+    .describe('How many decisions would change beyond those named.'),
   notReached: z
     .number()
     .int()
     .optional()
-    .describe('Recorded decisions that time did not suffice for.'),
+    .describe('Recorded decisions not evaluated within the time limit.'),
 });
 export type Impact = z.infer<typeof Impact>;
 
@@ -52,28 +55,28 @@ const PolicySpec = z.object({
     .string()
     .min(1)
     .max(64 << 10)
-    .describe('The text, in Cedar.'),
-  description: z.string().max(1024).optional().describe('What it is for, in words.'),
+    .describe('The policy text, in Cedar.'),
+  description: z.string().max(1024).optional().describe('What the policy is for.'),
 });
 
 const PolicyStatus = z.object({
-  inForce: z.boolean().describe('Every request is put to this one.'),
-  inForceSince: timestamp().describe('Since when it is, or from when it was.'),
-  supersededTimestamp: timestamp().optional().describe('When another took its place.'),
+  inForce: z.boolean().describe('Whether this policy is the active one.'),
+  inForceSince: timestamp().describe('When it became active.'),
+  supersededTimestamp: timestamp().optional().describe('When a newer policy replaced it.'),
   author: z
     .string()
     .optional()
     .describe(
-      'The Account that created it, or the user of a cluster; vestibule where the service did. ' +
-        'Shown to operators alone.',
+      'The Account or cluster user that created it; vestibule if the service did. ' +
+        'Shown to operators only.',
     ),
   hash: z.string().describe('SHA-256 of the text.'),
   rules: z
     .array(
       z.object({
-        id: z.string().describe('The rule’s @id, or its place.'),
-        effect: z.enum(['permit', 'forbid']).describe('What it does.'),
-        message: z.string().optional().describe('Its words for people.'),
+        id: z.string().describe('The rule’s @id, or ruleN for the N-th rule.'),
+        effect: z.enum(['permit', 'forbid']).describe('Whether the rule permits or forbids.'),
+        message: z.string().optional().describe('The message shown to people.'),
       }),
     )
     .describe('The rules of the text.'),
@@ -84,7 +87,7 @@ const PolicyStatus = z.object({
 export type PolicyObject = KindObject<z.infer<typeof PolicySpec>, z.infer<typeof PolicyStatus>>;
 
 /**
- * The policy in force, or one that was: numbered in order, never changed; the newest is in force
+ * A policy, active or superseded: numbered in order and immutable; the newest is active
  * (docs/design/api.md#policy).
  */
 export const Policy = defineKind({
@@ -93,7 +96,7 @@ export const Policy = defineKind({
   singular: 'policy',
   shortNames: ['pol'],
   named: 'service',
-  description: 'The policy in force, or one that was. Anyone may read it.',
+  description: 'The active policy, or a superseded one. Anyone may read it.',
   verbs: ['get', 'list', 'watch', 'create'],
   spec: PolicySpec,
   status: PolicyStatus,
@@ -103,7 +106,7 @@ export const Policy = defineKind({
     Author: { wide: ({ status }) => status.author ?? '' },
   },
   strategy: {
-    /** Anyone may read the policy; who wrote it is the operators' business. */
+    /** Everyone may read the policy; only operators see its author. */
     status({ status }, { caller }) {
       if (!isOperator(caller)) delete status.author;
     },
@@ -111,34 +114,34 @@ export const Policy = defineKind({
   create: {
     dryRun: true,
     /**
-     * Checks the text before any transaction, supersedes in one commit, and answers once this
-     * replica judges by it.
+     * Checks the text before any transaction, supersedes the previous policy in one commit, and
+     * responds once the new one is active on this replica.
      */
     async run(call, { spec, metadata }): Promise<PolicyObject> {
       const checked = await call.ports.policy.check(spec.cedar);
       if ('faults' in checked) throw invalid(Policy, '', causesOf(checked.faults));
-      const made = await call.change((tx) =>
-        enact(tx, call, { spec, rules: checked.rules, metadata }),
+      const created = await call.change((tx) =>
+        createPolicy(tx, call, { spec, rules: checked.rules, metadata }),
       );
-      if (call.dryRun) made.status.impact = await call.ports.policy.replay(spec.cedar);
-      else await call.ports.policy.inForce(made, checked.warnings);
-      return made;
+      if (call.dryRun) created.status.impact = await call.ports.policy.replay(spec.cedar);
+      else await call.ports.policy.activate(created, checked.warnings);
+      return created;
     },
   },
 });
 
-/** What is to be put in force; its text was checked. */
-interface Enacted {
+/** A policy to be created; its text was checked. */
+interface NewPolicy {
   readonly spec: z.infer<typeof PolicySpec>;
   readonly rules: readonly RuleSummary[];
-  readonly metadata?: Pick<
-    Metadata,
-    'labels' | 'annotations'
-  > /** Hash of a manifest's text, remembered. */;
+  readonly metadata?: Pick<Metadata, 'labels' | 'annotations'> /** SHA-256 of a manifest's text. */;
   readonly manifest?: string;
 }
 
-/** Which policy is the newest, and the text last loaded from a manifest: what creators race for. */
+/**
+ * The number of the newest policy, and the hash of the text last loaded from a manifest. Concurrent
+ * creates conflict on this record.
+ */
 interface Newest {
   readonly number: number;
   readonly manifest?: string;
@@ -146,29 +149,29 @@ interface Newest {
 
 const newestKey = 'meta/policy';
 
-/** The name of a policy by its number, and back. */
+/** The name of a policy by its number, and the reverse. */
 export const policyName = (number: number): string => `p-${number}`;
 export const policyNumber = (name: string): number => Number(name.slice(2));
 
-/** SHA-256 of a text, in hex. */
+/** Returns the SHA-256 of a text in hex. */
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Which policy is the newest, in this transaction; nothing where there is none yet. */
-export async function newestPolicy(tx: Pick<Transaction, 'read'>): Promise<Newest | undefined> {
-  const held = await tx.read(newestKey);
-  return held && (JSON.parse(held.value.toString()) as Newest);
+/** Returns which policy is the newest, in this transaction; undefined if there is none. */
+export async function readNewestPolicy(tx: Pick<Transaction, 'read'>): Promise<Newest | undefined> {
+  const current = await tx.read(newestKey);
+  return current && (JSON.parse(current.value.toString()) as Newest);
 }
 
 /**
- * Puts a checked text in force under the next number and supersedes the one before, in one commit:
- * of several at once each gets a number of its own.
+ * Creates the newest policy and supersedes the previous one in one commit. Concurrent creates each
+ * get a number of their own.
  */
-export async function enact(
+export async function createPolicy(
   tx: Transaction,
   call: Pick<Call, 'now' | 'caller' | 'dryRun'>,
-  { spec, rules, metadata = {}, manifest }: Enacted,
+  { spec, rules, metadata = {}, manifest }: NewPolicy,
 ): Promise<PolicyObject> {
-  const newest = await newestPolicy(tx);
+  const newest = await readNewestPolicy(tx);
   const number = (newest?.number ?? 0) + 1;
   const now = toTimestamp(call.now);
   if (newest)
@@ -176,10 +179,13 @@ export async function enact(
       status.inForce = false;
       status.supersededTimestamp = now;
     });
-  const loaded = manifest ?? newest?.manifest;
-  tx.write(newestKey, Buffer.from(JSON.stringify({ number, ...(loaded && { manifest: loaded }) })));
-  const taken = call.dryRun ? undefined : await tx.get(Policy, policyName(number));
-  if (taken) return taken; // another came in between the two reads: this commit is lost at the newest, and made again
+  const manifestHash = manifest ?? newest?.manifest;
+  tx.write(
+    newestKey,
+    Buffer.from(JSON.stringify({ number, ...(manifestHash && { manifest: manifestHash }) })),
+  );
+  const existing = call.dryRun ? undefined : await tx.get(Policy, policyName(number));
+  if (existing) return existing; // another came in between the two reads: this commit is lost at the newest, and made again
   const { labels, annotations } = metadata;
   return tx.create(Policy, {
     metadata: {

@@ -1,2 +1,2 @@
-/** Who may ask for objects. */
+/** The types of callers that may request objects. */
 export const principals = ['Anonymous', 'Browser', 'Account', 'ClusterUser', 'Client'] as const;

@@ -1,4 +1,4 @@
-/** A rule as people see it in the status of a Policy. */
+/** A rule as the status of a Policy shows it. */
 export interface RuleSummary {
   readonly id: string;
   readonly effect: 'permit' | 'forbid';

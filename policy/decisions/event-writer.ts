@@ -4,27 +4,27 @@ import type { Store } from '../../registry/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { seriesEvent, seriesKey, writeEvent, type DecisionEvent } from './event.js';
 
-/** Series counted in memory, events that wait to be written, and those written in one commit. */
-const max = { series: 10_000, waiting: 2_000, together: 20 };
+/** Series counted in memory, events waiting to be written, and events per commit. */
+const limits = { seriesCount: 10_000, queueLength: 2_000, batchSize: 20 };
 
 /**
- * Milliseconds between two looks at the series, between two writes of one series (the busier, the
- * rarer), and until a commit that failed is tried again.
+ * In milliseconds: the interval of checking the series, the first and the longest interval of
+ * writing one (doubled while it stays busy), and the delay after a failed commit.
  */
-const waits = { look: 5_000, first: 5_000, longest: 300_000, again: 1_000 };
+const delaysMs = { check: 5_000, firstWrite: 5_000, maxWrite: 300_000, retry: 1_000 };
 
-/** A series with what was counted since it was last written. */
-interface Counted {
+/** A series with the decisions counted since it was last written. */
+interface Series {
   readonly event: DecisionEvent;
-  wait: number;
-  due: number;
+  delayMs: number;
+  dueAt: number;
 }
 
-/** Writes decisions in the background: single ones at once, series at intervals. */
+/** Writes decisions in the background: single events at once, series at intervals. */
 export class EventWriter {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #series = new Map<string, Counted>();
+  readonly #series = new Map<string, Series>();
   readonly #waiting: DecisionEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -36,116 +36,126 @@ export class EventWriter {
     this.#log = log;
   }
 
-  /** Whether another event may wait to be written. */
+  /** Returns whether another event may be queued. */
   get hasRoom(): boolean {
-    return this.#waiting.length < max.waiting;
+    return this.#waiting.length < limits.queueLength;
   }
 
-  /** Writes an event soon, together with others. */
+  /** Queues an event to be written soon, together with others. */
   add(event: DecisionEvent): void {
     this.#waiting.push(event);
-    this.#writing ??= this.#write();
+    this.#writing ??= this.#drain();
   }
 
   /**
-   * Counts a decision in its series; returns the name of the series, or undefined where there are
-   * too many.
+   * Counts a decision in its series; returns the name of the series, or undefined if there are too
+   * many.
    */
-  count(question: AuthorizationAttributes, judgement: AuthorizationResponse): string | undefined {
-    const key = seriesKey(question, judgement);
-    const held = this.#series.get(key)?.event;
-    if (!held) return this.#begin(key, question, judgement);
-    const now = Date.now();
-    if (held.count === 0) held.first = now;
-    held.count += 1;
-    held.last = now;
-    held.judgement = judgement;
-    return held.name;
-  }
-
-  #begin(
-    key: string,
-    question: AuthorizationAttributes,
-    judgement: AuthorizationResponse,
+  countInSeries(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
   ): string | undefined {
-    if (this.#series.size >= max.series) this.#forgetWritten();
-    if (this.#series.size >= max.series) {
-      this.#dropped += 1;
-      return undefined;
-    }
-    const event = seriesEvent(question, judgement);
-    const record = event.record();
-    this.#series.set(key, { event: { ...event, record: () => record }, wait: waits.first, due: 0 });
-    this.#timer ??= setInterval(() => this.#collect(performance.now()), waits.look).unref();
+    const key = seriesKey(attributes, response);
+    const event = this.#series.get(key)?.event;
+    if (!event) return this.#startSeries(key, attributes, response);
+    const now = Date.now();
+    if (event.count === 0) event.first = now;
+    event.count += 1;
+    event.last = now;
+    event.response = response;
     return event.name;
   }
 
-  #forgetWritten(): void {
+  #startSeries(
+    key: string,
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+  ): string | undefined {
+    if (this.#series.size >= limits.seriesCount) this.#dropWritten();
+    if (this.#series.size >= limits.seriesCount) {
+      this.#dropped += 1;
+      return undefined;
+    }
+    const event = seriesEvent(attributes, response);
+    const record = event.record();
+    this.#series.set(key, {
+      event: { ...event, record: () => record },
+      delayMs: delaysMs.firstWrite,
+      dueAt: 0,
+    });
+    this.#timer ??= setInterval(() => this.#enqueueDue(performance.now()), delaysMs.check).unref();
+    return event.name;
+  }
+
+  #dropWritten(): void {
     for (const [key, { event }] of this.#series) if (event.count === 0) this.#series.delete(key);
   }
 
-  /** Writes what is still in memory, and gives up where that fails. */
+  /** Writes what is still in memory; gives up on the first failure. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#isStopping = true;
     await this.#writing;
-    this.#collect(Infinity);
+    this.#enqueueDue(Infinity);
     await this.#writing;
   }
 
-  /** Takes the series that are due; none while the store takes no writes. */
-  #collect(now: number): void {
+  /** Queues the series that are due; none while the queue is full. */
+  #enqueueDue(now: number): void {
     if (this.#dropped > 0) {
-      this.#log.warn({ dropped: this.#dropped }, 'decisions were not counted: too many series');
+      this.#log.warn({ dropped: this.#dropped }, 'too many decision series, decisions dropped');
       this.#dropped = 0;
     }
     if (!this.hasRoom && !this.#isStopping) return;
-    for (const [key, counted] of this.#series) {
-      const { event, due, wait } = counted;
-      if (due > now) continue;
+    for (const [key, series] of this.#series) {
+      const { event, dueAt, delayMs } = series;
+      if (dueAt > now) continue;
       if (event.count === 0) {
         this.#series.delete(key);
         continue;
       }
       this.add({ ...event });
       event.count = 0;
-      counted.due = now + wait;
-      counted.wait = Math.min(wait * 2, waits.longest);
+      series.dueAt = now + delayMs;
+      series.delayMs = Math.min(delayMs * 2, delaysMs.maxWrite);
     }
   }
 
-  async #write(): Promise<void> {
+  async #drain(): Promise<void> {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
     for (let hasFailed = false; this.#waiting.length > 0; ) {
-      const some = this.#next();
+      const batch = this.#nextBatch();
       try {
         await this.#store.change(this.#store.systemCall(), async (tx) => {
-          for (const event of some) await writeEvent(tx, this.#store, event);
+          for (const event of batch) await writeEvent(tx, this.#store, event);
         });
-        this.#waiting.splice(0, some.length);
+        this.#waiting.splice(0, batch.length);
         hasFailed = false;
       } catch (error) {
         const { length: waiting } = this.#waiting;
         if (!hasFailed || this.#isStopping)
-          this.#log.warn({ err: error, waiting }, 'decisions could not be recorded yet');
+          this.#log.warn({ err: error, waiting }, 'decisions could not be recorded, retrying');
         hasFailed = true;
         if (this.#isStopping) break;
         await new Promise((resolve) => {
-          setTimeout(resolve, waits.again).unref();
+          setTimeout(resolve, delaysMs.retry).unref();
         });
       }
     }
     this.#writing = undefined;
   }
 
-  /** Those that wait longest; single ones of one account alone, since a commit makes room for one. */
-  #next(): DecisionEvent[] {
-    const group = ({ isSeries, account }: DecisionEvent): string | undefined =>
+  /**
+   * Returns the events that have waited longest. Single events of one account have a commit of
+   * their own, since a commit evicts for one account.
+   */
+  #nextBatch(): DecisionEvent[] {
+    const batchKey = ({ isSeries, account }: DecisionEvent): string | undefined =>
       isSeries ? '' : account;
-    const first = group(this.#waiting[0]!);
-    const other = this.#waiting.findIndex((event) => group(event) !== first);
-    return this.#waiting.slice(0, Math.min(other < 0 ? max.together : other, max.together));
+    const firstKey = batchKey(this.#waiting[0]!);
+    const end = this.#waiting.findIndex((event) => batchKey(event) !== firstKey);
+    return this.#waiting.slice(0, Math.min(end < 0 ? limits.batchSize : end, limits.batchSize));
   }
 }

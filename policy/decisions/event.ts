@@ -10,87 +10,92 @@ import { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { countDecision } from './decision-count.js';
-import { seriesName, singleName } from './names.js';
-import { accountOf, recordOf } from './record.js';
+import { seriesName, singleEventName } from './names.js';
+import { accountOf, toRecord } from './record.js';
 
-/** What is recorded of who asked what, and from which facts. */
+/** The part of a PolicyDecision that describes the request. */
 type DecisionRecord = Pick<DecisionObject, 'spec' | 'internal'>;
 
-/** A decision, or several like it, on the way into the object that records them. */
+/** One decision, or several of one series, to be written to a PolicyDecision. */
 export interface DecisionEvent {
   readonly name: string;
   readonly account: string | undefined;
-  /** Whether its object counts every decision of this kind. */
+  /** Whether the object counts all decisions of a series. */
   readonly isSeries: boolean;
-  /** Called only where there is no object yet. */
+  /** Called only if the object does not exist yet. */
   readonly record: () => DecisionRecord;
-  /** The latest answer. */
-  judgement: AuthorizationResponse;
-  /** How many, the first and the last of them in milliseconds since the epoch. */
+  /** The latest response. */
+  response: AuthorizationResponse;
+  /** The count, and the first and the last time in milliseconds since the epoch. */
   count: number;
   first: number;
   last: number;
 }
 
-/** Returns a decision that has an object to itself. */
+/** Returns the event of a decision with an object of its own. */
 export function singleEvent(
-  question: AuthorizationAttributes,
-  judgement: AuthorizationResponse,
+  attributes: AuthorizationAttributes,
+  response: AuthorizationResponse,
 ): DecisionEvent {
   const now = Date.now();
-  const record = recordOf(question, judgement);
+  const record = toRecord(attributes, response);
   const { account } = record.spec;
   return {
-    name: singleName(account, now),
+    name: singleEventName(account, now),
     account,
     isSeries: false,
     record: () => record,
-    judgement,
+    response,
     count: 1,
     first: now,
     last: now,
   };
 }
 
-/** Returns a decision that is one more of a series; `about` is the account that a change is about. */
+/**
+ * Returns the event of a decision in a series; `subjectAccount` is the account that a change
+ * concerns.
+ */
 export function seriesEvent(
-  question: AuthorizationAttributes,
-  judgement: AuthorizationResponse,
-  about?: string,
+  attributes: AuthorizationAttributes,
+  response: AuthorizationResponse,
+  subjectAccount?: string,
 ): DecisionEvent {
   const now = Date.now();
-  const account = isOfBrowsers(question) ? about : accountOf(question, judgement.allowed);
+  const account = isOfBrowsers(attributes)
+    ? subjectAccount
+    : accountOf(attributes, response.allowed);
   return {
-    name: seriesName(account, nameOf(seriesKey(question, judgement, about))),
+    name: seriesName(account, nameOf(seriesKey(attributes, response, subjectAccount))),
     account,
     isSeries: true,
-    record: () => seriesRecord(question, judgement, account),
-    judgement,
+    record: () => seriesRecord(attributes, response, account),
+    response,
     count: 1,
     first: now,
     last: now,
   };
 }
 
-/** What the decisions of a series have in common. */
+/** Returns what the decisions of a series have in common. */
 function seriesRecord(
-  question: AuthorizationAttributes,
-  judgement: AuthorizationResponse,
+  attributes: AuthorizationAttributes,
+  response: AuthorizationResponse,
   account: string | undefined,
 ): DecisionRecord {
   const {
     spec: { account: _, principal, resource, ...spec },
     internal,
-  } = recordOf(question, judgement);
+  } = toRecord(attributes, response);
   return {
     internal,
     spec: {
       ...(account !== undefined && { account }),
-      principal: isOfBrowsers(question) ? 'Browser' : principal,
+      principal: isOfBrowsers(attributes) ? 'Browser' : principal,
       ...(resource && {
         resource: {
           kind: resource.kind,
-          ...(question.action === 'signIn' && { name: resource.name }),
+          ...(attributes.action === 'signIn' && { name: resource.name }),
           ...(resource.subresource && { subresource: resource.subresource }),
         },
       }),
@@ -99,21 +104,24 @@ function seriesRecord(
   };
 }
 
-/** The series that a decision belongs to. */
+/** Returns the key of the series that a decision belongs to. */
 export const seriesKey = (
-  question: AuthorizationAttributes,
+  attributes: AuthorizationAttributes,
   { policy, allowed }: AuthorizationResponse,
-  about?: string,
+  subjectAccount?: string,
 ): string =>
-  `${whose(question, about)} ${question.action} ${question.kind?.kind ?? ''} ${policy} ${allowed ? '+' : '-'}`;
+  `${seriesSubject(attributes, subjectAccount)} ${attributes.action} ${attributes.kind?.kind ?? ''} ${policy} ${allowed ? '+' : '-'}`;
 
 /**
- * Who asks, as far as series tell them apart. Browsers come and go, so all of them share a series,
- * unless a change is about an account.
+ * Returns the subject of a series. All browsers share one, since they are short-lived, unless a
+ * change concerns an account.
  */
-function whose(question: AuthorizationAttributes, about: string | undefined): string {
-  const { caller, facts } = question;
-  if (isAboutPerson(question))
+function seriesSubject(
+  attributes: AuthorizationAttributes,
+  subjectAccount: string | undefined,
+): string {
+  const { caller, facts } = attributes;
+  if (isAboutPerson(attributes))
     return `Account ${String(facts?.account ?? (caller.type === 'Account' ? caller.account : ''))} ${String(facts?.scope ?? '')} ${String(facts?.client ?? '')}`;
   switch (caller.type) {
     case 'Account':
@@ -123,19 +131,19 @@ function whose(question: AuthorizationAttributes, about: string | undefined): st
     case 'Client':
       return `Client ${caller.client}`;
     default:
-      return about === undefined ? caller.type : `${caller.type} ${about}`;
+      return subjectAccount === undefined ? caller.type : `${caller.type} ${subjectAccount}`;
   }
 }
 
 const isAboutPerson = ({ action }: AuthorizationAttributes): boolean =>
   action === 'share' || action === 'signIn';
 
-const isOfBrowsers = (question: AuthorizationAttributes): boolean =>
-  question.caller.type === 'Browser' && !isAboutPerson(question);
+const isOfBrowsers = (attributes: AuthorizationAttributes): boolean =>
+  attributes.caller.type === 'Browser' && !isAboutPerson(attributes);
 
 /**
- * Writes an event in a commit: an object of its own, or more of a series. Writes nothing to a
- * series of an account that is gone.
+ * Writes an event in a transaction: an object of its own, or an update of a series. Skips series of
+ * deleted accounts.
  */
 export async function writeEvent(
   tx: Transaction,
@@ -151,9 +159,12 @@ export async function writeEvent(
     );
   }
   const key = objectKey(PolicyDecision, event.name);
-  const held = await tx.read(key);
-  if (held)
-    return put(tx, added(new EncodedObject(PolicyDecision, { key, revision: 0, ...held }), event));
+  const existing = await tx.read(key);
+  if (existing)
+    return put(
+      tx,
+      addToSeries(new EncodedObject(PolicyDecision, { key, revision: 0, ...existing }), event),
+    );
   const owner = account === undefined ? undefined : await tx.get(Account, account);
   if (account === undefined || owner) put(tx, objectOf(event, owner));
 }
@@ -164,7 +175,7 @@ function put(tx: Transaction, object: DecisionObject): void {
 }
 
 function objectOf(
-  { name, record, judgement, count, first, last }: DecisionEvent,
+  { name, record, response, count, first, last }: DecisionEvent,
   owner: KindObject | undefined,
 ): DecisionObject {
   return {
@@ -178,8 +189,8 @@ function objectOf(
     },
     ...record(),
     status: {
-      allowed: judgement.allowed,
-      reasons: [...judgement.reasons],
+      allowed: response.allowed,
+      reasons: [...response.reasons],
       count,
       firstTimestamp: toTimestamp(first),
       lastTimestamp: toTimestamp(last),
@@ -187,14 +198,17 @@ function objectOf(
   };
 }
 
-/** The object of a series with what an event adds to it. */
-function added(held: EncodedObject, { judgement, count, last }: DecisionEvent): DecisionObject {
-  const object = held.object as DecisionObject;
+/** Returns the object of a series with an event added. */
+function addToSeries(
+  existing: EncodedObject,
+  { response, count, last }: DecisionEvent,
+): DecisionObject {
+  const object = existing.object as DecisionObject;
   return {
     ...object,
     status: {
       ...object.status,
-      reasons: [...judgement.reasons],
+      reasons: [...response.reasons],
       count: object.status.count + count,
       lastTimestamp: toTimestamp(last),
     },

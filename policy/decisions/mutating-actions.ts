@@ -1,20 +1,27 @@
 import type { Registry } from '../../registry/registry.js';
 
-const changing = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'signUp']);
-const known = new WeakMap<Registry, ReadonlySet<string>>();
+const mutatingVerbs = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'signUp',
+]);
+const cache = new WeakMap<Registry, ReadonlySet<string>>();
 
-/** Whether an action changes something where it is permitted. */
-export function isChange(registry: Registry, action: string): boolean {
-  let all = known.get(registry);
-  if (!all)
-    known.set(
+/** Returns whether an action changes something when it is permitted. */
+export function isMutating(registry: Registry, action: string): boolean {
+  let mutating = cache.get(registry);
+  if (!mutating)
+    cache.set(
       registry,
-      (all = new Set([
-        ...changing,
+      (mutating = new Set([
+        ...mutatingVerbs,
         ...registry.actions
           .filter(({ verb }) => verb !== 'get')
           .map(({ of, subresource }) => `${of.resource}/${subresource}`),
       ])),
     );
-  return all.has(action);
+  return mutating.has(action);
 }

@@ -1,39 +1,41 @@
 import { randomName } from '../../registry/transaction.js';
 
-/** What decisions that concern no account are named by: no account is called so. */
-const anonymous = 'd';
+/** The prefix of decisions without an account; no account has this name. */
+const noAccount = 'd';
 
-/** The letters of names, in the order of keys. */
+/** The alphabet of names, in key order. */
 const letters = '2456789bcdfghjklmnpqrstvwxz';
 const digits = 9;
 
 /**
- * The name of one decision made at `now` (ms since the epoch): of two, the later comes first in a
- * list. It tells no more than its object's own time.
+ * Returns the name of one decision made at `now` (ms since the epoch). Later names sort first, and
+ * reveal only the time that the object shows anyway.
  */
-export const singleName = (account: string | undefined, now: number): string =>
-  `${account ?? anonymous}-${backwards(now)}${randomName(12)}`;
+export const singleEventName = (account: string | undefined, now: number): string =>
+  `${account ?? noAccount}-${reverseTimestamp(now)}${randomName(12)}`;
 
-/** Where the names of an account's single decisions begin and end: behind its series. */
-export const singlesOf = (account: string): { readonly start: string; readonly end: string } => ({
+/** Returns the range of an account's single decisions, which follow its series. */
+export const singleEventRange = (
+  account: string,
+): { readonly start: string; readonly end: string } => ({
   start: `${account}-1`,
   end: `${account}.`,
 });
 
 /**
- * The name of a series, by the hash of what its decisions have in common: all come before the
- * single ones, since they are never over.
+ * Returns the name of a series from the hash of its key. Series sort before single decisions, since
+ * they never end.
  */
 export const seriesName = (account: string | undefined, hash: string): string =>
-  `${account ?? anonymous}-0${hash}`;
+  `${account ?? noAccount}-0${hash}`;
 
-/** A number that shrinks as time goes on, in letters. */
-function backwards(now: number): string {
-  let rest = letters.length ** digits - 1 - now;
+/** Encodes a time so that later times sort first. */
+function reverseTimestamp(now: number): string {
+  let remainder = letters.length ** digits - 1 - now;
   let text = '';
   for (let i = 0; i < digits; i += 1) {
-    text = letters[rest % letters.length] + text;
-    rest = Math.floor(rest / letters.length);
+    text = letters[remainder % letters.length] + text;
+    remainder = Math.floor(remainder / letters.length);
   }
   return text;
 }

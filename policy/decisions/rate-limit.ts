@@ -1,43 +1,45 @@
 /**
- * Decisions about one owner that are objects of their own in an hour, owners counted at a time, and
- * refusals of all that are objects of their own in a minute.
+ * Single events per owner and hour, owners tracked at a time, and refusals of all owners per
+ * minute.
  */
-const max = { refusals: 60, changes: 120, owners: 50_000, refusalsOfAll: 1_200 };
-const hour = 3_600_000;
-const minute = 60_000;
+const limits = { refusals: 60, changes: 120, owners: 50_000, allRefusals: 1_200 };
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 /**
- * How many more decisions may be objects of their own: of each owner so many refusals and so many
- * changes an hour on this replica; the rest is counted in series.
+ * Limits how many decisions become objects of their own, per owner and hour on this replica. The
+ * rest is counted in series.
  */
 export class EventRateLimiter {
-  readonly #spent = new Map<string, number>();
-  #since = 0;
-  #ofAll = { since: 0, count: 0 };
+  readonly #spentByOwner = new Map<string, number>();
+  #windowStart = 0;
+  #allRefusals = { windowStart: 0, count: 0 };
 
   /**
-   * Takes one for `owner` at `now`, in milliseconds of a clock that never goes back; whether there
-   * was one left.
+   * Takes one of the owner's quota; `now` is in milliseconds of a monotonic clock. Returns whether
+   * one was left.
    */
-  take(what: 'refusals' | 'changes', owner: string, now = performance.now()): boolean {
-    if (now - this.#since >= hour) {
-      this.#spent.clear();
-      this.#since = now;
+  take(type: 'refusals' | 'changes', owner: string, now = performance.now()): boolean {
+    if (now - this.#windowStart >= hourMs) {
+      this.#spentByOwner.clear();
+      this.#windowStart = now;
     }
-    const key = `${what} ${owner}`;
-    const spent = this.#spent.get(key) ?? 0;
-    if (spent >= max[what]) return false;
-    if (spent === 0 && this.#spent.size >= max.owners)
-      this.#spent.delete(this.#spent.keys().next().value!);
-    this.#spent.set(key, spent + 1);
+    const key = `${type} ${owner}`;
+    const spent = this.#spentByOwner.get(key) ?? 0;
+    if (spent >= limits[type]) return false;
+    if (spent === 0 && this.#spentByOwner.size >= limits.owners)
+      this.#spentByOwner.delete(this.#spentByOwner.keys().next().value!);
+    this.#spentByOwner.set(key, spent + 1);
     return true;
   }
 
-  /** Takes a refusal of `owner`, where those of all owners in a minute leave one. */
+  /** Takes one refusal of the owner's quota and of the quota of all owners per minute. */
   takeRefusal(owner: string, now = performance.now()): boolean {
-    if (now - this.#ofAll.since >= minute) this.#ofAll = { since: now, count: 0 };
-    if (this.#ofAll.count >= max.refusalsOfAll || !this.take('refusals', owner, now)) return false;
-    this.#ofAll.count += 1;
+    if (now - this.#allRefusals.windowStart >= minuteMs)
+      this.#allRefusals = { windowStart: now, count: 0 };
+    if (this.#allRefusals.count >= limits.allRefusals || !this.take('refusals', owner, now))
+      return false;
+    this.#allRefusals.count += 1;
     return true;
   }
 }

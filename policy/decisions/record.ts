@@ -2,46 +2,46 @@ import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
 import { AuthorizationRequest, callerName } from '../model/authorization-request.js';
 import type { DecisionObject, Input } from '../../kinds/policy/policy-decision.js';
-import { facts } from '../model/context-attributes.js';
+import { contextAttributes } from '../model/context-attributes.js';
 
 type Spec = DecisionObject['spec'];
 
-/** Groups recorded at most. */
-const max = 200;
+/** The largest number of groups recorded. */
+const maxGroups = 200;
 
 /**
- * The Account a decision is about: who asked, or whose sign-in it is; one that is about to be made
- * only where it will be.
+ * Returns the Account that a decision concerns: the caller, or whose sign-in it is. An account
+ * about to be created counts only if the request is allowed.
  */
 export function accountOf(
-  { caller, facts: told, object }: AuthorizationAttributes,
+  { caller, facts: givenFacts, object }: AuthorizationAttributes,
   allowed: boolean,
 ): string | undefined {
   if (caller.type === 'Account') return caller.account;
   const found =
-    told?.account ??
-    (allowed ? told?.becomes : undefined) ??
+    givenFacts?.account ??
+    (allowed ? givenFacts?.becomes : undefined) ??
     (caller.type === 'Browser' ? object?.status?.account?.name : undefined);
   return typeof found === 'string' ? found : undefined;
 }
 
-/** What is recorded of a question: what people see of it, and what its object alone told. */
-export function recordOf(
-  question: AuthorizationAttributes,
-  judgement: { policy: string; allowed: boolean },
+/** Returns the recorded form of a request: the public part, and what only the object revealed. */
+export function toRecord(
+  attributes: AuthorizationAttributes,
+  response: { policy: string; allowed: boolean },
 ): { spec: Spec; internal: DecisionObject['internal'] } {
-  const asked = new AuthorizationRequest(question);
-  const { action, kind } = question;
-  const account = accountOf(question, judgement.allowed);
+  const request = new AuthorizationRequest(attributes);
+  const { action, kind } = attributes;
+  const account = accountOf(attributes, response.allowed);
   const [, subresource] = kind ? action.split('/') : [];
-  const name = kind ? question.name : asked.resource;
-  const client = clientOf(asked);
-  const about =
+  const name = kind ? attributes.name : request.resource;
+  const client = clientOf(request);
+  const target =
     action === 'share'
-      ? { scope: asked.resource, ...(client !== undefined && { client }) }
+      ? { scope: request.resource, ...(client !== undefined && { client }) }
       : {
           resource: {
-            kind: asked.resourceType,
+            kind: request.resourceType,
             ...(name !== undefined && { name }),
             ...(subresource && { subresource }),
           },
@@ -49,40 +49,42 @@ export function recordOf(
   return {
     spec: {
       ...(account !== undefined && { account }),
-      principal: principalOf(asked),
+      principal: principalOf(request),
       action,
-      ...about,
-      policy: judgement.policy,
-      input: inputOf(asked, name),
+      ...target,
+      policy: response.policy,
+      input: inputOf(request, name),
     },
-    internal: { ...(question.facts?.client === undefined && client !== undefined && { client }) },
+    internal: { ...(attributes.facts?.client === undefined && client !== undefined && { client }) },
   };
 }
 
-/** A principal as rules name it. */
+/** Returns a principal as rules name it. */
 export const principalOf = ({ principalType, principal }: AuthorizationRequest): string =>
   principalType === 'Anonymous' ? 'Anonymous' : `${principalType}::${JSON.stringify(principal)}`;
 
-function clientOf(asked: AuthorizationRequest): string | undefined {
-  const client = facts.client!.read(asked) as { __entity: { id: string } } | undefined;
+function clientOf(request: AuthorizationRequest): string | undefined {
+  const client = contextAttributes.client!.read(request) as
+    | { __entity: { id: string } }
+    | undefined;
   return client?.__entity.id;
 }
 
-function inputOf(asked: AuthorizationRequest, name: string | undefined): Input {
+function inputOf(request: AuthorizationRequest, name: string | undefined): Input {
   const {
-    question: { caller, owner, facts: told = {} },
-  } = asked;
-  const own = callerName(caller);
+    attributes: { caller, owner, facts: givenFacts = {} },
+  } = request;
+  const ownName = callerName(caller);
   const value = (fact: string): unknown => {
-    const read = facts[fact]!.read(asked);
+    const read = contextAttributes[fact]!.read(request);
     return read === '' || read === false || (Array.isArray(read) && read.length === 0)
       ? undefined
       : read;
   };
-  const authenticated = asked.fact('authenticated');
-  const known = {
-    account: told.account,
-    client: told.client,
+  const authenticated = request.fact('authenticated');
+  const recordedFacts = {
+    account: givenFacts.account,
+    client: givenFacts.client,
     authenticated: typeof authenticated === 'number' ? authenticated : undefined,
   };
   for (const fact of [
@@ -97,38 +99,38 @@ function inputOf(asked: AuthorizationRequest, name: string | undefined): Input {
     'metadataOnly',
     'site',
   ])
-    Object.assign(known, { [fact]: value(fact) });
+    Object.assign(recordedFacts, { [fact]: value(fact) });
   return {
     caller: {
       type: caller.type as Input['caller']['type'],
-      ...(own !== undefined && { name: own }),
+      ...(ownName !== undefined && { name: ownName }),
     },
-    ...(asked.groups.length > 0 && { groups: asked.groups.slice(0, max) }),
+    ...(request.groups.length > 0 && { groups: request.groups.slice(0, maxGroups) }),
     ...(name !== undefined && { name }),
     ...(owner !== undefined && { owner }),
-    facts: Object.fromEntries(Object.entries(known).filter(([, one]) => one !== undefined)),
+    facts: Object.fromEntries(
+      Object.entries(recordedFacts).filter(([, factValue]) => factValue !== undefined),
+    ),
   };
 }
 
-/**
- * The question a recorded decision answered; undefined where it is about a kind that is not served.
- */
-export function questionOf(
+/** Returns the attributes of a recorded request, or undefined if its kind is not served. */
+export function toAttributes(
   { spec, internal }: DecisionObject,
   kinds: ReadonlyMap<string, AnyKind>,
 ): AuthorizationAttributes | undefined {
   const { action, input, resource } = spec;
   const kind = resource && kinds.get(resource.kind);
-  const isOther =
+  const isWithoutKind =
     action === 'signUp' || action === 'signIn' || action === 'share' || resource?.kind === 'Path';
-  if (!kind && !isOther) return undefined;
+  if (!kind && !isWithoutKind) return undefined;
   const client = internal?.client === undefined ? {} : { client: internal.client };
   return {
     caller: callerOf(input),
     action,
     facts: { ...client, ...input.facts, ...otherFacts(spec), groups: input.groups ?? [] },
     ...(kind &&
-      !isOther && {
+      !isWithoutKind && {
         kind,
         ...(input.name !== undefined && { name: input.name }),
         ...(input.owner !== undefined && { owner: input.owner }),
@@ -136,7 +138,7 @@ export function questionOf(
   };
 }
 
-/** What was asked about where that is no object of a kind, as the fact that names it. */
+/** Returns the fact that names a resource which is not an object. */
 function otherFacts({ action, input, resource }: Spec): AuthorizationAttributes['facts'] {
   if (action === 'share') return { scope: input.name };
   if (resource?.kind === 'Path') return { path: input.name };

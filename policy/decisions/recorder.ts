@@ -5,16 +5,16 @@ import type { Store } from '../../registry/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { seriesEvent, singleEvent, writeEvent } from './event.js';
 import { EventWriter } from './event-writer.js';
-import { isChange } from './mutating-actions.js';
+import { isMutating } from './mutating-actions.js';
 import { EventRateLimiter } from './rate-limit.js';
 import { accountOf } from './record.js';
 
-/** Actions on no object that everybody may ask: what is permitted there says nothing of anyone. */
-const open = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
+/** Actions that everyone may use; allowing them is not recorded. */
+const publicActions = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
 
 /**
- * Records what policy decides: changes in their own commit, refusals one by one, both while their
- * owner has some left, everything else in series (docs/design/api.md#recorded-decisions).
+ * Records decisions: changes in their own commit and refusals as single objects, both within the
+ * rate limits; everything else in series (docs/design/api.md#recorded-decisions).
  */
 export class Recorder {
   readonly #store: Store;
@@ -29,28 +29,29 @@ export class Recorder {
   }
 
   /**
-   * The decision with its record, as far as it has one; what cannot be recorded is decided all the
-   * same.
+   * Returns the decision with its record, if it has one. Failing to record does not change the
+   * decision.
    */
-  note(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
+  record(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
     try {
-      return this.#note(question, judgement);
+      return this.#recordDecision(attributes, response);
     } catch (error) {
-      this.#log.error({ err: error }, 'a decision could not be recorded');
-      return judgement;
+      this.#log.error({ err: error }, 'decision could not be recorded');
+      return response;
     }
   }
 
-  #note(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
-    const { record, caller, action, kind } = question;
-    if (record === 'never' || caller.type === 'System' || judgement.policy === '') return judgement;
+  #recordDecision(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    const { record, caller, action, kind } = attributes;
+    if (record === 'never' || caller.type === 'System' || response.policy === '') return response;
     if (record !== 'change') {
-      if (!judgement.allowed)
-        return record === 'allowed' ? judgement : this.#refused(question, judgement);
-      if (!kind && open.has(action)) return judgement;
-      if (!isChange(this.#store.registry, action)) return this.#counted(question, judgement);
+      if (!response.allowed)
+        return record === 'allowed' ? response : this.#recordRefusal(attributes, response);
+      if (!kind && publicActions.has(action)) return response;
+      if (!isMutating(this.#store.registry, action))
+        return this.#countInSeries(attributes, response);
     }
-    return new ChangeDecision(judgement, () => this.#ofChange(question, judgement));
+    return new ChangeDecision(response, () => this.#changeRecord(attributes, response));
   }
 
   /** Writes what is still in memory. */
@@ -58,88 +59,91 @@ export class Recorder {
     return this.#writer.stop();
   }
 
-  #refused(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
-    if (question.caller.type === 'Anonymous' || question.action === 'share')
-      return this.#counted(question, judgement);
-    if (!this.#writer.hasRoom || !this.#limits.takeRefusal(ownerOf(question, false)))
-      return named(judgement, this.#writer.count(question, judgement));
-    const event = singleEvent(question, judgement);
+  #recordRefusal(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    if (attributes.caller.type === 'Anonymous' || attributes.action === 'share')
+      return this.#countInSeries(attributes, response);
+    if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false)))
+      return withName(response, this.#writer.countInSeries(attributes, response));
+    const event = singleEvent(attributes, response);
     this.#writer.add(event);
-    return named(judgement, event.name);
+    return withName(response, event.name);
   }
 
-  /** What is shared with a Client is named, since a Grant and a refusal say what they rest on. */
-  #counted(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
-    const name = this.#writer.count(question, judgement);
-    return question.action === 'share' ? named(judgement, name) : judgement;
+  /** Names the decision on a shared scope, since a Grant and a refusal refer to it. */
+  #countInSeries(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    const name = this.#writer.countInSeries(attributes, response);
+    return attributes.action === 'share' ? withName(response, name) : response;
   }
 
   /**
-   * An object of its own while its owner has some left, else one more of a series. What browsers
-   * and Anonymous change is about no one and counted once it is done, since all of them share that
-   * series.
+   * Returns an event of its own within the rate limit, else one of a series. Changes by browsers
+   * and anonymous callers without an account are counted after the commit, since all of them share
+   * one series.
    */
-  #ofChange(question: AuthorizationAttributes, judgement: AuthorizationResponse): ChangeRecord {
-    const { type } = question.caller;
-    const account = accountOf(question, judgement.allowed);
-    const isNobodys = account === undefined && (type === 'Browser' || type === 'Anonymous');
+  #changeRecord(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+  ): ChangeRecord {
+    const { type } = attributes.caller;
+    const account = accountOf(attributes, response.allowed);
+    const hasNoAccount = account === undefined && (type === 'Browser' || type === 'Anonymous');
     const isSingle =
-      !(isNobodys && judgement.allowed) &&
-      this.#limits.take('changes', ownerOf(question, judgement.allowed));
+      !(hasNoAccount && response.allowed) &&
+      this.#limits.take('changes', rateLimitKey(attributes, response.allowed));
     const event = isSingle
-      ? singleEvent(question, judgement)
-      : seriesEvent(question, judgement, account);
+      ? singleEvent(attributes, response)
+      : seriesEvent(attributes, response, account);
     return {
       name: event.name,
       join: async (tx) => {
-        if (isSingle || !isNobodys) await writeEvent(tx, this.#store, event);
-        else tx.after(() => this.#writer.count(question, judgement));
+        if (isSingle || !hasNoAccount) await writeEvent(tx, this.#store, event);
+        else tx.after(() => this.#writer.countInSeries(attributes, response));
       },
     };
   }
 }
 
-/** How one decision is written into a change, and what it is called. */
+/** The name of a recorded change, and how it is written. */
 interface ChangeRecord {
   readonly name: string;
   join(tx: Transaction): Promise<void>;
 }
 
-/** What a change is made with: named and recorded only where someone makes that change. */
+/** The decision on a change; it is named and recorded only if the change is made. */
 class ChangeDecision implements Decision {
   readonly allowed: boolean;
   readonly reasons: Decision['reasons'];
-  readonly #make: () => ChangeRecord;
-  #made: ChangeRecord | undefined;
+  readonly #createRecord: () => ChangeRecord;
+  #changeRecord: ChangeRecord | undefined;
 
-  constructor({ allowed, reasons }: Decision, make: () => ChangeRecord) {
+  constructor({ allowed, reasons }: Decision, createRecord: () => ChangeRecord) {
     this.allowed = allowed;
     this.reasons = reasons;
-    this.#make = make;
+    this.#createRecord = createRecord;
   }
 
-  /** Its name, where it was asked for: only then there is an object of that name. */
+  /** The name if it was read; only then an object of that name exists. */
   get written(): string | undefined {
-    return this.#made?.name;
+    return this.#changeRecord?.name;
   }
   get name(): string {
-    return (this.#made ??= this.#make()).name;
+    return (this.#changeRecord ??= this.#createRecord()).name;
   }
   join(tx: Transaction): Promise<void> {
-    return (this.#made ??= this.#make()).join(tx);
+    return (this.#changeRecord ??= this.#createRecord()).join(tx);
   }
 }
 
-const named = (judgement: Decision, name: string | undefined): Decision =>
-  name === undefined ? judgement : { ...judgement, name };
+const withName = (response: Decision, name: string | undefined): Decision =>
+  name === undefined ? response : { ...response, name };
 
 /**
- * Whose allowance a decision counts against: its account's, else that of whoever asked; browsers
- * without an account are one.
+ * Returns the key of the rate limit: the account, else the caller. All browsers without an account
+ * share one.
  */
-function ownerOf(question: AuthorizationAttributes, allowed: boolean): string {
-  const { caller } = question;
-  const account = accountOf(question, allowed);
+function rateLimitKey(attributes: AuthorizationAttributes, allowed: boolean): string {
+  const { caller } = attributes;
+  const account = accountOf(attributes, allowed);
   if (account !== undefined) return account;
   if (caller.type === 'ClusterUser') return `ClusterUser ${caller.user}`;
   return caller.type === 'Client' ? `Client ${caller.client}` : caller.type;

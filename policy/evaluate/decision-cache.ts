@@ -1,34 +1,39 @@
-/** Answers by key: the newest and the latest used, up to twice `half`. */
+/**
+ * A cache of decisions in two generations: keeps the most recently used, up to twice
+ * `generationSize` entries.
+ */
 export class DecisionCache<V> {
-  #young = new Map<string, V>();
-  #old = new Map<string, V>();
-  readonly #half: number;
+  #recent = new Map<string, V>();
+  #previous = new Map<string, V>();
+  readonly #generationSize: number;
 
-  constructor(half: number) {
-    this.#half = half;
+  constructor(generationSize: number) {
+    this.#generationSize = generationSize;
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#recent.size + this.#previous.size;
   }
 
   get(key: string): V | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) {
-      this.#old.delete(key);
-      this.set(key, old);
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent;
+    const previous = this.#previous.get(key);
+    if (previous !== undefined) {
+      this.#previous.delete(key);
+      this.set(key, previous);
     }
-    return old;
+    return previous;
   }
 
-  /** Remembers; what was not used since the young half last filled up goes. */
+  /**
+   * Stores a decision. When the recent generation is full, entries not used since then are evicted.
+   */
   set(key: string, value: V): void {
-    if (this.#young.size >= this.#half) {
-      this.#old = this.#young;
-      this.#young = new Map();
+    if (this.#recent.size >= this.#generationSize) {
+      this.#previous = this.#recent;
+      this.#recent = new Map();
     }
-    this.#young.set(key, value);
+    this.#recent.set(key, value);
   }
 }

@@ -1,56 +1,57 @@
 import type { Log } from '../../observability/log.js';
 
 /**
- * What went wrong while a policy was asked: the rules that failed, or those that were asked when it
- * took too long; no rule where it failed outside of them. Never what was asked.
+ * An evaluation that failed or exceeded the time limit. `rules` lists the rules that failed, or all
+ * that were evaluated; it is empty if the error is outside of the rules. Contains nothing of the
+ * request.
  */
 export interface EvaluationError {
-  readonly what: 'error' | 'overrun';
+  readonly type: 'error' | 'overrun';
   readonly policy: string;
   readonly rules: readonly string[];
 }
 
-const words = {
-  error: 'a policy could not be applied, which refuses',
-  overrun: 'a policy took too long, which refuses',
+const messages = {
+  error: 'policy evaluation failed, request denied',
+  overrun: 'policy evaluation exceeded the time limit, request denied',
 };
-const max = 1_000;
-const quiet = 60_000;
+const maxEntries = 1_000;
+const intervalMs = 60_000;
 
 /**
- * Puts troubles into the log: of each rule of each policy at once, and then once a minute at most
- * with how often it was.
+ * Logs evaluation errors: the first of each rule at once, then at most one a minute with their
+ * count.
  */
 export class EvaluationErrorLog {
   readonly #log: Log;
-  readonly #noted = new Map<string, { at: number; times: number }>();
+  readonly #entries = new Map<string, { at: number; times: number }>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** What notes each trouble it is told of. */
-  static into(log: Log): (trouble: EvaluationError) => void {
-    const troubles = new EvaluationErrorLog(log);
-    return (trouble) => troubles.note(trouble);
+  /** Returns a handler that logs each error that it receives. */
+  static handler(log: Log): (error: EvaluationError) => void {
+    const errorLog = new EvaluationErrorLog(log);
+    return (error) => errorLog.record(error);
   }
 
-  /** Notes one; never throws. */
-  note({ what, policy, rules }: EvaluationError): void {
+  /** Logs or counts one error; never throws. */
+  record({ type, policy, rules }: EvaluationError): void {
     for (const rule of rules.length > 0 ? rules : [undefined]) {
-      const [key, now] = [`${policy} ${what} ${rule ?? ''}`, performance.now()];
-      const noted = this.#noted.get(key) ?? { at: -Infinity, times: 0 };
-      noted.times += 1;
-      if (now - noted.at >= quiet) {
+      const [key, now] = [`${policy} ${type} ${rule ?? ''}`, performance.now()];
+      const entry = this.#entries.get(key) ?? { at: -Infinity, times: 0 };
+      entry.times += 1;
+      if (now - entry.at >= intervalMs) {
         this.#log.error(
-          { policy, ...(rule !== undefined && { rule }), times: noted.times },
-          words[what],
+          { policy, ...(rule !== undefined && { rule }), times: entry.times },
+          messages[type],
         );
-        Object.assign(noted, { at: now, times: 0 });
+        Object.assign(entry, { at: now, times: 0 });
       }
-      if (this.#noted.size >= max && !this.#noted.has(key))
-        this.#noted.delete(this.#noted.keys().next().value!);
-      this.#noted.set(key, noted);
+      if (this.#entries.size >= maxEntries && !this.#entries.has(key))
+        this.#entries.delete(this.#entries.keys().next().value!);
+      this.#entries.set(key, entry);
     }
   }
 }

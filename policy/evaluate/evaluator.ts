@@ -9,121 +9,130 @@ import type { AuthorizationResponse } from './decision-result.js';
 import { DecisionCache } from './decision-cache.js';
 import type { ResidualPolicySet } from './residual-set.js';
 import type { PreparsedPolicySetPool } from './preparsed-pool.js';
-import { namedIn, textsIn, type Rule } from '../parse/rules.js';
+import { entityIdsIn, stringLiteralsIn, type Rule } from '../parse/rules.js';
 import { PolicySlice } from './policy-slice.js';
 import type { EvaluationError } from './error-log.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
- * What was counted since the start: answers from memory, evaluations that are remembered from now
- * on, those that never are, and what went wrong.
+ * Counters since the start: cache hits, evaluations that were cached (misses), evaluations that
+ * cannot be cached (bypasses), and errors.
  */
-export interface Counts {
+export interface EvaluationCounts {
   hits: number;
   misses: number;
-  unmemoised: number;
+  bypasses: number;
   errors: number;
   overruns: number;
   permits: number;
   refusals: number;
 }
 
-/** Nothing counted yet. */
-export const noCounts = (): Counts => ({
+/** Returns counters at zero. */
+export const zeroCounts = (): EvaluationCounts => ({
   hits: 0,
   misses: 0,
-  unmemoised: 0,
+  bypasses: 0,
   errors: 0,
   overruns: 0,
   permits: 0,
   refusals: 0,
 });
 
-/** What makes a judge; `trouble` is told what goes wrong. */
+/** Dependencies of an evaluator. */
 export interface EvaluatorContext {
   readonly cedar: Cedar;
   readonly vocabulary: Vocabulary;
-  readonly prepared: PreparsedPolicySetPool;
-  readonly counts: Counts;
-  readonly evaluations?: Histogram;
-  readonly trouble?: (trouble: EvaluationError) => void;
+  readonly preparsedSets: PreparsedPolicySetPool;
+  readonly counts: EvaluationCounts;
+  readonly evaluationSeconds?: Histogram;
+  readonly onEvaluationError?: (error: EvaluationError) => void;
 }
 
-/** Decisions remembered, in two halves. */
-export const memory = 64 << 10;
+/** The largest number of cached decisions, in both generations. */
+export const cacheCapacity = 64 << 10;
 
-/** A longer key is not worth its room. */
-const longest = 1024;
+/** Decisions with longer keys, in characters, are not cached. */
+const maxKeyLength = 1024;
 
-/** The longest an evaluation may take, in ms (docs/design/policy.md#errors-and-time-limit). */
-export const budget = 100;
+/** The time limit of one evaluation, in ms (docs/design/policy.md#errors-and-time-limit). */
+export const evaluationTimeoutMs = 100;
 
-/** One policy, ready to answer; its memory goes with it. */
+/** Evaluates requests against one policy, with a decision cache of its own. */
 export class PolicyEvaluator {
   readonly name: string;
   readonly #rules: readonly Rule[];
-  readonly #byID: ReadonlyMap<string, Rule>;
-  readonly #chambers: EvaluatorContext;
-  readonly #memo = new DecisionCache<AuthorizationResponse>(memory / 2);
+  readonly #rulesById: ReadonlyMap<string, Rule>;
+  readonly #context: EvaluatorContext;
+  readonly #cache = new DecisionCache<AuthorizationResponse>(cacheCapacity / 2);
   readonly #slices = new Map<string, PolicySlice>();
-  readonly #default: AuthorizationResponse;
-  readonly #failed: AuthorizationResponse;
+  readonly #defaultDeny: AuthorizationResponse;
+  readonly #errorDeny: AuthorizationResponse;
 
-  constructor(name: string, rules: readonly Rule[], chambers: EvaluatorContext) {
+  constructor(name: string, rules: readonly Rule[], context: EvaluatorContext) {
     this.name = name;
     this.#rules = rules;
-    this.#byID = new Map(rules.map((rule) => [rule.id, rule]));
-    this.#chambers = chambers;
-    this.#default = {
+    this.#rulesById = new Map(rules.map((rule) => [rule.id, rule]));
+    this.#context = context;
+    this.#defaultDeny = {
       allowed: false,
       policy: name,
       reasons: [{ rule: 'default', message: 'No rule permits it.' }],
     };
-    this.#failed = {
+    this.#errorDeny = {
       allowed: false,
       policy: name,
       reasons: [{ rule: 'error', message: 'The policy could not be applied.' }],
     };
   }
 
-  /** The ids of a type that rules single out. */
-  named(type: string): string[] {
-    return namedIn(this.#rules, type);
+  /** Returns the ids of an entity type that rules name. */
+  entityIds(type: string): string[] {
+    return entityIdsIn(this.#rules, type);
   }
 
-  /** Every text that rules compare something with. */
-  get texts(): string[] {
-    return textsIn(this.#rules);
+  /** Returns every string literal in the conditions of the rules. */
+  get stringLiterals(): string[] {
+    return stringLiteralsIn(this.#rules);
   }
 
-  /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
-  decide(asked: AuthorizationRequest): AuthorizationResponse {
+  /** Decides a request from the cache or by evaluation. Any failure denies and is counted. */
+  decide(request: AuthorizationRequest): AuthorizationResponse {
     try {
-      const { every = false } = asked.question;
-      const slice = this.slice(asked);
-      const key = every ? slice.commonKey(asked) : slice.key(asked);
-      const known = this.#memo.get(key);
-      if (!known)
-        return this.#evaluate(every ? slice.common(asked) : slice.residual(asked), asked, key);
-      this.#chambers.counts.hits += 1;
-      return known;
+      const { every = false } = request.attributes;
+      const slice = this.slice(request);
+      const key = every ? slice.collectionKey(request) : slice.key(request);
+      const cached = this.#cache.get(key);
+      if (!cached)
+        return this.#evaluate(
+          every ? slice.collectionResidual(request) : slice.residual(request),
+          request,
+          key,
+        );
+      this.#context.counts.hits += 1;
+      return cached;
     } catch {
-      return this.#fail('errors');
+      return this.#deny('errors');
     }
   }
 
-  /** Whether the answer to a question may change by itself. */
-  moves(asked: AuthorizationRequest): boolean {
-    return this.slice(asked).residual(asked).moves;
+  /** Returns whether the decision on a request may change with time. */
+  isTimeDependent(request: AuthorizationRequest): boolean {
+    return this.slice(request).residual(request).isTimeDependent;
   }
 
-  /** The slice a question falls into, made when first met. */
+  /** Returns the slice that a request belongs to; created on first use. */
   slice({ action, principalType, resourceType }: AuthorizationRequest): PolicySlice {
     const name = `${action} ${principalType} ${resourceType}`;
     let slice = this.#slices.get(name);
     if (!slice) {
-      const shape = { action, principal: principalType, resource: resourceType };
-      slice = new PolicySlice(this.#slices.size, this.#rules, shape, this.#chambers.vocabulary);
+      const environment = { action, principal: principalType, resource: resourceType };
+      slice = new PolicySlice(
+        this.#slices.size,
+        this.#rules,
+        environment,
+        this.#context.vocabulary,
+      );
       this.#slices.set(name, slice);
     }
     return slice;
@@ -131,24 +140,24 @@ export class PolicyEvaluator {
 
   #evaluate(
     set: ResidualPolicySet | undefined,
-    asked: AuthorizationRequest,
+    request: AuthorizationRequest,
     key: string,
   ): AuthorizationResponse {
-    const isRemembered = !set?.moves && key.length <= longest;
-    this.#chambers.counts[isRemembered ? 'misses' : 'unmemoised'] += 1;
-    const answer = set ? this.#answer(set, asked) : this.#default;
-    if (isRemembered && answer !== this.#failed) this.#memo.set(key, answer);
-    return answer;
+    const isCacheable = !set?.isTimeDependent && key.length <= maxKeyLength;
+    this.#context.counts[isCacheable ? 'misses' : 'bypasses'] += 1;
+    const response = set ? this.#authorize(set, request) : this.#defaultDeny;
+    if (isCacheable && response !== this.#errorDeny) this.#cache.set(key, response);
+    return response;
   }
 
-  #answer(set: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationResponse {
-    if (set.size === 0) return this.#default;
-    const answer = this.#inTime(set, asked) ?? this.#inTime(set, asked);
-    if (!answer) return this.#fail('overruns', Object.keys(set.rules));
-    if (answer.type === 'failure') return this.#fail('errors', Object.keys(set.rules));
+  #authorize(set: ResidualPolicySet, request: AuthorizationRequest): AuthorizationResponse {
+    if (set.size === 0) return this.#defaultDeny;
+    const answer = this.#isAuthorized(set, request) ?? this.#isAuthorized(set, request);
+    if (!answer) return this.#deny('overruns', Object.keys(set.rules));
+    if (answer.type === 'failure') return this.#deny('errors', Object.keys(set.rules));
     const { errors } = answer.response.diagnostics;
     if (errors.length > 0)
-      return this.#fail(
+      return this.#deny(
         'errors',
         errors.map(({ policyId }) => policyId),
       );
@@ -156,33 +165,41 @@ export class PolicyEvaluator {
       decision,
       diagnostics: { reason },
     } = answer.response;
-    if (reason.length === 0) return this.#default;
-    const whoever =
-      decision === 'deny' && reason.some((id) => isPrincipalIndependent(this.#byID.get(id)!));
+    if (reason.length === 0) return this.#defaultDeny;
+    const appliesToEveryone =
+      decision === 'deny' && reason.some((id) => isPrincipalIndependent(this.#rulesById.get(id)!));
     return {
       allowed: decision === 'allow',
       policy: this.name,
       reasons: this.#reasons(reason, decision === 'allow'),
-      ...(whoever && { appliesToEveryone: whoever }),
+      ...(appliesToEveryone && { appliesToEveryone }),
     };
   }
 
-  /** Refuses, counts, and tells whoever wants to know. */
-  #fail(count: 'errors' | 'overruns', rules: readonly string[] = []): AuthorizationResponse {
-    const { counts, trouble } = this.#chambers;
+  /** Counts and reports an error, and returns the decision that denies. */
+  #deny(count: 'errors' | 'overruns', rules: readonly string[] = []): AuthorizationResponse {
+    const { counts, onEvaluationError } = this.#context;
     counts[count] += 1;
-    trouble?.({ what: count === 'errors' ? 'error' : 'overrun', policy: this.name, rules });
-    return this.#failed;
+    onEvaluationError?.({
+      type: count === 'errors' ? 'error' : 'overrun',
+      policy: this.name,
+      rules,
+    });
+    return this.#errorDeny;
   }
 
   /**
-   * What Cedar answers; nothing where that took too long, which once may be the machine's doing.
+   * Asks Cedar; returns undefined if that exceeded the time limit. The caller retries once, since
+   * the machine may have been busy.
    */
-  #inTime(set: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationAnswer | undefined {
-    const { cedar, prepared } = this.#chambers;
-    const { principalType, action, resourceType } = asked;
-    const [preparsedPolicySetId, context] = [prepared.nameOf(set), set.context(asked)];
-    const begun = performance.now();
+  #isAuthorized(
+    set: ResidualPolicySet,
+    request: AuthorizationRequest,
+  ): AuthorizationAnswer | undefined {
+    const { cedar, preparsedSets } = this.#context;
+    const { principalType, action, resourceType } = request;
+    const [preparsedPolicySetId, context] = [preparsedSets.nameFor(set), set.context(request)];
+    const startedAt = performance.now();
     const answer = cedar.statefulIsAuthorized({
       principal: { type: principalType, id: '' },
       action: { type: 'Action', id: action },
@@ -191,16 +208,18 @@ export class PolicyEvaluator {
       entities: [],
       preparsedPolicySetId,
     });
-    const took = performance.now() - begun;
-    this.#chambers.evaluations?.observe(took / 1000);
-    return took > budget ? undefined : answer;
+    const durationMs = performance.now() - startedAt;
+    this.#context.evaluationSeconds?.observe(durationMs / 1000);
+    return durationMs > evaluationTimeoutMs ? undefined : answer;
   }
 
-  /** The rules that decided, those with words for people first; each says something. */
+  /**
+   * Returns the rules that determined the decision, those with a message first; each has a message.
+   */
   #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
     const reasons = [...ids]
       .sort()
-      .map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
+      .map((id) => ({ rule: id, message: this.#rulesById.get(id)?.message ?? '' }));
     reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
     return reasons.map(({ rule, message }) => ({
       rule,

@@ -1,236 +1,257 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { factNamed, facts } from '../model/context-attributes.js';
-import { conjuncts, formOf, joined, mapWithin } from '../parse/ast.js';
+import { findContextAttribute, contextAttributes } from '../model/context-attributes.js';
+import { conjuncts, formOf, join, mapChildren } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 import { Unknowns, type Term, type UnknownValue } from './unknowns.js';
 import type { Vocabulary } from '../model/vocabulary.js';
-import { type Entity, subjectOf, entitiesOf } from '../parse/ast-entities.js';
+import { type EntityUid, variableOf, entityLiterals } from '../parse/ast-entities.js';
 
-/**
- * The questions that one slice answers: an action, asked by one type of principal of one type of
- * resource.
- */
-export interface Shape {
+/** The request environment of a slice: action, type of principal and type of resource. */
+export interface RequestEnvironment {
   readonly action: string;
   readonly principal: string;
   readonly resource: string;
 }
 
-const value = (of: boolean): Expr => ({ Value: of });
+const literal = (value: boolean): Expr => ({ Value: value });
 
-const isValue = (one: Expr, of: boolean): boolean => 'Value' in one && one.Value === of;
+const isLiteral = (expression: Expr, value: boolean): boolean =>
+  'Value' in expression && expression.Value === value;
 
-const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ?? (one as Entity);
+const entityUid = (json: unknown): EntityUid =>
+  (json as { __entity?: EntityUid }).__entity ?? (json as EntityUid);
 
-/** A flag of the scope of a rule, or that its conditions begin with, and what it has to be. */
+/** A leading boolean condition and the value it must have for the policy to apply. */
 export interface Guard {
-  readonly flag: UnknownValue;
-  readonly wanted: boolean;
+  readonly condition: UnknownValue;
+  readonly expected: boolean;
 }
 
-/** A rule rewritten for one shape: the guards that all have to pass, and what Cedar is left with. */
-interface Rewritten {
+/** A rule after partial evaluation: its guards, and the residual policy that Cedar evaluates. */
+interface ResidualPolicy {
   readonly guards: readonly Guard[];
   readonly policy: PolicyJson;
 }
 
 /**
- * Rewrites the rules for one shape: types, actions and memberships are settled or become unknowns,
- * so that what Cedar is given is what the key holds.
+ * Evaluates rules partially for one request environment: types, actions and memberships become
+ * constants or unknowns. Cedar then sees nothing that is not in the cache key.
  */
 export class PartialEvaluator {
   readonly unknowns: Unknowns;
-  readonly #shape: Shape;
+  readonly #environment: RequestEnvironment;
   readonly #vocabulary: Vocabulary;
 
-  constructor(vocabulary: Vocabulary, shape: Shape) {
-    this.unknowns = new Unknowns(vocabulary, shape);
-    this.#shape = shape;
+  constructor(vocabulary: Vocabulary, environment: RequestEnvironment) {
+    this.unknowns = new Unknowns(vocabulary, environment);
+    this.#environment = environment;
     this.#vocabulary = vocabulary;
   }
 
-  /** The rule as it stands for this shape; undefined where it can never apply. */
-  rule({ effect, principal, action, resource, conditions }: Rule): Rewritten | undefined {
-    if (!this.#actionIn(action)) return undefined;
+  /**
+   * Returns the residual of a rule in this environment, or undefined if the rule can never apply.
+   */
+  residual({ effect, principal, action, resource, conditions }: Rule): ResidualPolicy | undefined {
+    if (!this.#matchesAction(action)) return undefined;
     const clauses = [
-      this.#scope('principal', principal),
-      this.#scope('resource', resource),
-      ...conditions.map((one) => this.#rewrite(one)),
-    ].flatMap((one) => (isValue(one, true) ? [] : conjuncts(one)));
-    const guards = clauses.map((one) => this.#guard(one));
-    const end = guards.findIndex((guard) => !guard);
-    const rest = end < 0 ? [] : clauses.slice(end);
-    if (rest[0] && isValue(rest[0], false)) return undefined;
-    const all = { op: 'All' } as const;
+      this.#scopeCondition('principal', principal),
+      this.#scopeCondition('resource', resource),
+      ...conditions.map((condition) => this.#simplify(condition)),
+    ].flatMap((clause) => (isLiteral(clause, true) ? [] : conjuncts(clause)));
+    const guards = clauses.map((clause) => this.#guard(clause));
+    const firstUnguarded = guards.findIndex((guard) => !guard);
+    const remaining = firstUnguarded < 0 ? [] : clauses.slice(firstUnguarded);
+    if (remaining[0] && isLiteral(remaining[0], false)) return undefined;
+    const any = { op: 'All' } as const;
     return {
-      guards: guards.slice(0, clauses.length - rest.length) as Guard[],
+      guards: guards.slice(0, clauses.length - remaining.length) as Guard[],
       policy: {
         effect,
-        principal: all,
-        action: all,
-        resource: all,
-        conditions: rest.map((body) => ({ kind: 'when', body })),
+        principal: any,
+        action: any,
+        resource: any,
+        conditions: remaining.map((body) => ({ kind: 'when', body })),
       },
     };
   }
 
   #guard(expression: Expr): Guard | undefined {
     const isNegated = '!' in expression;
-    const flag = this.unknowns.flag(
+    const condition = this.unknowns.booleanFor(
       isNegated ? (expression['!'] as { arg: Expr }).arg : expression,
     );
-    return flag && { flag, wanted: !isNegated };
+    return condition && { condition, expected: !isNegated };
   }
 
-  #actionIn(scope: Rule['action']): boolean {
+  #matchesAction(scope: Rule['action']): boolean {
     if (scope.op === 'All') return true;
-    if (scope.op === '==') return 'entity' in scope && uid(scope.entity).id === this.#shape.action;
-    const among = 'entities' in scope ? scope.entities : [scope.entity];
-    return among.some((one) => this.#isActionIn(uid(one)));
-  }
-
-  #isActionIn = ({ type, id }: Entity): boolean =>
-    type === 'Action' &&
-    (id === this.#shape.action ||
-      (this.#vocabulary.actions.get(this.#shape.action)?.groups.includes(id) ?? false));
-
-  #scope(of: 'principal' | 'resource', scope: Rule['principal'] | Rule['resource']): Expr {
-    if (scope.op === 'All') return value(true);
     if (scope.op === '==')
-      return this.unknowns.same({ of }, uid((scope as { entity: unknown }).entity));
-    if (scope.op === 'in') return this.#in(of, uid((scope as { entity: unknown }).entity));
-    if (scope.entity_type !== this.#shape[of]) return value(false);
-    return scope.in ? this.#in(of, uid((scope.in as { entity: unknown }).entity)) : value(true);
+      return 'entity' in scope && entityUid(scope.entity).id === this.#environment.action;
+    const entities = 'entities' in scope ? scope.entities : [scope.entity];
+    return entities.some((entity) => this.#isInAction(entityUid(entity)));
   }
 
-  /** Whether one is the entity named or, for who asks, a member of it. */
-  #in(of: 'principal' | 'resource', entity: Entity): Expr {
-    if (entity.type === this.#shape[of]) return this.unknowns.same({ of }, entity);
-    return of === 'principal' &&
-      this.#vocabulary.types.get(this.#shape.principal)?.memberOf === entity.type
+  #isInAction = ({ type, id }: EntityUid): boolean =>
+    type === 'Action' &&
+    (id === this.#environment.action ||
+      (this.#vocabulary.actions.get(this.#environment.action)?.groups.includes(id) ?? false));
+
+  #scopeCondition(
+    variable: 'principal' | 'resource',
+    scope: Rule['principal'] | Rule['resource'],
+  ): Expr {
+    if (scope.op === 'All') return literal(true);
+    if (scope.op === '==')
+      return this.unknowns.equals({ variable }, entityUid((scope as { entity: unknown }).entity));
+    if (scope.op === 'in')
+      return this.#membership(variable, entityUid((scope as { entity: unknown }).entity));
+    if (scope.entity_type !== this.#environment[variable]) return literal(false);
+    return scope.in
+      ? this.#membership(variable, entityUid((scope.in as { entity: unknown }).entity))
+      : literal(true);
+  }
+
+  /** Returns whether a variable is the entity or, for the principal, a member of it. */
+  #membership(variable: 'principal' | 'resource', entity: EntityUid): Expr {
+    if (entity.type === this.#environment[variable])
+      return this.unknowns.equals({ variable }, entity);
+    return variable === 'principal' &&
+      this.#vocabulary.types.get(this.#environment.principal)?.memberOf === entity.type
       ? this.unknowns.member(entity.id)
-      : value(false);
+      : literal(false);
   }
 
-  #rewrite = (expression: Expr): Expr => {
+  #simplify = (expression: Expr): Expr => {
     const [form, body] = formOf(expression);
     switch (form) {
       case 'Var':
         return body === 'principal' || body === 'resource'
-          ? this.unknowns.entity({ of: body })
+          ? this.unknowns.entity({ variable: body })
           : expression;
       case '&&':
       case '||':
-        return this.#connected(form, this.#rewrite(body.left), body.right);
+        return this.#connective(form, this.#simplify(body.left), body.right);
       case '!': {
-        const arg = this.#rewrite(body.arg);
-        return 'Value' in arg ? value(!arg.Value) : { '!': { arg } };
+        const arg = this.#simplify(body.arg);
+        return 'Value' in arg ? literal(!arg.Value) : { '!': { arg } };
       }
       case 'if-then-else':
-        return this.#chosen(body);
+        return this.#conditional(body);
       case 'is':
-        return this.#isOf(expression, body);
+        return this.#typeTest(expression, body);
       case 'in':
-        return this.#among(body.left.Var, body.right);
+        return this.#isIn(body.left.Var, body.right);
       case '==':
-        return this.#same(expression, body);
+        return this.#equality(expression, body);
       case '!=':
-        return this.#rewrite({ '!': { arg: { '==': body } } });
+        return this.#simplify({ '!': { arg: { '==': body } } });
       case 'has':
-        return this.#has(expression, body);
+        return this.#hasAttribute(expression, body);
       case '.':
         return this.#attribute(expression, body);
       default:
-        return mapWithin(expression, this.#rewrite);
+        return mapChildren(expression, this.#simplify);
     }
   };
 
   /**
-   * A constant on the left settles it; one on the right only where the left would have the last
-   * word anyway.
+   * A constant on the left decides the outcome. A constant on the right may only replace the
+   * expression if the left operand would determine the outcome anyway.
    */
-  #connected(form: '&&' | '||', left: Expr, right: Expr): Expr {
-    if (isValue(left, form === '||')) return left;
-    const other = this.#rewrite(right);
-    if (isValue(left, form === '&&')) return other;
-    return isValue(other, form === '&&') ? left : ({ [form]: { left, right: other } } as Expr);
+  #connective(form: '&&' | '||', left: Expr, right: Expr): Expr {
+    if (isLiteral(left, form === '||')) return left;
+    const simplified = this.#simplify(right);
+    if (isLiteral(left, form === '&&')) return simplified;
+    return isLiteral(simplified, form === '&&')
+      ? left
+      : ({ [form]: { left, right: simplified } } as Expr);
   }
 
-  #chosen(body: { if: Expr; then: Expr; else: Expr }): Expr {
-    const condition = this.#rewrite(body.if);
-    if ('Value' in condition) return this.#rewrite(condition.Value ? body.then : body.else);
-    return mapWithin({ 'if-then-else': { ...body, if: { Value: true } } }, (part) =>
-      part === body.then || part === body.else ? this.#rewrite(part) : condition,
+  #conditional(body: { if: Expr; then: Expr; else: Expr }): Expr {
+    const condition = this.#simplify(body.if);
+    if ('Value' in condition) return this.#simplify(condition.Value ? body.then : body.else);
+    return mapChildren({ 'if-then-else': { ...body, if: { Value: true } } }, (part) =>
+      part === body.then || part === body.else ? this.#simplify(part) : condition,
     );
   }
 
-  #isOf(
+  #typeTest(
     expression: Expr,
     { left, entity_type, in: group }: { left: Expr; entity_type: string; in?: Expr },
   ): Expr {
-    const of = subjectOf(left);
-    if (!of) return mapWithin(expression, this.#rewrite);
-    if (this.#shape[of] !== entity_type) return value(false);
-    return group ? this.#among(of, group) : value(true);
+    const variable = variableOf(left);
+    if (!variable) return mapChildren(expression, this.#simplify);
+    if (this.#environment[variable] !== entity_type) return literal(false);
+    return group ? this.#isIn(variable, group) : literal(true);
   }
 
-  #among(of: 'principal' | 'resource' | 'action', right: Expr): Expr {
-    const parts = entitiesOf(right)!.map((one) =>
-      of === 'action' ? value(this.#isActionIn(one)) : this.#in(of, one),
+  #isIn(variable: 'principal' | 'resource' | 'action', right: Expr): Expr {
+    const operands = entityLiterals(right)!.map((entity) =>
+      variable === 'action'
+        ? literal(this.#isInAction(entity))
+        : this.#membership(variable, entity),
     );
-    return parts.some((one) => isValue(one, true))
-      ? value(true)
-      : joined(
+    return operands.some((operand) => isLiteral(operand, true))
+      ? literal(true)
+      : join(
           '||',
-          parts.filter((one) => !isValue(one, false)),
+          operands.filter((operand) => !isLiteral(operand, false)),
         );
   }
 
-  #same(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
-    if (isAction(left) && entitiesOf(right))
-      return value(entitiesOf(right)![0]!.id === this.#shape.action);
-    const [one, other] = [this.#termOf(left), this.#termOf(right)];
-    return one && other && !('id' in one && 'id' in other)
-      ? this.unknowns.same(one, other)
-      : mapWithin(expression, this.#rewrite);
+  #equality(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
+    if (isAction(left) && entityLiterals(right))
+      return literal(entityLiterals(right)![0]!.id === this.#environment.action);
+    const [leftTerm, rightTerm] = [this.#term(left), this.#term(right)];
+    return leftTerm && rightTerm && !('id' in leftTerm && 'id' in rightTerm)
+      ? this.unknowns.equals(leftTerm, rightTerm)
+      : mapChildren(expression, this.#simplify);
   }
 
-  #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {
+  #hasAttribute(
+    expression: Expr,
+    { left, attr }: { left: Expr; attr: string | readonly string[] },
+  ): Expr {
     const [name] = [attr].flat() as [string];
-    if ('Var' in left && left.Var === 'context') return this.unknowns.hasFact(name);
-    const of = subjectOf(left);
-    return of
-      ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name))
-      : mapWithin(expression, this.#rewrite);
+    if ('Var' in left && left.Var === 'context') return this.unknowns.hasContextAttribute(name);
+    const variable = variableOf(left);
+    return variable
+      ? literal(
+          Object.hasOwn(this.#vocabulary.types.get(this.#environment[variable])!.attributes, name),
+        )
+      : mapChildren(expression, this.#simplify);
   }
 
   #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
     if ('Var' in left && left.Var === 'context')
-      return factNamed(attr) ? this.unknowns.fact(attr) : expression;
-    const term = this.#termOf(expression);
+      return findContextAttribute(attr) ? this.unknowns.contextAttribute(attr) : expression;
+    const term = this.#term(expression);
     if (term) return this.unknowns.entity(term);
-    return subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
+    return variableOf(left) ? expression : mapChildren(expression, this.#simplify);
   }
 
-  #termOf(expression: Expr): Term | undefined {
-    const of = subjectOf(expression);
-    if (of) return { of };
-    if ('Value' in expression) return entitiesOf(expression)?.[0];
+  #term(expression: Expr): Term | undefined {
+    const variable = variableOf(expression);
+    if (variable) return { variable };
+    if ('Value' in expression) return entityLiterals(expression)?.[0];
     const [form, body] = formOf(expression);
     if (form !== '.') return undefined;
     const { left, attr } = body as { left: Expr; attr: string };
-    const fact = factOf({ left, attr });
-    if (fact !== undefined) return facts[fact]!.type === 'Client' ? { fact } : undefined;
-    const owner = subjectOf(left);
+    const contextAttribute = contextAttributeOf({ left, attr });
+    if (contextAttribute !== undefined)
+      return contextAttributes[contextAttribute]!.type === 'Client'
+        ? { contextAttribute }
+        : undefined;
+    const owner = variableOf(left);
     return owner &&
-      Object.hasOwn(this.#vocabulary.types.get(this.#shape[owner])?.attributes ?? {}, attr)
-      ? { of: owner, attribute: attr }
+      Object.hasOwn(this.#vocabulary.types.get(this.#environment[owner])?.attributes ?? {}, attr)
+      ? { variable: owner, attribute: attr }
       : undefined;
   }
 }
 
-/** The fact that an attribute of the context is. */
-const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined =>
-  'Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined;
+/** Returns the name of the context attribute that an expression reads. */
+const contextAttributeOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined =>
+  'Var' in left && left.Var === 'context' && findContextAttribute(attr) ? attr : undefined;
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';

@@ -3,95 +3,105 @@ import type { Vocabulary } from '../model/vocabulary.js';
 import { addMentions } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 import { DecisionCacheKey } from './cache-key.js';
-import { PartialEvaluator, type Guard, type Shape } from './partial-evaluator.js';
+import { PartialEvaluator, type Guard, type RequestEnvironment } from './partial-evaluator.js';
 import { ResidualPolicySet, type ResidualRule } from './residual-set.js';
 import type { UnknownValue } from './unknowns.js';
 
-/** A rule of a slice, with the guards that all have to pass for it to apply. */
+/** A rule of a slice; it applies only if all guards hold. */
 interface SliceRule extends ResidualRule {
   readonly guards: readonly Guard[];
 }
 
-const passes = ({ flag, wanted }: Guard, asked: AuthorizationRequest): boolean =>
-  Boolean(flag.read(asked)) === wanted;
+const holds = ({ condition, expected }: Guard, request: AuthorizationRequest): boolean =>
+  Boolean(condition.read(request)) === expected;
 
-/** Sets kept; questions fall into few. */
-const max = 1000;
+/** The largest number of residual sets cached per slice. Requests use few different ones. */
+const maxResidualSets = 1000;
 
-/** The rules of a policy that one shape of question meets, rewritten for it. */
+/** The rules of a policy that can apply in one request environment, evaluated partially. */
 export class PolicySlice {
   readonly unknowns: readonly UnknownValue[];
   readonly #number: number;
   readonly #rules: readonly SliceRule[];
   readonly #key: DecisionCacheKey;
-  readonly #commonKey: DecisionCacheKey;
+  readonly #collectionKey: DecisionCacheKey;
   readonly #sets = new Map<string, ResidualPolicySet>();
 
-  constructor(number: number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
+  constructor(
+    number: number,
+    rules: readonly Rule[],
+    environment: RequestEnvironment,
+    vocabulary: Vocabulary,
+  ) {
     this.#number = number;
-    const evaluator = new PartialEvaluator(vocabulary, shape);
+    const evaluator = new PartialEvaluator(vocabulary, environment);
     this.#rules = rules.flatMap((rule) => {
-      const residual = evaluator.rule(rule);
+      const residual = evaluator.residual(rule);
       if (!residual) return [];
       const mentions = new Set<string>();
       for (const { body } of residual.policy.conditions) addMentions(body, mentions);
       return [{ id: rule.id, mentions, ...residual }];
     });
-    this.unknowns = evaluator.unknowns.all.filter((one) =>
+    this.unknowns = evaluator.unknowns.all.filter((unknown) =>
       this.#rules.some(
-        ({ guards, mentions }) => mentions.has(one.name) || guards.some(({ flag }) => flag === one),
+        ({ guards, mentions }) =>
+          mentions.has(unknown.name) || guards.some(({ condition }) => condition === unknown),
       ),
     );
-    const lasting = this.unknowns.filter(({ moves }) => !moves);
-    this.#key = new DecisionCacheKey(lasting);
-    this.#commonKey = new DecisionCacheKey(lasting.filter(({ ofObject }) => !ofObject));
+    const cacheable = this.unknowns.filter(({ isTimeDependent }) => !isTimeDependent);
+    this.#key = new DecisionCacheKey(cacheable);
+    this.#collectionKey = new DecisionCacheKey(cacheable.filter(({ isPerObject }) => !isPerObject));
   }
 
-  /** Equal for questions with equal answers, unless time passes. */
-  key(asked: AuthorizationRequest): string {
-    return `${this.#number} ${this.#key.of(asked)}`;
+  /**
+   * Returns the cache key of a request: equal keys have equal decisions as long as time does not
+   * matter.
+   */
+  key(request: AuthorizationRequest): string {
+    return `${this.#number} ${this.#key.encode(request)}`;
   }
 
-  /** The same for questions about every object of a kind. */
-  commonKey(asked: AuthorizationRequest): string {
-    return `${this.#number}*${this.#commonKey.of(asked)}`;
+  /** Returns the cache key of a request about every object of a kind. */
+  collectionKey(request: AuthorizationRequest): string {
+    return `${this.#number}*${this.#collectionKey.encode(request)}`;
   }
 
-  /** The rules whose guards a question passes. */
-  residual(asked: AuthorizationRequest): ResidualPolicySet {
-    return this.#setOf(
-      this.#rules.filter(({ guards }) => guards.every((guard) => passes(guard, asked))),
+  /** Returns the rules whose guards hold for a request. */
+  residual(request: AuthorizationRequest): ResidualPolicySet {
+    return this.#residualSet(
+      this.#rules.filter(({ guards }) => guards.every((guard) => holds(guard, request))),
     );
   }
 
   /**
-   * The rules that whatever object is met by, where nothing an object is could make them permit
-   * less: what they permit is permitted for every object of the kind alike. None where that depends
-   * on it.
+   * Returns the rules that apply to every object of a collection alike, or undefined if the
+   * decision depends on the object. What they permit is permitted for each object of the kind.
    */
-  common(asked: AuthorizationRequest): ResidualPolicySet | undefined {
-    const ofObject = new Set(this.unknowns.filter((one) => one.ofObject).map(({ name }) => name));
-    const possible = this.#rules.filter(({ guards }) =>
-      guards.every((guard) => guard.flag.ofObject || passes(guard, asked)),
+  collectionResidual(request: AuthorizationRequest): ResidualPolicySet | undefined {
+    const perObject = new Set(
+      this.unknowns.filter(({ isPerObject }) => isPerObject).map(({ name }) => name),
     );
-    const sure = possible.filter(
+    const applicable = this.#rules.filter(({ guards }) =>
+      guards.every((guard) => guard.condition.isPerObject || holds(guard, request)),
+    );
+    const unconditional = applicable.filter(
       ({ guards, mentions }) =>
-        !guards.some(({ flag }) => flag.ofObject) &&
-        ![...mentions].some((name) => ofObject.has(name)),
+        !guards.some(({ condition }) => condition.isPerObject) &&
+        ![...mentions].some((name) => perObject.has(name)),
     );
-    const depends = possible.some(
+    const dependsOnObject = applicable.some(
       (rule) =>
-        !sure.includes(rule) &&
+        !unconditional.includes(rule) &&
         (rule.policy.effect === 'forbid' || rule.policy.conditions.length > 0),
     );
-    return depends ? undefined : this.#setOf(sure);
+    return dependsOnObject ? undefined : this.#residualSet(unconditional);
   }
 
-  #setOf(rules: readonly SliceRule[]): ResidualPolicySet {
+  #residualSet(rules: readonly SliceRule[]): ResidualPolicySet {
     const key = rules.map(({ id }) => id).join('\n');
     let set = this.#sets.get(key);
     if (!set) {
-      if (this.#sets.size >= max) this.#sets.clear();
+      if (this.#sets.size >= maxResidualSets) this.#sets.clear();
       this.#sets.set(key, (set = new ResidualPolicySet(rules, this.unknowns)));
     }
     return set;

@@ -1,46 +1,46 @@
 import type { Cedar } from '../parse/cedar.js';
 import type { ResidualPolicySet } from './residual-set.js';
 
-/** Rules that may be held prepared. */
-const max = 20_000;
+/** The largest number of rules in all preparsed sets. */
+const maxRules = 20_000;
 
 /**
- * Policy sets as Cedar holds them, each under a name. Cedar never frees a name, only what it stands
- * for, so that names are used again.
+ * Policy sets that Cedar holds preparsed, each under a name. Cedar never frees a name, only
+ * replaces its set, so names are reused.
  */
 export class PreparsedPolicySetPool {
   readonly #cedar: Cedar;
   readonly #prefix: string;
   readonly #names = new Map<string, string>();
-  #rules = 0;
+  #ruleCount = 0;
 
   constructor(cedar: Cedar, prefix: string) {
     this.#cedar = cedar;
     this.#prefix = prefix;
   }
 
-  /** The name a set is prepared under; prepares it where it is not. */
-  nameOf({ digest, size, rules }: ResidualPolicySet): string {
-    const known = this.#names.get(digest);
-    if (known !== undefined) return known;
-    if (this.#rules + size > max) this.clear();
+  /** Returns the name of a preparsed set; preparses it on first use. */
+  nameFor({ digest, size, rules }: ResidualPolicySet): string {
+    const existing = this.#names.get(digest);
+    if (existing !== undefined) return existing;
+    if (this.#ruleCount + size > maxRules) this.clear();
     const name = `${this.#prefix}${this.#names.size}`;
-    this.#put(name, rules);
+    this.#preparse(name, rules);
     this.#names.set(digest, name);
-    this.#rules += size;
+    this.#ruleCount += size;
     return name;
   }
 
   /** Frees every set. */
   clear(): void {
-    for (const name of this.#names.values()) this.#put(name, {});
+    for (const name of this.#names.values()) this.#preparse(name, {});
     this.#names.clear();
-    this.#rules = 0;
+    this.#ruleCount = 0;
   }
 
-  #put(name: string, rules: ResidualPolicySet['rules']): void {
+  #preparse(name: string, rules: ResidualPolicySet['rules']): void {
     const answer = this.#cedar.preparsePolicySet(name, { staticPolicies: rules });
     if (answer.type === 'failure')
-      throw new Error(`a policy set cannot be prepared: ${answer.errors[0]?.message}`);
+      throw new Error(`Cedar could not preparse a policy set: ${answer.errors[0]?.message}`);
   }
 }

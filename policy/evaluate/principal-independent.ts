@@ -1,23 +1,21 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { formOf, within } from '../parse/ast.js';
+import { formOf, childrenOf } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 
-/** What of the context is the same for everybody who signs in to one Client in one way. */
-const common = new Set(['client', 'method', 'methods', 'assurance']);
+/** Context attributes that are the same for everyone who signs in to one Client with one method. */
+const sharedAttributes = new Set(['client', 'method', 'methods', 'assurance']);
 
-/**
- * Whether a rule holds for everybody or no one who does the same in the same way: it looks neither
- * at who that is nor at the time.
- */
+/** Returns whether a rule depends neither on the principal nor on the time. */
 export const isPrincipalIndependent = ({ principal, conditions }: Rule): boolean =>
   (principal.op === 'All' || (principal.op === 'is' && !('in' in principal && principal.in))) &&
-  conditions.every(looksAtNobody);
+  conditions.every(ignoresPrincipal);
 
-function looksAtNobody(expression: Expr): boolean {
+function ignoresPrincipal(expression: Expr): boolean {
   const [form, body] = formOf(expression);
   if (form === 'Var') return body === 'resource' || body === 'action';
-  const ofContext =
+  const isContextAttribute =
     (form === '.' || form === 'has') && 'Var' in body.left && body.left.Var === 'context';
-  if (ofContext) return [body.attr].flat().every((attribute: string) => common.has(attribute));
-  return within(expression).every(looksAtNobody);
+  if (isContextAttribute)
+    return [body.attr].flat().every((attribute: string) => sharedAttributes.has(attribute));
+  return childrenOf(expression).every(ignoresPrincipal);
 }

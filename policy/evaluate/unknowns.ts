@@ -1,47 +1,55 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { ownerOf, type AuthorizationRequest } from '../model/authorization-request.js';
-import { factNamed, facts, type CedarValue } from '../model/context-attributes.js';
+import {
+  findContextAttribute,
+  contextAttributes,
+  type CedarValue,
+} from '../model/context-attributes.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
- * One thing that a slice mentions: read from a question, part of the key of what is remembered, and
- * an attribute of the context that Cedar is given.
+ * An unknown of a slice: read from the request, part of the cache key, and an attribute of the
+ * context that Cedar evaluates.
  */
 export interface UnknownValue {
   readonly name: string;
-  /** Changes by itself. */
-  readonly moves: boolean;
-  /** May read otherwise for each object of a collection. */
-  readonly ofObject: boolean;
+  /** True when the value changes with time. */
+  readonly isTimeDependent: boolean;
+  /** True when the value may differ between the objects of a collection. */
+  readonly isPerObject: boolean;
   /**
-   * Either holds or does not: given to Cedar by its name in one set of all that hold, which costs
-   * less than an attribute each.
+   * True for a boolean. Cedar receives the names of all true booleans in one set, which is cheaper
+   * than an attribute for each.
    */
-  readonly flag: boolean;
+  readonly isBoolean: boolean;
   /**
-   * It holds where `name` is what is read or among it, and is absent where nothing can be: `what`
-   * is the same for all that look at the same thing.
+   * Set when the unknown is a comparison with `name`: true when `read` returns or contains it,
+   * absent when `read` returns undefined. Unknowns with the same `source` read the same value.
    */
-  readonly among?: {
-    readonly what: string;
+  readonly comparison?: {
+    readonly source: string;
     readonly name: string;
-    read(asked: AuthorizationRequest): string | readonly string[] | undefined;
+    read(request: AuthorizationRequest): string | readonly string[] | undefined;
   };
-  read(asked: AuthorizationRequest): CedarValue | undefined;
+  read(request: AuthorizationRequest): CedarValue | undefined;
 }
 
-/** Something with an id: who asks, on what, whose that is, or one that a rule names. */
+/**
+ * An entity in a condition: the principal, the resource, an owner, a context attribute, or a
+ * literal.
+ */
 export type Term =
-  | { readonly of: 'principal' | 'resource'; readonly attribute?: string }
-  | { readonly fact: string }
+  | { readonly variable: 'principal' | 'resource'; readonly attribute?: string }
+  | { readonly contextAttribute: string }
   | { readonly type: string; readonly id: string };
 
 type Reader = UnknownValue['read'];
-type About = Pick<UnknownValue, 'ofObject'> & Partial<Pick<UnknownValue, 'moves' | 'among'>>;
+type UnknownOptions = Pick<UnknownValue, 'isPerObject'> &
+  Partial<Pick<UnknownValue, 'isTimeDependent' | 'comparison'>>;
 
 /**
- * The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be
- * looked at that is not in the key.
+ * The unknowns of one slice, each created once. Residual policies refer to them by name only, so a
+ * rule cannot depend on anything outside of the cache key.
  */
 export class Unknowns {
   readonly #byName = new Map<string, UnknownValue>();
@@ -57,139 +65,146 @@ export class Unknowns {
     return [...this.#byName.values()];
   }
 
-  /** The flag that an expression is, if it is one. */
-  flag(expression: Expr): UnknownValue | undefined {
-    const name = flagOf(expression);
+  /** Returns the boolean unknown that an expression refers to, if any. */
+  booleanFor(expression: Expr): UnknownValue | undefined {
+    const name = booleanName(expression);
     return name === undefined ? undefined : this.#byName.get(name);
   }
 
-  /** A fact of the context as it is. */
-  fact(name: string): Expr {
-    const { moves = false, ofObject = false, read } = facts[name]!;
-    return this.#value(name, read, { moves, ofObject });
+  /** Returns the expression of a context attribute. */
+  contextAttribute(name: string): Expr {
+    const { isTimeDependent = false, isPerObject = false, read } = contextAttributes[name]!;
+    return this.#value(name, read, { isTimeDependent, isPerObject });
   }
 
-  /** Whether a fact is there. */
-  hasFact(name: string): Expr {
-    const { read, optional, ofObject } = factNamed(name) ?? {};
+  /** Returns the expression that tests whether a context attribute is present. */
+  hasContextAttribute(name: string): Expr {
+    const { read, optional, isPerObject } = findContextAttribute(name) ?? {};
     return read && optional
-      ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined, {
-          ofObject: ofObject ?? false,
+      ? this.#boolean(`has ${name}`, (request) => read(request) !== undefined, {
+          isPerObject: isPerObject ?? false,
         })
       : { Value: read !== undefined };
   }
 
-  /** An entity as a value. */
+  /** Returns the expression of an entity. */
   entity(term: Term): Expr {
-    const read = this.#reading(term);
+    const read = this.#reader(term);
     const type = this.#typeOf(term);
     return this.#value(
       nameOf(term),
-      (asked) => ({ __entity: { type, id: read(asked) as string } }),
-      { ofObject: isOfObject(term) },
+      (request) => ({ __entity: { type, id: read(request) as string } }),
+      { isPerObject: isPerObjectTerm(term) },
     );
   }
 
-  /** Whether two ids are the same; types are known beforehand. */
-  same(left: Term, right: Term): Expr {
+  /** Returns the expression that compares two entities; their types are known in advance. */
+  equals(left: Term, right: Term): Expr {
     if (this.#typeOf(left) !== this.#typeOf(right))
-      return 'fact' in left || 'fact' in right
-        ? this.#both(left, right, () => false)
+      return 'contextAttribute' in left || 'contextAttribute' in right
+        ? this.#compare(left, right, () => false)
         : { Value: false };
-    return this.#both(left, right, equal);
+    return this.#compare(left, right, equal);
   }
 
-  /** Whether the principal is a member of a group. */
+  /** Returns the expression that tests whether the principal is a member of a group. */
   member(group: string): Expr {
-    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), {
-      ofObject: false,
-      among: { what: 'groups', name: group, read: ({ groups }) => groups },
+    return this.#boolean(`member ${group}`, (request) => request.groups.includes(group), {
+      isPerObject: false,
+      comparison: { source: 'groups', name: group, read: ({ groups }) => groups },
     });
   }
 
   /**
-   * The outcome of comparing two ids; with one that may be absent, a value that is then absent too.
+   * Returns the expression that compares two ids. It is absent if one of them is an absent context
+   * attribute.
    */
-  #both(left: Term, right: Term, compare: (one: string, other: string) => boolean): Expr {
-    const [one, other] = [this.#reading(left), this.#reading(right)];
+  #compare(left: Term, right: Term, compare: (left: string, right: string) => boolean): Expr {
+    const [readLeft, readRight] = [this.#reader(left), this.#reader(right)];
     const name = [nameOf(left), nameOf(right)].sort().join(' == ');
-    const among =
-      compare === equal ? (this.#among(left, right) ?? this.#among(right, left)) : undefined;
-    const ofObject = isOfObject(left) || isOfObject(right);
-    if (!('fact' in left || 'fact' in right))
-      return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), {
-        ofObject,
-        ...(among && { among }),
+    const comparison =
+      compare === equal
+        ? (this.#comparisonWith(left, right) ?? this.#comparisonWith(right, left))
+        : undefined;
+    const isPerObject = isPerObjectTerm(left) || isPerObjectTerm(right);
+    if (!('contextAttribute' in left || 'contextAttribute' in right))
+      return this.#boolean(name, (request) => compare(readLeft(request)!, readRight(request)!), {
+        isPerObject,
+        ...(comparison && { comparison }),
       });
     return this.#value(
       name,
-      (asked) => {
-        const [a, b] = [one(asked), other(asked)];
-        return a === undefined || b === undefined ? undefined : compare(a, b);
+      (request) => {
+        const [leftId, rightId] = [readLeft(request), readRight(request)];
+        return leftId === undefined || rightId === undefined ? undefined : compare(leftId, rightId);
       },
-      { ofObject, ...(among && { among }) },
+      { isPerObject, ...(comparison && { comparison }) },
     );
   }
 
-  /** Something compared with what a rule names. */
-  #among(term: Term, constant: Term): UnknownValue['among'] {
+  /** Returns the comparison of a term with an entity that a rule names, if it is one. */
+  #comparisonWith(term: Term, constant: Term): UnknownValue['comparison'] {
     if (!('id' in constant) || 'id' in term) return undefined;
-    const read = this.#reading(term);
-    return { what: nameOf(term), name: constant.id, read };
+    const read = this.#reader(term);
+    return { source: nameOf(term), name: constant.id, read };
   }
 
-  #reading(term: Term): (asked: AuthorizationRequest) => string | undefined {
+  #reader(term: Term): (request: AuthorizationRequest) => string | undefined {
     if ('id' in term) return () => term.id;
-    if ('fact' in term) return facts[term.fact]!.id!;
-    const { of, attribute } = term;
+    if ('contextAttribute' in term) return contextAttributes[term.contextAttribute]!.id!;
+    const { variable, attribute } = term;
     const owner =
-      attribute === 'owner' ? this.#vocabulary.types.get(this.#types[of])!.owner! : undefined;
-    return owner ? (asked) => ownerOf(asked[of], owner) : (asked) => asked[of];
+      attribute === 'owner' ? this.#vocabulary.types.get(this.#types[variable])!.owner! : undefined;
+    return owner ? (request) => ownerOf(request[variable], owner) : (request) => request[variable];
   }
 
   #typeOf(term: Term): string {
     if ('id' in term) return term.type;
-    if ('fact' in term) return facts[term.fact]!.type;
-    const type = this.#types[term.of];
+    if ('contextAttribute' in term) return contextAttributes[term.contextAttribute]!.type;
+    const type = this.#types[term.variable];
     return term.attribute === undefined
       ? type
       : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
   }
 
-  #value(name: string, read: Reader, about: About): Expr {
+  #value(name: string, read: Reader, options: UnknownOptions): Expr {
     if (!this.#byName.has(name))
-      this.#byName.set(name, { name, moves: false, flag: false, read, ...about });
-    return contextual(name);
+      this.#byName.set(name, { name, isTimeDependent: false, isBoolean: false, read, ...options });
+    return contextExpression(name);
   }
 
-  #flag(name: string, read: Reader, about: About): Expr {
+  #boolean(name: string, read: Reader, options: UnknownOptions): Expr {
     if (!this.#byName.has(name))
-      this.#byName.set(name, { name, moves: false, flag: true, read, ...about });
-    return { contains: { left: contextual(flags), right: { Value: name } } };
+      this.#byName.set(name, { name, isTimeDependent: false, isBoolean: true, read, ...options });
+    return { contains: { left: contextExpression(trueUnknowns), right: { Value: name } } };
   }
 }
 
 /**
- * The attribute of the context that holds the names of all flags that hold; a word that no fact can
- * be called.
+ * The context attribute that holds the names of all true booleans; no attribute of the schema can
+ * have this name.
  */
-export const flags = 'is';
+export const trueUnknowns = 'is';
 
-/** The flag that an expression is, if it is one. */
-function flagOf(expression: Expr): string | undefined {
+/** Returns the name of the boolean unknown that an expression refers to, if any. */
+function booleanName(expression: Expr): string | undefined {
   if (!('contains' in expression)) return undefined;
   const { left, right } = expression.contains as { left: Expr; right: Expr };
-  return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
+  return JSON.stringify(left) === trueUnknownsText && 'Value' in right
+    ? String(right.Value)
+    : undefined;
 }
 
-const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
-const held = JSON.stringify(contextual(flags));
-const isOfObject = (term: Term): boolean =>
-  'fact' in term ? (facts[term.fact]!.ofObject ?? false) : 'of' in term && term.of === 'resource';
-const equal = (one: string, other: string): boolean => one === other;
+const contextExpression = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
+const trueUnknownsText = JSON.stringify(contextExpression(trueUnknowns));
+const isPerObjectTerm = (term: Term): boolean =>
+  'contextAttribute' in term
+    ? (contextAttributes[term.contextAttribute]!.isPerObject ?? false)
+    : 'variable' in term && term.variable === 'resource';
+const equal = (left: string, right: string): boolean => left === right;
 
 function nameOf(term: Term): string {
   if ('id' in term) return `${term.type}::${JSON.stringify(term.id)}`;
-  if ('fact' in term) return term.fact;
-  return term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`;
+  if ('contextAttribute' in term) return term.contextAttribute;
+  return term.attribute === undefined ? term.variable : `${term.variable}.${term.attribute}`;
 }

@@ -1,20 +1,20 @@
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
 
-/** The resource that stands for a whole collection: no object is ever named so. */
-export const everything = '*';
+/** The resource id of a whole collection; no object can have this name. */
+export const wholeCollection = '*';
 
-/** Who asks in a question without a sign-in. */
-const visitor = 'anyone';
+/** The principal id of a request without a sign-in. */
+const anonymousId = 'anyone';
 
-/** The account of a person whose first sign-in is being judged: it has no name yet. */
-const unnamed = 'new';
+/** The principal id at the first sign-in of a person, whose account has no name yet. */
+const newAccountId = 'new';
 
 /**
- * Actions put to policy where their facts are known, on a resource that is no object; who asks of
- * an endpoint makes no difference.
+ * Actions on a resource that is not an object: its type and the fact with its id. For a Path, the
+ * caller makes no difference.
  */
-const resourceOf: Readonly<Record<string, readonly [type: string, fact: string]>> = {
+const resourceTypes: Readonly<Record<string, readonly [type: string, fact: string]>> = {
   signUp: ['Client', 'client'],
   signIn: ['Client', 'client'],
   share: ['Scope', 'scope'],
@@ -25,11 +25,11 @@ const resourceOf: Readonly<Record<string, readonly [type: string, fact: string]>
   provider: ['Path', 'path'],
 };
 
-const none: readonly string[] = [];
-const textOr = (value: unknown, otherwise: string): string =>
-  typeof value === 'string' ? value : otherwise;
+const noGroups: readonly string[] = [];
+const stringOr = (value: unknown, fallback: string): string =>
+  typeof value === 'string' ? value : fallback;
 
-/** What an Interaction holds of the sign-in that it has come to. */
+/** The sign-in that an Interaction holds. */
 interface Login {
   readonly method: string;
   readonly acr: string;
@@ -38,11 +38,11 @@ interface Login {
 }
 
 /**
- * A question as Cedar sees it: one principal, action and resource, each a type and an id, and facts
- * that are read when a rule mentions them.
+ * A request as Cedar evaluates it: one principal, action and resource, each with type and id, and
+ * context attributes that are read when a rule mentions them.
  */
 export class AuthorizationRequest {
-  readonly question: AuthorizationAttributes;
+  readonly attributes: AuthorizationAttributes;
   readonly principalType: string;
   readonly principal: string;
   readonly resourceType: string;
@@ -50,66 +50,68 @@ export class AuthorizationRequest {
 
   readonly #time: number | undefined;
 
-  /** `time` in milliseconds since the epoch, where it is another than now. */
-  constructor(question: AuthorizationAttributes, time?: number) {
-    this.question = question;
+  /** `time` in milliseconds since the epoch; by default now. */
+  constructor(attributes: AuthorizationAttributes, time?: number) {
+    this.attributes = attributes;
     this.#time = time;
-    const { caller, action, kind, facts } = question;
-    const other = kind ? undefined : resourceOf[action];
+    const { caller, action, kind, facts } = attributes;
+    const other = kind ? undefined : resourceTypes[action];
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
-    this.resource = kind ? nameOf(question) : textOr(facts?.[other?.[1] ?? 'path'], everything);
+    this.resource = kind
+      ? nameOf(attributes)
+      : stringOr(facts?.[other?.[1] ?? 'path'], wholeCollection);
     if (this.resourceType === 'Path') {
       this.principalType = 'Anonymous';
-      this.principal = visitor;
+      this.principal = anonymousId;
       return;
     }
     if (action === 'signUp' || action === 'signIn' || action === 'share') {
       this.principalType = 'Account';
-      this.principal = caller.type === 'Account' ? caller.account : textOr(facts?.account, unnamed);
+      this.principal =
+        caller.type === 'Account' ? caller.account : stringOr(facts?.account, newAccountId);
       return;
     }
     this.principalType = caller.type;
-    this.principal = callerName(caller) ?? visitor;
+    this.principal = callerName(caller) ?? anonymousId;
   }
 
   get time(): number {
     return this.#time ?? Date.now();
   }
   get action(): string {
-    return this.question.action;
+    return this.attributes.action;
   }
 
   /**
-   * The groups of the principal: those that list an account's address, or those of a cluster's
-   * user.
+   * The groups of the principal: those that list an account's address, or those of a cluster user.
    */
   get groups(): readonly string[] {
-    const { caller, facts } = this.question;
+    const { caller, facts } = this.attributes;
     if (this.principalType === 'ClusterUser')
-      return caller.type === 'ClusterUser' ? caller.groups : none;
-    if (this.principalType !== 'Account') return none;
+      return caller.type === 'ClusterUser' ? caller.groups : noGroups;
+    if (this.principalType !== 'Account') return noGroups;
     const { groups, operator } = (caller.type === 'Account' ? caller : (facts ?? {})) as {
       groups?: readonly string[];
       operator?: boolean;
     };
-    return groups ?? (operator ? ['operators'] : none);
+    return groups ?? (operator ? ['operators'] : noGroups);
   }
 
-  /** The facts that came with the question. */
-  get given(): AuthorizationAttributes['facts'] {
-    return this.question.facts;
+  /** The facts of the request. */
+  get facts(): AuthorizationAttributes['facts'] {
+    return this.attributes.facts;
   }
 
   /**
-   * A fact that came with the question, else what is known of the caller's own sign-in, which of a
-   * browser is the one that its Interaction has come to.
+   * Returns a fact of the request, or else of the caller's sign-in. For a browser that is the
+   * sign-in of its Interaction.
    */
   fact(name: string): unknown {
-    return this.question.facts?.[name] ?? this.#ofSignIn(name);
+    return this.attributes.facts?.[name] ?? this.#ofSignIn(name);
   }
 
   #ofSignIn(name: string): unknown {
-    const { caller } = this.question;
+    const { caller } = this.attributes;
     switch (caller.type) {
       case 'Account':
         return (caller as unknown as Record<string, unknown>)[name];
@@ -121,7 +123,7 @@ export class AuthorizationRequest {
   }
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
-    const { kind, object } = this.question;
+    const { kind, object } = this.attributes;
     const login = kind?.bound
       ? (object?.internal as { login?: Login } | undefined)?.login
       : undefined;
@@ -136,11 +138,11 @@ export class AuthorizationRequest {
   }
 
   get object(): KindObject | undefined {
-    return this.question.object;
+    return this.attributes.object;
   }
 }
 
-/** Returns the name of who asks; undefined for a visitor and for this service itself. */
+/** Returns the caller's name; undefined for anonymous callers and the service itself. */
 export function callerName(caller: Caller): string | undefined {
   switch (caller.type) {
     case 'Account':
@@ -157,20 +159,21 @@ export function callerName(caller: Caller): string | undefined {
 }
 
 /**
- * An object's name; of an owner's range what its objects are named by; of a whole collection `*`.
+ * Returns the resource id: the object's name, `<owner>-*` for the range of an owner, `*` for a
+ * collection.
  */
 function nameOf({ name, owner, kind }: AuthorizationAttributes): string {
   if (name !== undefined) return name;
-  if (owner === undefined) return everything;
-  return kind!.owner === 'metadata.name' ? owner : `${owner}-${everything}`;
+  if (owner === undefined) return wholeCollection;
+  return kind!.owner === 'metadata.name' ? owner : `${owner}-${wholeCollection}`;
 }
 
 /**
- * Who owns what is named so: everything an account owns is named `<account>-<suffix>`, and the
- * account itself owns itself.
+ * Returns the owner of a name: objects of an account are named `<account>-<suffix>`, and an account
+ * owns itself.
  */
 export const ownerOf = (id: string, owner: string): string => {
   if (owner === 'metadata.name') return id;
-  const end = id.indexOf('-');
-  return end < 0 ? id : id.slice(0, end);
+  const separator = id.indexOf('-');
+  return separator < 0 ? id : id.slice(0, separator);
 };

@@ -1,4 +1,4 @@
-import { facts } from './context-attributes.js';
+import { contextAttributes } from './context-attributes.js';
 import type { ActionType, EntityType, Vocabulary } from './vocabulary.js';
 
 const preface = `// What the policy of this service may speak of. Every request is one principal, one action, one resource and a context.
@@ -7,48 +7,49 @@ const preface = `// What the policy of this service may speak of. Every request 
 // the policy for the collection, then for each object.
 `;
 
-/**
- * The published Cedar schema: entity types of the kinds, actions of their verbs and actions, the
- * context.
- */
+/** Returns the published Cedar schema: entity types and actions of the kinds, and the context. */
 export function cedarSchema({ types, actions, groups }: Vocabulary): string {
   return [
     preface,
-    ...[...types].map(([name, type]) => entity(name, type)),
-    context('Facts', []),
+    ...[...types].map(([name, type]) => entityText(name, type)),
+    contextText('Facts', []),
     ...[...actions]
-      .filter(([, { sure }]) => sure)
-      .map(([name, { sure }]) => context(factsOf(name), sure!)),
-    ...[...groups].map(([name, meaning]) => `// ${meaning}\naction ${quoted(name)};\n`),
+      .filter(([, { alwaysPresent }]) => alwaysPresent)
+      .map(([name, { alwaysPresent }]) => contextText(contextTypeName(name), alwaysPresent!)),
+    ...[...groups].map(([name, meaning]) => `// ${meaning}\naction ${quote(name)};\n`),
     ...[...actions].map(([name, action]) => actionText(name, action)),
   ].join('\n');
 }
 
-const quoted = (name: string): string => JSON.stringify(name);
-const factsOf = (action: string): string => `FactsOf${action[0]!.toUpperCase()}${action.slice(1)}`;
+const quote = (name: string): string => JSON.stringify(name);
+const contextTypeName = (action: string): string =>
+  `FactsOf${action[0]!.toUpperCase()}${action.slice(1)}`;
 
-function entity(name: string, { description, memberOf, attributes, owner }: EntityType): string {
+function entityText(
+  name: string,
+  { description, memberOf, attributes, owner }: EntityType,
+): string {
   const shape = Object.entries(attributes).map(([attribute, type]) => `  ${attribute}: ${type},`);
   const self = owner === 'metadata.name' ? ' Owns itself.' : '';
   return `// ${description}${self}\nentity ${name}${memberOf ? ` in [${memberOf}]` : ''}${shape.length > 0 ? ` {\n${shape.join('\n')}\n}` : ''};\n`;
 }
 
-function context(name: string, sure: readonly string[]): string {
-  const lines = Object.entries(facts).map(
+function contextText(name: string, alwaysPresent: readonly string[]): string {
+  const lines = Object.entries(contextAttributes).map(
     ([fact, { type, description, optional }]) =>
-      `  // ${description}\n  ${fact}${optional && !sure.includes(fact) ? '?' : ''}: ${type},`,
+      `  // ${description}\n  ${fact}${optional && !alwaysPresent.includes(fact) ? '?' : ''}: ${type},`,
   );
   return `type ${name} = {\n${lines.join('\n')}\n};\n`;
 }
 
 function actionText(
   name: string,
-  { description, groups, principals, resources, sure }: ActionType,
+  { description, groups, principals, resources, alwaysPresent }: ActionType,
 ): string {
-  return `${description ? `// ${description}\n` : ''}action ${quoted(name)}${groups.length > 0 ? ` in [${groups.map(quoted).join(', ')}]` : ''} appliesTo {
+  return `${description ? `// ${description}\n` : ''}action ${quote(name)}${groups.length > 0 ? ` in [${groups.map(quote).join(', ')}]` : ''} appliesTo {
   principal: [${principals.join(', ')}],
   resource: [${resources.join(', ')}],
-  context: ${sure ? factsOf(name) : 'Facts'},
+  context: ${alwaysPresent ? contextTypeName(name) : 'Facts'},
 };
 `;
 }

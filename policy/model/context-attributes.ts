@@ -9,156 +9,155 @@ export type CedarValue =
   | { __entity: { type: string; id: string } }
   | { __extn: { fn: string; arg: string } };
 
-/**
- * One attribute of the context: what rules may ask of a request besides who, what and on what
- * (docs/design/api.md#policy).
- */
+/** A context attribute that rules may use (docs/design/api.md#policy). */
 export interface ContextAttribute {
   /** Its type in the published schema. */
   readonly type: 'String' | 'Bool' | 'Long' | 'Set<String>' | 'Client' | 'datetime';
   readonly description: string;
-  /** Not always there: rules test `context has` first. */
+  /** True when the attribute may be absent; rules then test `context has` first. */
   readonly optional?: boolean;
-  /** Changes by itself: what mentions it is not remembered. */
-  readonly moves?: boolean;
+  /** True when the value changes with time; decisions that depend on it are not cached. */
+  readonly isTimeDependent?: boolean;
   /**
-   * May be another for each object of a collection: what an Interaction is for, and how its browser
-   * has signed in.
+   * True when the value may differ between objects of a collection: the client and the sign-in of
+   * an Interaction.
    */
-  readonly ofObject?: boolean;
-  read(asked: AuthorizationRequest): CedarValue | undefined;
-  /** Where it is an entity, its id. */
-  id?(asked: AuthorizationRequest): string | undefined;
+  readonly isPerObject?: boolean;
+  read(request: AuthorizationRequest): CedarValue | undefined;
+  /** Returns the id of an attribute that is an entity. */
+  id?(request: AuthorizationRequest): string | undefined;
 }
 
 const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
 
-/** Everything that the context may hold. */
-export const facts: Readonly<Record<string, ContextAttribute>> = {
+/** All context attributes. */
+export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   assurance: {
     type: 'String',
-    ofObject: true,
+    isPerObject: true,
     description:
-      'How strong the sign-in was: the acr that Clients are told, or nothing. phr is a passkey that counts in full.',
-    read: (asked) => text(asked.fact('assurance') ?? ''),
+      'How strong the sign-in was: the acr that Clients receive, or an empty string. phr means a passkey that counts in full.',
+    read: (request) => requireString(request.fact('assurance') ?? ''),
   },
   client: {
     type: 'Client',
     optional: true,
-    ofObject: true,
+    isPerObject: true,
     description: 'The Client that a sign-in, a scope or the object is for.',
-    read: (asked) => {
-      const name = clientNamed(asked);
+    read: (request) => {
+      const name = clientNameOf(request);
       return name === undefined ? undefined : entity('Client', name);
     },
-    id: clientNamed,
+    id: clientNameOf,
   },
   domain: {
     type: 'String',
     description:
-      'The domain of the person’s address, in lower case; never the address. Nothing where there is none.',
-    read: (asked) => text(asked.given?.domain ?? domainOf(asked)),
+      'The domain of the person’s address, in lower case; never the address. An empty string if there is none.',
+    read: (request) => requireString(request.facts?.domain ?? domainOf(request)),
   },
   metadataOnly: {
     type: 'Bool',
-    description: 'Only metadata is asked for, not whole objects.',
-    read: (asked) => asked.fact('metadataOnly') === true,
+    description: 'Whether only metadata is requested, not whole objects.',
+    read: (request) => request.fact('metadataOnly') === true,
   },
   method: {
     type: 'String',
     optional: true,
-    description: 'The way to sign in that is about to be used: EmailCode, EmailLink or Passkey.',
-    read: (asked) => {
-      const method = asked.fact('method');
-      return method === undefined ? undefined : text(method);
+    description: 'The sign-in method that is about to be used: EmailCode, EmailLink or Passkey.',
+    read: (request) => {
+      const method = request.fact('method');
+      return method === undefined ? undefined : requireString(method);
     },
   },
   methods: {
     type: 'Set<String>',
-    ofObject: true,
+    isPerObject: true,
     description:
-      'The ways the caller signed in by: EmailCode, EmailLink, Passkey. Passkey says nothing of how that passkey was added: see assurance.',
-    read: (asked) => ((asked.fact('methods') ?? []) as unknown[]).map(text),
+      'The methods the caller signed in with: EmailCode, EmailLink, Passkey. How the passkey was added is in assurance.',
+    read: (request) => ((request.fact('methods') ?? []) as unknown[]).map(requireString),
   },
   now: {
     type: 'datetime',
-    moves: true,
+    isTimeDependent: true,
     description: 'The time of the request.',
     read: ({ time }) => ({ __extn: { fn: 'datetime', arg: new Date(time).toISOString() } }),
   },
   operatorsHavePasskeys: {
     type: 'Bool',
     description:
-      'Whether any member of Group operators has a passkey. Known where an operator asks; false for everybody else.',
-    read: (asked) => asked.fact('operatorsHavePasskeys') === true,
+      'Whether any member of Group operators has a passkey. Set for requests by operators; false for everyone else.',
+    read: (request) => request.fact('operatorsHavePasskeys') === true,
   },
   operatorsHaveFullPasskeys: {
     type: 'Bool',
     description:
       'Whether one of those passkeys counts in full, so that an operator can sign in with assurance phr.',
-    read: (asked) => asked.fact('operatorsHaveFullPasskeys') === true,
+    read: (request) => request.fact('operatorsHaveFullPasskeys') === true,
   },
   passkeys: {
     type: 'Long',
     optional: true,
-    ofObject: true,
+    isPerObject: true,
     description:
-      'How many passkeys the account has that asks, or that a sign-in or a scope is about.',
-    read: (asked) => {
-      const count = asked.fact('passkeys');
+      'How many passkeys the account has that makes the request, or that the sign-in or scope concerns.',
+    read: (request) => {
+      const count = request.fact('passkeys');
       return typeof count === 'number' ? count : undefined;
     },
   },
   signInAge: {
     type: 'Long',
     optional: true,
-    moves: true,
-    ofObject: true,
+    isTimeDependent: true,
+    isPerObject: true,
     description: 'Seconds since the caller last proved who they are.',
-    read: (asked) => {
-      const at = asked.fact('authenticated');
-      return typeof at === 'number' ? Math.max(0, Math.floor(asked.time / 1000) - at) : undefined;
+    read: (request) => {
+      const authenticatedAt = request.fact('authenticated');
+      return typeof authenticatedAt === 'number'
+        ? Math.max(0, Math.floor(request.time / 1000) - authenticatedAt)
+        : undefined;
     },
   },
   signedInRecently: {
     type: 'Bool',
-    ofObject: true,
+    isPerObject: true,
     description:
       'Whether the caller last proved who they are as recently as limits.recentSignIn says, ten minutes unless set.',
-    read: (asked) => {
-      const until = asked.fact('recentUntil');
+    read: (request) => {
+      const recentUntil = request.fact('recentUntil');
       return (
-        asked.fact('signedInRecently') === true ||
-        (typeof until === 'number' && asked.time / 1000 <= until)
+        request.fact('signedInRecently') === true ||
+        (typeof recentUntil === 'number' && request.time / 1000 <= recentUntil)
       );
     },
   },
   site: {
     type: 'String',
     description:
-      'Where a browser says the request comes from: same-origin, same-site, cross-site or none; nothing for others.',
-    read: (asked) => text(asked.fact('site') ?? ''),
+      'The value of Sec-Fetch-Site: same-origin, same-site, cross-site or none; an empty string if absent.',
+    read: (request) => requireString(request.fact('site') ?? ''),
   },
 };
 
-/** The fact of that name, if there is one; never what every object inherits. */
-export const factNamed = (name: string): ContextAttribute | undefined =>
-  Object.hasOwn(facts, name) ? facts[name] : undefined;
+/** Returns the context attribute of a name; ignores inherited properties. */
+export const findContextAttribute = (name: string): ContextAttribute | undefined =>
+  Object.hasOwn(contextAttributes, name) ? contextAttributes[name] : undefined;
 
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('a fact that should be text is not');
+function requireString(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a context attribute is not a string');
   return value;
 }
 
-function clientNamed(asked: AuthorizationRequest): string | undefined {
-  const name = asked.given?.client ?? clientOf(asked);
-  return name === undefined ? undefined : text(name);
+function clientNameOf(request: AuthorizationRequest): string | undefined {
+  const name = request.facts?.client ?? objectClient(request);
+  return name === undefined ? undefined : requireString(name);
 }
 
-const clientOf = ({ object }: AuthorizationRequest): unknown => {
+const objectClient = ({ object }: AuthorizationRequest): unknown => {
   const client = object?.spec?.client ?? object?.status?.client?.name;
   return typeof client === 'string' ? client : undefined;
 };
 
-const domainOf = ({ question: { caller } }: AuthorizationRequest): string =>
+const domainOf = ({ attributes: { caller } }: AuthorizationRequest): string =>
   caller.type === 'Account' ? caller.email.slice(caller.email.lastIndexOf('@') + 1) : '';

@@ -3,7 +3,7 @@ import type { AnyKind } from '../../registry/kind.js';
 import { principals } from '../../kinds/policy/principals.js';
 
 /**
- * An entity type: what its entities may be in, and their attributes, each naming an entity type.
+ * An entity type: the type its entities may be members of, and the entity type of each attribute.
  */
 export interface EntityType {
   readonly description: string;
@@ -13,22 +13,22 @@ export interface EntityType {
 }
 
 /**
- * An action: the groups of actions it is in, who may ask it of what, and facts that are always
- * there.
+ * An action: its action groups, the types it applies to, and the optional context attributes that
+ * are always present.
  */
 export interface ActionType {
   readonly description?: string;
   readonly groups: readonly string[];
   readonly principals: readonly string[];
   readonly resources: readonly string[];
-  readonly sure?: readonly string[];
+  readonly alwaysPresent?: readonly string[];
 }
 
 /** Everything that rules may name, computed from the kinds and their actions. */
 export interface Vocabulary {
   readonly types: ReadonlyMap<string, EntityType>;
   readonly actions: ReadonlyMap<string, ActionType>;
-  /** Names for several actions, with what they mean. */
+  /** Action groups with their descriptions. */
   readonly groups: ReadonlyMap<string, string>;
 }
 
@@ -65,11 +65,11 @@ const builtIn: Readonly<Record<string, EntityType>> = {
   },
 };
 
-const reads = new Set(['get', 'list', 'watch']);
+const readVerbs = new Set(['get', 'list', 'watch']);
 
-const groupOf = (verb: string): string => (reads.has(verb) ? 'read' : 'write');
+const actionGroupOf = (verb: string): string => (readVerbs.has(verb) ? 'read' : 'write');
 
-const open: Readonly<Record<string, string>> = {
+const publicActions: Readonly<Record<string, string>> = {
   discovery: 'Reading what the API offers, its documents and its version.',
   health: 'Asking whether the service lives and is ready.',
   page: 'Opening one of the pages.',
@@ -77,9 +77,9 @@ const open: Readonly<Record<string, string>> = {
   provider: 'Reaching the OpenID Connect provider.',
 };
 
-const others: Readonly<Record<string, ActionType>> = {
+const otherActions: Readonly<Record<string, ActionType>> = {
   ...Object.fromEntries(
-    Object.entries(open).map(([name, description]) => [
+    Object.entries(publicActions).map(([name, description]) => [
       name,
       { description, groups: [], principals: ['Anonymous'], resources: ['Path'] },
     ]),
@@ -96,25 +96,28 @@ const others: Readonly<Record<string, ActionType>> = {
     groups: [],
     principals: ['Account'],
     resources: ['Client'],
-    sure: ['passkeys'],
+    alwaysPresent: ['passkeys'],
   },
   share: {
     description: 'Sharing a scope with the Client in the context.',
     groups: [],
     principals: ['Account'],
     resources: ['Scope'],
-    sure: ['client', 'passkeys'],
+    alwaysPresent: ['client', 'passkeys'],
   },
 };
 
-/** Computes what rules may name; nothing here knows a kind but as a type of principal. */
+/**
+ * Computes the vocabulary of the rules. Independent of particular kinds, except for the types of
+ * principals.
+ */
 export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action[]): Vocabulary {
   const types = new Map(Object.entries(builtIn));
   for (const kind of kinds) {
-    const former = types.get(kind.kind);
+    const existing = types.get(kind.kind);
     types.set(kind.kind, {
-      description: former?.description ?? kind.description,
-      ...(former?.memberOf && { memberOf: former.memberOf }),
+      description: existing?.description ?? kind.description,
+      ...(existing?.memberOf && { memberOf: existing.memberOf }),
       ...(kind.owner && { owner: kind.owner }),
       attributes: {
         ...(kind.owner && { owner: 'Account' }),
@@ -122,15 +125,15 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
       },
     });
   }
-  const named = new Map<string, ActionType>();
+  const actionTypes = new Map<string, ActionType>();
   const groups = new Map([
     ['read', 'get, list and watch'],
     ['write', 'create, update, patch, delete and deletecollection'],
   ]);
   const verbs = new Set(kinds.flatMap((kind) => kind.verbs));
   for (const verb of verbs)
-    named.set(verb, {
-      groups: [groupOf(verb)],
+    actionTypes.set(verb, {
+      groups: [actionGroupOf(verb)],
       principals,
       resources: kinds.filter((kind) => kind.verbs.includes(verb)).map((kind) => kind.kind),
     });
@@ -139,15 +142,15 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
   )) {
     const group = `${of.resource}/*`;
     groups.set(group, `every action on ${of.resource}`);
-    if (!named.has(`${of.resource}/${subresource}`))
-      named.set(`${of.resource}/${subresource}`, {
+    if (!actionTypes.has(`${of.resource}/${subresource}`))
+      actionTypes.set(`${of.resource}/${subresource}`, {
         description,
         groups: [group],
         principals,
         resources: [of.kind],
       });
   }
-  for (const [name, action] of Object.entries(others))
-    if (action.resources.every((type) => types.has(type))) named.set(name, action);
-  return { types, actions: named, groups };
+  for (const [name, action] of Object.entries(otherActions))
+    if (action.resources.every((type) => types.has(type))) actionTypes.set(name, action);
+  return { types, actions: actionTypes, groups };
 }

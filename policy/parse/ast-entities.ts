@@ -1,22 +1,26 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 
-export type Entity = { readonly type: string; readonly id: string };
+export type EntityUid = { readonly type: string; readonly id: string };
 
-/** Whether an expression is plainly who asks or on what. */
-export const subjectOf = (expression: Expr): 'principal' | 'resource' | undefined =>
+/**
+ * Returns the variable that an expression is: principal, resource, or undefined for anything else.
+ */
+export const variableOf = (expression: Expr): 'principal' | 'resource' | undefined =>
   'Var' in expression && (expression.Var === 'principal' || expression.Var === 'resource')
     ? expression.Var
     : undefined;
 
-/** The entities an expression names, alone or in a set; undefined where it is anything else. */
-export function entitiesOf(expression: Expr): Entity[] | undefined {
+/**
+ * Returns the entity literals of an expression, single or in a set; undefined for anything else.
+ */
+export function entityLiterals(expression: Expr): EntityUid[] | undefined {
   if ('Set' in expression) {
-    const all = (expression.Set as Expr[]).map(entitiesOf);
+    const all = (expression.Set as Expr[]).map(entityLiterals);
     return all.every((one) => one !== undefined) ? all.flat() : undefined;
   }
   const entity =
     'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null
-      ? (expression.Value as { __entity?: Entity }).__entity
+      ? (expression.Value as { __entity?: EntityUid }).__entity
       : undefined;
   return entity && [entity];
 }

@@ -1,15 +1,13 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 
-/**
- * An expression with its one key and what stands behind it; the key alone says which form it has.
- */
+/** Returns the form of an expression, which is its only key, and its body. */
 export const formOf = (expression: Expr): [form: string, body: any] =>
   Object.entries(expression)[0]!;
 
-type Change = (one: Expr) => Expr;
+type Transform = (expression: Expr) => Expr;
 
-/** Forms whose parts are values, named here by their members. */
-const members: Readonly<Record<string, readonly string[]>> = {
+/** Forms with named operands. */
+const childNames: Readonly<Record<string, readonly string[]>> = {
   '!': ['arg'],
   neg: ['arg'],
   isEmpty: ['arg'],
@@ -42,77 +40,79 @@ const members: Readonly<Record<string, readonly string[]>> = {
 };
 const leaves = new Set(['Value', 'Var', 'Slot']);
 
-/** The expressions directly within one. */
-export function within(expression: Expr): Expr[] {
+/** Returns the direct subexpressions of an expression. */
+export function childrenOf(expression: Expr): Expr[] {
   const [form, body] = formOf(expression);
   if (leaves.has(form)) return [];
   if (form === 'Record') return Object.values(body as Record<string, Expr>);
-  const names = members[form];
+  const names = childNames[form];
   return names
     ? names.flatMap((name) => (body[name] === undefined ? [] : [body[name] as Expr]))
     : (body as Expr[]);
 }
 
-/** The same expression with each of those directly within it changed. */
-export function mapWithin(expression: Expr, change: Change): Expr {
+/** Returns a copy of an expression with each direct subexpression transformed. */
+export function mapChildren(expression: Expr, transform: Transform): Expr {
   const [form, body] = formOf(expression);
   if (leaves.has(form)) return expression;
   if (form === 'Record')
     return {
       Record: Object.fromEntries(
-        Object.entries(body as Record<string, Expr>).map(([name, one]) => [name, change(one)]),
+        Object.entries(body as Record<string, Expr>).map(([name, child]) => [
+          name,
+          transform(child),
+        ]),
       ),
     };
-  const names = members[form];
-  if (!names) return { [form]: (body as Expr[]).map(change) } as Expr;
+  const names = childNames[form];
+  if (!names) return { [form]: (body as Expr[]).map(transform) } as Expr;
   const parts = names
     .filter((name) => body[name] !== undefined)
-    .map((name) => [name, change(body[name])]);
+    .map((name) => [name, transform(body[name])]);
   return { [form]: { ...body, ...Object.fromEntries(parts) } } as Expr;
 }
 
-/** How many levels an expression has. */
+/** Returns the number of levels of an expression. */
 export const depthOf = (expression: Expr): number =>
-  1 + Math.max(0, ...within(expression).map(depthOf));
+  1 + Math.max(0, ...childrenOf(expression).map(depthOf));
 
-/**
- * A long chain of && or || as a tree: the same order and the same outcome, a fraction of the depth.
- */
-export function balanced(expression: Expr): Expr {
+/** Rewrites long chains of && or || as balanced trees: same order and outcome, much less depth. */
+export function balance(expression: Expr): Expr {
   const [form] = formOf(expression);
   return form === '&&' || form === '||'
-    ? joined(form, chain(form, expression).map(balanced))
-    : mapWithin(expression, balanced);
+    ? join(form, operands(form, expression).map(balance))
+    : mapChildren(expression, balance);
 }
 
-/** The conditions that hold together where an expression does, in order. */
-export const conjuncts = (expression: Expr): Expr[] => chain('&&', expression);
+/** Returns the operands of a conjunction, in order. */
+export const conjuncts = (expression: Expr): Expr[] => operands('&&', expression);
 
-const chain = (form: string, expression: Expr): Expr[] => {
-  const [own, body] = formOf(expression);
-  return own === form ? [...chain(form, body.left), ...chain(form, body.right)] : [expression];
+const operands = (form: string, expression: Expr): Expr[] => {
+  const [ownForm, body] = formOf(expression);
+  return ownForm === form
+    ? [...operands(form, body.left), ...operands(form, body.right)]
+    : [expression];
 };
 
-/** Several conditions as one. */
-export function joined(form: '&&' | '||', parts: readonly Expr[]): Expr {
+/** Joins expressions into one. */
+export function join(form: '&&' | '||', parts: readonly Expr[]): Expr {
   if (parts.length === 0) return { Value: form === '&&' };
   if (parts.length === 1) return parts[0]!;
   const middle = parts.length >> 1;
   return {
     [form]: {
-      left: joined(form, parts.slice(0, middle)),
-      right: joined(form, parts.slice(middle)),
+      left: join(form, parts.slice(0, middle)),
+      right: join(form, parts.slice(middle)),
     },
   } as Expr;
 }
 
 /**
- * Adds the attributes of the context that an expression looks at, and the texts that one is said to
- * contain.
+ * Adds the context attributes that an expression reads, and the strings that it tests a set for.
  */
-export function addMentions(expression: Expr, to: Set<string>): void {
+export function addMentions(expression: Expr, mentions: Set<string>): void {
   const [form, body] = formOf(expression);
-  if (form === 'contains' && typeof body.right.Value === 'string') to.add(body.right.Value);
-  if (form === '.' && 'Var' in body.left && body.left.Var === 'context') to.add(body.attr);
-  for (const one of within(expression)) addMentions(one, to);
+  if (form === 'contains' && typeof body.right.Value === 'string') mentions.add(body.right.Value);
+  if (form === '.' && 'Var' in body.left && body.left.Var === 'context') mentions.add(body.attr);
+  for (const child of childrenOf(expression)) addMentions(child, mentions);
 }

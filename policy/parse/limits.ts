@@ -1,77 +1,80 @@
-import type { Place, PolicyFault } from '../../kinds/policy/fault.js';
+import type { TextPosition, PolicyFault } from '../../kinds/policy/fault.js';
 
 /**
- * Bounds on a text, well inside what Cedar can bear: past them its parser and evaluator run out of
- * stack, and an engine that did never answers again. Wildcards need none: `like` goes back to its
- * last `*` alone, and nothing that it may be asked of is longer than a domain.
+ * Limits on a text, well below what exhausts the stack of Cedar's parser and evaluator; after a
+ * stack overflow the engine never responds again. Wildcards need no limit: `like` backtracks only
+ * to its last `*`, and its longest operand is a domain.
  */
-export const bounds = {
+export const policyLimits = {
   bytes: 64 << 10,
   rules: 500,
   tokens: 2000,
-  signs: 250,
+  operators: 250,
   depth: 32,
   ifs: 32,
-  text: 512,
+  string: 512,
 } as const;
 
-/** Each of these is another level to Cedar, wherever it stands. */
-const levels = new Set(['&&', '||', '+', '-', '*', '.', '!', 'when', 'unless']);
+/** Each of these adds a nesting level in Cedar, wherever it occurs. */
+const nestingTokens = new Set(['&&', '||', '+', '-', '*', '.', '!', 'when', 'unless']);
 
-/** Faults told at once. */
-const max = 32;
+/** The largest number of faults returned. */
+const maxFaults = 32;
 
 const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|\d+|&&|\|\||[=!<>]=|::|[^]/y;
 
 /**
- * Where a rule begins, and all that is beyond the bounds; reads the text once and judges nothing
- * else.
+ * Returns the index where each rule starts and everything that exceeds a limit. Reads the text once
+ * and checks nothing else.
  */
 export function scan(text: string): { starts: number[]; faults: PolicyFault[] } {
-  if (Buffer.byteLength(text) > bounds.bytes)
-    return { starts: [], faults: [{ message: `may not be more than ${bounds.bytes} bytes` }] };
+  if (Buffer.byteLength(text) > policyLimits.bytes)
+    return {
+      starts: [],
+      faults: [{ message: `may not be more than ${policyLimits.bytes} bytes` }],
+    };
   const starts: number[] = [];
   const faults: PolicyFault[] = [];
-  let [depth, tokens, signs, ifs] = [0, 0, 0, 0];
+  let [depth, tokens, operators, ifs] = [0, 0, 0, 0];
   for (token.lastIndex = 0; token.lastIndex < text.length; ) {
-    const at = token.lastIndex;
-    const [piece] = token.exec(text)!;
-    if (/^(\s|\/\/)/.test(piece)) continue;
-    const wrong = (message: string): void => {
-      faults.push({ message, ...position(text, at) });
+    const index = token.lastIndex;
+    const [match] = token.exec(text)!;
+    if (/^(\s|\/\/)/.test(match)) continue;
+    const report = (message: string): void => {
+      faults.push({ message, ...position(text, index) });
     };
-    if (piece === '"') {
-      wrong('this piece of text has no end');
+    if (match === '"') {
+      report('unterminated string');
       break;
     }
-    if (faults.length >= max) break;
-    if (tokens === 0 && starts.push(at) === bounds.rules + 1) {
-      wrong(`there may be at most ${bounds.rules} rules`);
+    if (faults.length >= maxFaults) break;
+    if (tokens === 0 && starts.push(index) === policyLimits.rules + 1) {
+      report(`there may be at most ${policyLimits.rules} rules`);
       break;
     }
     tokens += 1;
-    if (tokens === bounds.tokens + 1)
-      wrong(`a rule may have at most ${bounds.tokens} words and signs`);
-    if (piece.length > bounds.text + 2)
-      wrong(`a piece of text may have at most ${bounds.text} characters`);
-    if (levels.has(piece) && ++signs === bounds.signs + 1)
-      wrong(`a rule may have at most ${bounds.signs} connecting signs`);
-    if (piece === 'if' && ++ifs === bounds.ifs + 1)
-      wrong(`a rule may have at most ${bounds.ifs} times if`);
-    if ('([{'.includes(piece) && ++depth === bounds.depth + 1)
-      wrong(`may be nested at most ${bounds.depth} deep`);
-    if (')]}'.includes(piece)) depth -= 1;
-    if (piece === ';') [depth, tokens, signs, ifs] = [0, 0, 0, 0];
+    if (tokens === policyLimits.tokens + 1)
+      report(`a rule may have at most ${policyLimits.tokens} tokens`);
+    if (match.length > policyLimits.string + 2)
+      report(`a string may have at most ${policyLimits.string} characters`);
+    if (nestingTokens.has(match) && ++operators === policyLimits.operators + 1)
+      report(`a rule may have at most ${policyLimits.operators} operators`);
+    if (match === 'if' && ++ifs === policyLimits.ifs + 1)
+      report(`a rule may have at most ${policyLimits.ifs} if expressions`);
+    if ('([{'.includes(match) && ++depth === policyLimits.depth + 1)
+      report(`may be nested at most ${policyLimits.depth} deep`);
+    if (')]}'.includes(match)) depth -= 1;
+    if (match === ';') [depth, tokens, operators, ifs] = [0, 0, 0, 0];
   }
   return { starts, faults };
 }
 
-/** The line and column of an index into a text. */
-export function position(text: string, index: number): Place {
+/** Returns the line and column of an index into a text. */
+export function position(text: string, index: number): TextPosition {
   const lines = text.slice(0, index).split('\n');
   return { line: lines.length, column: [...lines.at(-1)!].length + 1 };
 }
 
-/** The same of an offset in bytes of UTF-8, as Cedar counts. */
-export const bytePosition = (text: string, offset: number): Place =>
+/** Returns the line and column of an offset in bytes of UTF-8, which Cedar reports. */
+export const bytePosition = (text: string, offset: number): TextPosition =>
   position(text, Buffer.from(text).subarray(0, offset).toString().length);

@@ -1,55 +1,52 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { balanced, depthOf } from './ast.js';
+import { balance, depthOf } from './ast.js';
 import type { Cedar } from './cedar.js';
-import type { PolicyFault, Place } from '../../kinds/policy/fault.js';
+import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
 import { position, scan } from './limits.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
 
-/** One rule of a policy: what people know it by, and its parts. */
+/** One rule (a Cedar policy) of a text. */
 export interface Rule {
   readonly id: string;
   readonly effect: 'permit' | 'forbid';
-  /** Its words for people. */
+  /** The message shown to people. */
   readonly message?: string;
   readonly principal: PolicyJson['principal'];
   readonly action: PolicyJson['action'];
   readonly resource: PolicyJson['resource'];
-  /** Every condition, `unless` turned round. */
+  /** All conditions as `when`; `unless` is negated. */
   readonly conditions: readonly Expr[];
 }
 
-/**
- * Raised with every change of what is read of a rule: rules read by an earlier release are then
- * read again.
- */
-export const ruleForm = 1;
+/** Incremented when Rule changes, so that rules cached by an earlier release are parsed again. */
+export const ruleFormatVersion = 1;
 
-/** What people see of a rule. */
-export const summaryOf = ({ id, effect, message }: Rule): RuleSummary => ({
+/** Returns the part of a rule that the API shows. */
+export const summarize = ({ id, effect, message }: Rule): RuleSummary => ({
   id,
   effect,
   ...(message !== undefined && { message }),
 });
 
 /**
- * How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours
- * takes two, and slots and lists of groups add some.
+ * The largest depth of an expression. Cedar reads JSON to 128 levels, each expression takes two,
+ * and unknowns and lists of groups add some.
  */
-const deepest = 40;
+const maxDepth = 40;
 
-/** Rules read between two turns of the event loop. */
-const atOnce = 50;
+/** Rules parsed before each yield to the event loop. */
+const rulesPerTurn = 50;
 
-/** Rules with the place of each in the text, or what is wrong with them. */
+/** Parsed rules with their positions in the text, and faults. */
 export interface ParsedRules {
   readonly rules: Rule[];
-  readonly places: Place[];
+  readonly positions: TextPosition[];
   readonly faults: PolicyFault[];
 }
 
 /**
- * Reads the rules of a text that parses, or says what is wrong with them; a rule without an `@id`
- * is called by its place.
+ * Parses the rules of a text, or returns faults. A rule without an `@id` is named after its
+ * position.
  */
 export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules> {
   const { starts, faults } = scan(text);
@@ -57,45 +54,45 @@ export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules
   if (parts?.type !== 'success' || parts.policies.length !== starts.length)
     return {
       rules: [],
-      places: [],
+      positions: [],
       faults: faults.length > 0 ? faults : [{ message: 'does not parse' }],
     };
   const rules: Rule[] = [];
-  const places: ParsedRules['places'] = [];
-  const texts = inOrder(parts.policies);
-  for (const [i, one] of texts.entries()) {
-    if (i % atOnce === atOnce - 1)
+  const positions: ParsedRules['positions'] = [];
+  const policyTexts = sortByPosition(parts.policies);
+  for (const [i, policyText] of policyTexts.entries()) {
+    if (i % rulesPerTurn === rulesPerTurn - 1)
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
-    const rule = readUnlike(rules, cedar, one, `rule${i + 1}`);
-    const place = position(text, starts[i]!);
+    const rule = readUniqueRule(rules, cedar, policyText, `rule${i + 1}`);
+    const start = position(text, starts[i]!);
     if (typeof rule === 'string') {
-      faults.push({ message: rule, ...place });
+      faults.push({ message: rule, ...start });
       continue;
     }
-    places.push(place);
+    positions.push(start);
     rules.push(rule);
   }
-  for (const i of unreadable(cedar, rules))
-    faults.push({ message: 'holds a value that cannot be read back', ...places[i]! });
-  return { rules, places, faults };
+  for (const i of rejectedByCedar(cedar, rules))
+    faults.push({ message: 'has a value that Cedar does not accept in JSON', ...positions[i]! });
+  return { rules, positions, faults };
 }
 
 /**
- * Which rules Cedar does not take back in the form they are held in, which is how slices are
- * prepared; all are tried at once, since one by one each costs as much as all.
+ * Returns the indexes of rules that Cedar does not accept in JSON form, which slices use. Tries all
+ * at once first, since one check costs as much as all.
  */
-function unreadable(cedar: Cedar, rules: readonly Rule[]): number[] {
-  const takes = (some: readonly Rule[]): boolean =>
+function rejectedByCedar(cedar: Cedar, rules: readonly Rule[]): number[] {
+  const isAccepted = (subset: readonly Rule[]): boolean =>
     cedar.checkParsePolicySet({
-      staticPolicies: Object.fromEntries(some.map((rule) => [rule.id, heldIn(rule)])),
+      staticPolicies: Object.fromEntries(subset.map((rule) => [rule.id, toPolicyJson(rule)])),
     }).type === 'success';
-  return takes(rules) ? [] : rules.flatMap((rule, i) => (takes([rule]) ? [] : [i]));
+  return isAccepted(rules) ? [] : rules.flatMap((rule, i) => (isAccepted([rule]) ? [] : [i]));
 }
 
-/** A rule in Cedar's own form, its conditions all to be met. */
-const heldIn = ({ effect, principal, action, resource, conditions }: Rule): PolicyJson => ({
+/** Returns a rule in Cedar's JSON form. */
+const toPolicyJson = ({ effect, principal, action, resource, conditions }: Rule): PolicyJson => ({
   effect,
   principal,
   action,
@@ -103,36 +100,35 @@ const heldIn = ({ effect, principal, action, resource, conditions }: Rule): Poli
   conditions: conditions.map((body) => ({ kind: 'when' as const, body })),
 });
 
-/** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */
-function inOrder(parts: readonly string[]): string[] {
+/** Restores the order of the text; Cedar sorts the parts as policy0, policy1, policy10, policy2. */
+function sortByPosition(parts: readonly string[]): string[] {
   const names = parts.map((_, i) => `policy${i}`).sort();
   return parts.map((_, i) => parts[names.indexOf(`policy${i}`)]!);
 }
 
-/** What decisions name where no rule decided. */
-const reserved = new Set(['default', 'error']);
+/** Ids that decisions report when no rule decided. */
+const reservedIds = new Set(['default', 'error']);
 
 /**
- * Control characters and those that turn the direction of text: people read messages in a row with
- * other words.
+ * Control characters and bidirectional overrides, which would disturb the text around a message.
  */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-const longestMessage = 500;
+const maxMessageLength = 500;
 
-/** One rule with an id that none of the others has, or why it is none. */
-function readUnlike(
-  others: readonly Rule[],
+/** Parses one rule whose id no previous rule has; returns a message if that fails. */
+function readUniqueRule(
+  previous: readonly Rule[],
   cedar: Cedar,
   text: string,
   name: string,
 ): Rule | string {
   const rule = readRule(cedar, text, name);
-  if (typeof rule === 'string' || !others.some(({ id }) => id === rule.id)) return rule;
+  if (typeof rule === 'string' || !previous.some(({ id }) => id === rule.id)) return rule;
   return `another rule has the @id ${JSON.stringify(rule.id)} too`;
 }
 
-/** One rule, or why it is none. */
+/** Parses one rule; returns a message if that fails. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const answer = cedar.policyToJson(text);
   if (answer.type === 'failure') return 'cannot be read';
@@ -140,15 +136,18 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const { id = name, message } = annotations;
   if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id))
     return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
-  if (reserved.has(id))
-    return `an @id must not be ${JSON.stringify(id)}, which decisions say of themselves`;
-  if (message !== undefined && (message.length > longestMessage || hidden.test(message)))
-    return `a @message must have at most ${longestMessage} characters, and none that are hidden`;
+  if (reservedIds.has(id))
+    return `an @id must not be ${JSON.stringify(id)}, which is reserved for decisions without a rule`;
+  if (
+    message !== undefined &&
+    (message.length > maxMessageLength || hiddenCharacters.test(message))
+  )
+    return `a @message must have at most ${maxMessageLength} characters, and no hidden characters`;
   const clauses = conditions.map(({ kind, body }) =>
-    balanced(kind === 'when' ? body : { '!': { arg: body } }),
+    balance(kind === 'when' ? body : { '!': { arg: body } }),
   );
-  if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest))
-    return `its conditions may be at most ${deepest} deep`;
+  if (clauses.length > maxDepth || clauses.some((clause) => depthOf(clause) > maxDepth))
+    return `its conditions may be at most ${maxDepth} deep`;
   return {
     id,
     effect,
@@ -160,27 +159,27 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   };
 }
 
-/** Every text that rules compare something with. */
-export function textsIn(rules: readonly Rule[]): string[] {
-  const texts = new Set<string>();
+/** Returns every string literal in conditions. */
+export function stringLiteralsIn(rules: readonly Rule[]): string[] {
+  const literals = new Set<string>();
   JSON.stringify(
     rules.map(({ conditions }) => conditions),
     (_, value: unknown) => {
       const text = (value as { Value?: unknown } | null)?.Value;
-      if (typeof text === 'string') texts.add(text);
+      if (typeof text === 'string') literals.add(text);
       return value;
     },
   );
-  return [...texts];
+  return [...literals];
 }
 
-/** The ids of a type that rules single out. */
-export function namedIn(rules: readonly Rule[], type: string): string[] {
+/** Returns the ids of an entity type that rules name. */
+export function entityIdsIn(rules: readonly Rule[], type: string): string[] {
   const ids = new Set<string>();
   JSON.stringify(rules, (_, value: unknown) => {
-    const one = value as { type?: unknown; id?: unknown } | null;
-    if (typeof one === 'object' && one?.type === type && typeof one.id === 'string')
-      ids.add(one.id);
+    const entity = value as { type?: unknown; id?: unknown } | null;
+    if (typeof entity === 'object' && entity?.type === type && typeof entity.id === 'string')
+      ids.add(entity.id);
     return value;
   });
   return [...ids];

@@ -1,21 +1,21 @@
 import type { EntityUidJson, Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { formOf, within } from './ast.js';
+import { formOf, childrenOf } from './ast.js';
 import type { Rule } from './rules.js';
-import { entitiesOf, subjectOf } from './ast-entities.js';
+import { entityLiterals, variableOf } from './ast-entities.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
-const membership =
-  'groups are known of the principal alone: write principal in, followed by the groups by name';
-const attributes = 'attributes are known of principal, resource and context alone';
-const numbers = `whole numbers may have at most 15 digits`;
-const records = 'records have no use here';
-const noMember = (group: string, actions: string): string =>
-  `no one who may ask for ${actions} can be in a ${group}: the condition is false for every request`;
-const wholeContext = 'the context has no use as a whole: name the attribute that is meant';
+const groupsUnsupported =
+  'only the groups of the principal are known: write `principal in` and the groups by name';
+const attributesUnsupported = 'attributes are supported only on principal, resource and context';
+const numbersTooLong = 'whole numbers may have at most 15 digits';
+const recordsUnsupported = 'records are not supported';
+const groupNeverMatches = (group: string, actions: string): string =>
+  `no principal of ${actions} can be in a ${group}: the condition is false for every request`;
+const wholeContextUnsupported = 'the whole context is not supported: name one of its attributes';
 
 /**
- * Why a valid rule cannot be answered here: it asks for what no request knows, such as the groups
- * of someone else.
+ * Returns why a valid rule cannot be evaluated: it needs data that no request has, for example the
+ * groups of another account.
  */
 export function unsupported(
   { resource, conditions }: Rule,
@@ -30,15 +30,15 @@ export function unsupported(
       vocabulary,
     )
   )
-    return membership;
+    return groupsUnsupported;
   for (const condition of conditions) {
-    const why = fault(condition, vocabulary);
-    if (why) return why;
+    const fault = findFault(condition, vocabulary);
+    if (fault) return fault;
   }
   return undefined;
 }
 
-/** The entity that the scope of a rule compares the resource with, if it does. */
+/** Returns the entity that the scope compares the resource with, if any. */
 function entityOf(resource: Rule['resource']): EntityUidJson | undefined {
   if ('entity' in resource) return resource.entity;
   return 'in' in resource && resource.in && 'entity' in resource.in
@@ -47,29 +47,29 @@ function entityOf(resource: Rule['resource']): EntityUidJson | undefined {
 }
 
 /**
- * Says why a condition of a rule can never hold: it asks for groups that no principal of the rule's
- * actions can be in, so that `unless { principal in Group::"staff" }` is about everyone. Asked of a
- * new text alone: what is in force stays so.
+ * Returns why a condition can never hold: no principal of the rule's actions can be in the group
+ * that it tests, so `unless { principal in Group::"staff" }` would apply to everyone. Only new
+ * texts are checked; an active policy stays active.
  */
-export function neverHolds(
+export function unsatisfiableCondition(
   { principal, action, conditions }: Rule,
   vocabulary: Vocabulary,
 ): string | undefined {
   const actions = [...vocabulary.actions].filter(([name, { groups }]) =>
-    isAmong(action, [name, ...groups]),
+    matchesAnyAction(action, [name, ...groups]),
   );
   const types = new Set(
     principal.op === 'is'
       ? [principal.entity_type]
       : actions.flatMap(([, { principals }]) => principals),
   );
-  const possible = new Set([...types].map((type) => vocabulary.types.get(type)?.memberOf));
+  const possibleGroups = new Set([...types].map((type) => vocabulary.types.get(type)?.memberOf));
   const group = conditions
-    .flatMap(groupsNamed)
-    .find((type) => isGroup(type, vocabulary) && !possible.has(type));
+    .flatMap(principalGroupTypes)
+    .find((type) => isGroup(type, vocabulary) && !possibleGroups.has(type));
   return group === undefined
     ? undefined
-    : noMember(
+    : groupNeverMatches(
         group,
         actions
           .map(([name]) => name)
@@ -78,8 +78,8 @@ export function neverHolds(
       );
 }
 
-/** Whether the scope of a rule holds an action that goes by one of these names. */
-function isAmong(scope: Rule['action'], names: readonly string[]): boolean {
+/** Returns whether the scope of a rule contains an action with one of these names. */
+function matchesAnyAction(scope: Rule['action'], names: readonly string[]): boolean {
   if (scope.op === 'All') return true;
   const entities = 'entities' in scope ? scope.entities : [(scope as { entity: unknown }).entity];
   return entities.some((entity) =>
@@ -89,19 +89,19 @@ function isAmong(scope: Rule['action'], names: readonly string[]): boolean {
   );
 }
 
-/** The types of groups that an expression asks whether the principal is in. */
-function groupsNamed(expression: Expr): string[] {
+/** Returns the types of groups that an expression tests the principal's membership of. */
+function principalGroupTypes(expression: Expr): string[] {
   const [, body] = formOf(expression);
-  const group = groupAsked(expression);
+  const group = groupOperand(expression);
   const own =
-    group && subjectOf(body.left) === 'principal'
-      ? (entitiesOf(group) ?? []).map(({ type }) => type)
+    group && variableOf(body.left) === 'principal'
+      ? (entityLiterals(group) ?? []).map(({ type }) => type)
       : [];
-  return [...own, ...within(expression).flatMap(groupsNamed)];
+  return [...own, ...childrenOf(expression).flatMap(principalGroupTypes)];
 }
 
-/** The group that an expression asks for membership of, if it does. */
-function groupAsked(expression: Expr): Expr | undefined {
+/** Returns the group operand of an expression that tests membership, if it does. */
+function groupOperand(expression: Expr): Expr | undefined {
   const [form, body] = formOf(expression);
   if (form === 'in') return body.right;
   return form === 'is' ? body.in : undefined;
@@ -110,19 +110,19 @@ function groupAsked(expression: Expr): Expr | undefined {
 const isGroup = (type: string, { types }: Vocabulary): boolean =>
   [...types.values()].some(({ memberOf }) => memberOf === type);
 
-function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
-  const why = ownFault(expression, vocabulary);
-  if (why) return why;
+function findFault(expression: Expr, vocabulary: Vocabulary): string | undefined {
+  const fault = ownFault(expression, vocabulary);
+  if (fault) return fault;
   const [form] = formOf(expression);
-  for (const one of within(expression)) {
-    if ((form === '.' || form === 'has') && 'Var' in one) continue;
-    const deeper = fault(one, vocabulary);
-    if (deeper) return deeper;
+  for (const child of childrenOf(expression)) {
+    if ((form === '.' || form === 'has') && 'Var' in child) continue;
+    const nestedFault = findFault(child, vocabulary);
+    if (nestedFault) return nestedFault;
   }
   return undefined;
 }
 
-/** What is wrong with an expression itself, whatever stands within it. */
+/** Returns what is wrong with an expression itself, without its operands. */
 function ownFault(expression: Expr, vocabulary: Vocabulary): string | undefined {
   const [form, body] = formOf(expression);
   switch (form) {
@@ -134,36 +134,42 @@ function ownFault(expression: Expr, vocabulary: Vocabulary): string | undefined 
     case 'has':
       return attributeFault(body.left, body.attr);
     case 'Var':
-      return body === 'context' ? wholeContext : undefined;
+      return body === 'context' ? wholeContextUnsupported : undefined;
     case 'Record':
-      return records;
+      return recordsUnsupported;
     case 'Value':
-      return isReadable(expression, body) ? undefined : numbers;
+      return isReadable(expression, body) ? undefined : numbersTooLong;
     case 'getTag':
     case 'hasTag':
     case 'Slot':
-      return attributes;
+      return attributesUnsupported;
     default:
       return undefined;
   }
 }
 
-/** Whether a literal is an entity, a truth value, a text or a number short enough to stay whole. */
+/**
+ * Returns whether a literal is an entity, a boolean, a string, or a number short enough to be
+ * exact.
+ */
 const isReadable = (expression: Expr, value: unknown): boolean =>
   typeof value === 'boolean' ||
   typeof value === 'string' ||
-  entitiesOf(expression) !== undefined ||
+  entityLiterals(expression) !== undefined ||
   Math.abs(Number(value)) < 1e15;
 
 function groupFault(left: Expr, right: Expr, vocabulary: Vocabulary): string | undefined {
-  const named = entitiesOf(right);
-  if (!named || !('Var' in left)) return membership;
-  return left.Var === 'resource' && named.some(({ type }) => isGroup(type, vocabulary))
-    ? membership
+  const entities = entityLiterals(right);
+  if (!entities || !('Var' in left)) return groupsUnsupported;
+  return left.Var === 'resource' && entities.some(({ type }) => isGroup(type, vocabulary))
+    ? groupsUnsupported
     : undefined;
 }
 
 function attributeFault(left: Expr, attr: string | readonly string[]): string | undefined {
-  const direct = subjectOf(left) !== undefined || ('Var' in left && left.Var === 'context');
-  return direct && (!Array.isArray(attr) || attr.length === 1) ? undefined : attributes;
+  const isEntityOrContext =
+    variableOf(left) !== undefined || ('Var' in left && left.Var === 'context');
+  return isEntityOrContext && (!Array.isArray(attr) || attr.length === 1)
+    ? undefined
+    : attributesUnsupported;
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { actions, kinds } from '../../kinds/index.js';
 import { openEngine } from '../../policy/engine.js';
 import { ParsedPolicyCache } from '../../policy/parsed-policy-cache.js';
-import { enact } from '../../kinds/policy/policy.js';
-import { readRules, ruleForm } from '../../policy/parse/rules.js';
+import { createPolicy } from '../../kinds/policy/policy.js';
+import { readRules, ruleFormatVersion } from '../../policy/parse/rules.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { cedar } from '../policy/oracle.js';
 import { settles } from '../support/patience.js';
@@ -96,10 +96,10 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     };
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
     const kept = new ParsedPolicyCache(service.store, await openEngine(kinds, actions));
-    expect(await kept.of('p-1', text)).toEqual(read(genuine).rules);
+    expect(await kept.get('p-1', text)).toEqual(read(genuine).rules);
     for (const [what, value] of Object.entries(planted)) {
       await plant(value);
-      expect([what, await kept.of('p-1', text).catch(() => undefined)]).toEqual([what, undefined]);
+      expect([what, await kept.get('p-1', text).catch(() => undefined)]).toEqual([what, undefined]);
     }
     for (const what of ['with the seal of what it was', 'no rules at all', 'empty']) {
       await plant(planted[what]!);
@@ -114,7 +114,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
   test('are read from the text where they are another policy’s, another text’s, or were read by another release; none of which another replica undoes', async () => {
     const { service, genuine, plant, made } = await open();
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
-    const { reader } = await openEngine(kinds, actions);
+    const { parserVersion: reader } = await openEngine(kinds, actions);
     const sourceOf = (...parts: string[]): string =>
       createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     expect([read(genuine).source, reader]).toEqual([
@@ -150,7 +150,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     const replica = await service.replica();
     const call = service.store.systemCall();
     await service.store.change(call, (tx) =>
-      enact(tx, call, { spec: { cedar: closed }, rules: [] }),
+      createPolicy(tx, call, { spec: { cedar: closed }, rules: [] }),
     );
     for (const one of [service, replica])
       await settles(
@@ -188,7 +188,7 @@ test('rules are the same rules once they were kept, and the form they are held i
   expect([faults, rules.length]).toEqual([[], 7]);
   const kept = JSON.stringify(rules);
   expect(JSON.parse(kept)).toStrictEqual(rules);
-  expect([ruleForm, createHash('sha256').update(kept).digest('hex')]).toEqual([
+  expect([ruleFormatVersion, createHash('sha256').update(kept).digest('hex')]).toEqual([
     1,
     '4af58a935945edca068565b48d6a8542a54cf2f7e524b27de1c3a4e54a88c1f7',
   ]);

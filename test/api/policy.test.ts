@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
-import { enact, Policy } from '../../kinds/policy/policy.js';
+import { createPolicy, Policy } from '../../kinds/policy/policy.js';
 import type { Transaction } from '../../registry/kind.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
@@ -231,12 +231,10 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
       .filter((line) => line.policy === name);
     expect(
       lines.filter(({ level }) => level === 'error').map(({ rule, message }) => [rule, message]),
-    ).toEqual(
-      ['broken', 'shut'].map((rule) => [rule, 'a policy could not be applied, which refuses']),
-    );
+    ).toEqual(['broken', 'shut'].map((rule) => [rule, 'policy evaluation failed, request denied']));
     expect(lines.filter(({ level }) => level === 'warn')).toEqual([
       expect.objectContaining({
-        warning: 'rule "shut" forbids without a @message: people will read no reason',
+        warning: 'rule "shut" forbids without a @message: people see no reason',
       }),
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/example\.test|999999/);
@@ -371,7 +369,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     const { items } = (await operator.get('policies').is(200)).body;
     const { cedar } = items.at(-1).spec;
     const call = service.store.systemCall();
-    const enacted = (tx: Transaction) => enact(tx, call, { spec: { cedar }, rules: [] });
+    const enacted = (tx: Transaction) => createPolicy(tx, call, { spec: { cedar }, rules: [] });
     const names: string[] = [];
     const made = await service.store.change(call, (tx) =>
       enacted(
@@ -448,7 +446,10 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     const before = (await operator.get('policies').is(200)).body.items.at(-1);
     const call = service.store.systemCall();
     await service.store.change(call, (tx) =>
-      enact(tx, call, { spec: { cedar: 'permit (principal, action == Action::"get"' }, rules: [] }),
+      createPolicy(tx, call, {
+        spec: { cedar: 'permit (principal, action == Action::"get"' },
+        rules: [],
+      }),
     );
     await until(async () => (await service.tab().get('/readyz/policy')).code === 500);
     await operator.get('clients/app').fails(404, 'NotFound');

@@ -10,7 +10,7 @@ export type Counts = ReadonlyMap<string, number>;
 /** What the counters of policy say, whose names begin alike. */
 export function memoOf(counts: Counts, prefix = ''): Memo {
   const of = (name: string): number => counts.get(`${prefix}${name}`) ?? 0;
-  return { hits: of('hits'), misses: of('misses') + of('unmemoised') };
+  return { hits: of('hits'), misses: of('misses') + of('bypasses') };
 }
 
 /** What was added from one moment to another. */

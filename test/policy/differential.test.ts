@@ -44,7 +44,7 @@ const shares = ({ alike, allowed, refused, errors, counts }: Outcome): number[] 
   errors,
   counts['hits']!,
   counts['misses']!,
-  counts['unmemoised']!,
+  counts['bypasses']!,
 ];
 
 /**
@@ -132,18 +132,18 @@ const mutants: Record<string, () => void> = {
       this: PolicySlice,
       asked,
     ) {
-      const lasting = this.unknowns.filter(({ moves }) => !moves);
-      return `${asked.action} ${asked.principalType} ${asked.resourceType} ${new DecisionCacheKey(lasting.slice(0, -1)).of(asked)}`;
+      const lasting = this.unknowns.filter(({ isTimeDependent }) => !isTimeDependent);
+      return `${asked.action} ${asked.principalType} ${asked.resourceType} ${new DecisionCacheKey(lasting.slice(0, -1)).encode(asked)}`;
     });
   },
   'groups forgotten': () => {
     jest.spyOn(Unknowns.prototype, 'member').mockReturnValue({ Value: false });
   },
   'every object one’s own': () => {
-    jest.spyOn(Unknowns.prototype, 'same').mockReturnValue({ Value: true });
+    jest.spyOn(Unknowns.prototype, 'equals').mockReturnValue({ Value: true });
   },
   'what an object is taken to make no difference': () => {
-    jest.spyOn(PolicySlice.prototype, 'common').mockImplementation(function some(
+    jest.spyOn(PolicySlice.prototype, 'collectionResidual').mockImplementation(function some(
       this: PolicySlice,
       asked,
     ) {

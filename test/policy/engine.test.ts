@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openEngine, type Engine } from '../../policy/engine.js';
 import { AuthorizationRequest } from '../../policy/model/authorization-request.js';
-import { PolicyEvaluator, memory, noCounts } from '../../policy/evaluate/evaluator.js';
+import { PolicyEvaluator, cacheCapacity, zeroCounts } from '../../policy/evaluate/evaluator.js';
 import { EvaluationErrorLog, type EvaluationError } from '../../policy/evaluate/error-log.js';
 import { DecisionCache } from '../../policy/evaluate/decision-cache.js';
 import { PreparsedPolicySetPool } from '../../policy/evaluate/preparsed-pool.js';
@@ -35,7 +35,7 @@ afterEach(() => {
 async function judge(text: string) {
   const { rules, faults } = await readRules(cedar, text);
   expect(faults).toEqual([]);
-  const counts = noCounts();
+  const counts = zeroCounts();
   const troubles: EvaluationError[] = [];
   let asked = 0;
   const counting = {
@@ -48,9 +48,9 @@ async function judge(text: string) {
   const own = new PolicyEvaluator('p-1', rules, {
     cedar: counting,
     vocabulary,
-    prepared: new PreparsedPolicySetPool(cedar, 'test'),
+    preparsedSets: new PreparsedPolicySetPool(cedar, 'test'),
     counts,
-    trouble: (trouble) => {
+    onEvaluationError: (trouble) => {
       troubles.push(trouble);
     },
   });
@@ -76,7 +76,7 @@ test('a rule that Cedar does not take back is named, whatever else the text hold
   const text = (name: string): string =>
     `permit (principal, action, resource);\npermit (principal, action, resource) when { context.domain == "${name}" };\npermit (principal, action, resource);`;
   expect((await readRules(partial, text('strange'))).faults).toEqual([
-    { message: 'holds a value that cannot be read back', line: 2, column: 1 },
+    { message: 'has a value that Cedar does not accept in JSON', line: 2, column: 1 },
   ]);
   expect((await readRules(partial, text('usual'))).faults).toEqual([]);
 });
@@ -105,7 +105,7 @@ describe('what is remembered', () => {
         ).toBe(true);
     expect(one.decide(get(account('a'), 'Session', 'b-x')).allowed).toBe(false);
     expect(one.asked).toBe(1);
-    expect(one.counts).toMatchObject({ hits: 8, misses: 2, unmemoised: 0 });
+    expect(one.counts).toMatchObject({ hits: 8, misses: 2, bypasses: 0 });
   });
 
   test.each([
@@ -222,7 +222,7 @@ describe('what is remembered', () => {
     for (let i = 0; i < 3; i++)
       for (const kind of ['Session', 'Grant'])
         expect(one.decide(get(caller, kind, 'a-x')).allowed).toBe(true);
-    expect(one.counts).toMatchObject({ unmemoised: 3, hits: 2, misses: 1 });
+    expect(one.counts).toMatchObject({ bypasses: 3, hits: 2, misses: 1 });
     jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(3000, 0, 1));
     expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(false);
   });
@@ -237,7 +237,7 @@ describe('what is remembered', () => {
     expect(memo.get('0')).toBe(0);
     expect(memo.get('9999')).toBe(9999);
     expect(memo.get('5000')).toBeUndefined();
-    expect(memory).toBe(65_536);
+    expect(cacheCapacity).toBe(65_536);
   });
 });
 
@@ -254,7 +254,7 @@ describe('what goes wrong refuses', () => {
     });
     expect(one.decide(get(account('a', { authenticated: 1 }), 'Grant', 'a-x')).allowed).toBe(true);
     expect(one.counts.errors).toBe(1);
-    expect(one.troubles).toEqual([{ what: 'error', policy: 'p-1', rules: ['sum'] }]);
+    expect(one.troubles).toEqual([{ type: 'error', policy: 'p-1', rules: ['sum'] }]);
   });
 
   test('a fact that is not what it should be', async () => {
@@ -270,7 +270,7 @@ describe('what goes wrong refuses', () => {
     const one = await judge(grant);
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
     const fails = jest
-      .spyOn(PreparsedPolicySetPool.prototype, 'nameOf')
+      .spyOn(PreparsedPolicySetPool.prototype, 'nameFor')
       .mockImplementationOnce(() => {
         throw new Error('out of stack');
       })
@@ -292,7 +292,7 @@ describe('what goes wrong refuses', () => {
     expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(true);
     expect(one.asked).toBe(3);
     expect(one.counts).toMatchObject({ overruns: 1, errors: 0 });
-    expect(one.troubles).toEqual([{ what: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
+    expect(one.troubles).toEqual([{ type: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
   });
 });
 
@@ -305,14 +305,14 @@ test('troubles are in the log by policy and rule: at once, then once a minute wi
       lines.push(line);
     },
   } as never);
-  const sum = { what: 'error', policy: 'p-2', rules: ['sum'] } as const;
-  for (let i = 0; i < 5; i++) troubles.note(sum);
+  const sum = { type: 'error', policy: 'p-2', rules: ['sum'] } as const;
+  for (let i = 0; i < 5; i++) troubles.record(sum);
   expect(lines).toEqual([
-    [{ policy: 'p-2', rule: 'sum', times: 1 }, 'a policy could not be applied, which refuses'],
+    [{ policy: 'p-2', rule: 'sum', times: 1 }, 'policy evaluation failed, request denied'],
   ]);
-  troubles.note({ ...sum, policy: 'p-3' });
-  troubles.note({ what: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
-  troubles.note({ what: 'error', policy: 'p-3', rules: [] });
+  troubles.record({ ...sum, policy: 'p-3' });
+  troubles.record({ type: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
+  troubles.record({ type: 'error', policy: 'p-3', rules: [] });
   expect(lines.slice(1).map((line) => (line as [object])[0])).toEqual([
     { policy: 'p-3', rule: 'sum', times: 1 },
     { policy: 'p-3', rule: 'sum', times: 1 },
@@ -320,7 +320,7 @@ test('troubles are in the log by policy and rule: at once, then once a minute wi
     { policy: 'p-3', times: 1 },
   ]);
   now = 60_000;
-  troubles.note(sum);
+  troubles.record(sum);
   expect(lines.at(-1)).toEqual([{ policy: 'p-2', rule: 'sum', times: 5 }, expect.any(String)]);
 });
 
@@ -335,7 +335,7 @@ describe('the engine', () => {
     expect(engine.decide(visit())).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
     expect(engine.decide({ ...visit(), caller: { type: 'System' } }).allowed).toBe(true);
     expect(engine.counts.errors).toBe(1);
-    expect(engine.inForce).toBeUndefined();
+    expect(engine.activePolicyName).toBeUndefined();
   });
 
   test('a new policy holds from the very next question, whatever was remembered', async () => {
@@ -357,15 +357,13 @@ describe('the engine', () => {
               },
         );
     }
-    expect(engine.inForce).toBe('p-20');
+    expect(engine.activePolicyName).toBe('p-20');
     expect(engine.decide(visit())).toMatchObject({ allowed: false });
   });
 
   test('what cannot be read changes nothing, and the latest of several wins', async () => {
     await engine.use('p-1', 'permit (principal, action, resource);');
-    await expect(engine.use('p-2', 'permit (')).rejects.toThrow(
-      'policy p-2 cannot be put in force',
-    );
+    await expect(engine.use('p-2', 'permit (')).rejects.toThrow('policy p-2 cannot be activated');
     expect(engine.decide(visit())).toMatchObject({ allowed: true, policy: 'p-1' });
     const long = Array.from(
       { length: 300 },
@@ -375,12 +373,12 @@ describe('the engine', () => {
       engine.use('p-3', long),
       engine.use('p-4', 'permit (principal, action, resource);'),
     ]);
-    expect(engine.inForce).toBe('p-4');
+    expect(engine.activePolicyName).toBe('p-4');
   });
 
   test('another text can be tried beside it', async () => {
     await engine.use('p-1', engine.defaultText);
-    const question = await engine.attempt(
+    const question = await engine.compile(
       'p-2',
       'permit (principal is Account, action, resource);',
     );
@@ -455,13 +453,13 @@ test('prepared sets are shared by equal slices, and no more are held than may be
       digest,
       size,
       rules: Object.fromEntries(Array.from({ length: size }, (_, i) => [`r${i}`, {}])),
-    }) as unknown as Parameters<PreparsedPolicySetPool['nameOf']>[0];
-  expect(['a', 'b', 'a'].map((digest) => prepared.nameOf(slice(digest, 9_000)))).toEqual([
+    }) as unknown as Parameters<PreparsedPolicySetPool['nameFor']>[0];
+  expect(['a', 'b', 'a'].map((digest) => prepared.nameFor(slice(digest, 9_000)))).toEqual([
     'x0',
     'x1',
     'x0',
   ]);
-  expect(prepared.nameOf(slice('c', 9_000))).toBe('x0');
+  expect(prepared.nameFor(slice('c', 9_000))).toBe('x0');
   expect(calls).toEqual([
     ['x0', 9_000],
     ['x1', 9_000],
@@ -471,7 +469,7 @@ test('prepared sets are shared by equal slices, and no more are held than may be
   ]);
   prepared.clear();
   expect(calls.at(-1)).toEqual(['x0', 0]);
-  expect(['d', 'e', 'f'].map((digest) => prepared.nameOf(slice(digest, 1)))).toEqual([
+  expect(['d', 'e', 'f'].map((digest) => prepared.nameFor(slice(digest, 1)))).toEqual([
     'x0',
     'x1',
     'x2',

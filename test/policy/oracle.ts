@@ -1,10 +1,10 @@
 import * as loaded from '@cedar-policy/cedar-wasm/nodejs';
 import {
   AuthorizationRequest,
-  everything,
+  wholeCollection,
   ownerOf,
 } from '../../policy/model/authorization-request.js';
-import { facts, type CedarValue } from '../../policy/model/context-attributes.js';
+import { contextAttributes, type CedarValue } from '../../policy/model/context-attributes.js';
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 
@@ -38,7 +38,7 @@ export class Oracle {
       { type: asked.resourceType, id: asked.resource },
     ];
     const context: Record<string, CedarValue> = {};
-    for (const [name, { read }] of Object.entries(facts)) {
+    for (const [name, { read }] of Object.entries(contextAttributes)) {
       const value = read(asked);
       if (value !== undefined) context[name] = value;
     }
@@ -73,7 +73,7 @@ export class Oracle {
         attrs['owner'] = {
           __entity: {
             type: 'Account',
-            id: owner === 'metadata.name' || id === everything ? id : ownerOf(id, owner!),
+            id: owner === 'metadata.name' || id === wholeCollection ? id : ownerOf(id, owner!),
           },
         };
       if (attributes['browser']) attrs['browser'] = { __entity: { type: 'Browser', id } };

@@ -128,8 +128,8 @@ function readPolicy(metrics: Metrics, { policy }: Observed): void {
     return by('decision', Object.entries({ Permit: permits, Refuse: refusals }));
   });
   metrics.onScrape(metrics.policyDecisionCache, () => {
-    const { hits, misses, unmemoised } = policy.counts();
-    return by('result', Object.entries({ hit: hits, miss: misses, bypass: unmemoised }));
+    const { hits, misses, bypasses } = policy.counts();
+    return by('result', Object.entries({ hit: hits, miss: misses, bypass: bypasses }));
   });
   metrics.onScrape(metrics.policyFaults, () => {
     const { errors, overruns } = policy.counts();

@@ -155,8 +155,8 @@ async function openBase({ config, log, given, held, links }: StartContext) {
       : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
     operators: () => operatorsNow(links.store!, links.groups!),
-    trouble: EvaluationErrorLog.into(log),
-    evaluations: metrics?.policyEvaluation,
+    onEvaluationError: EvaluationErrorLog.handler(log),
+    evaluationSeconds: metrics?.policyEvaluation,
   });
   engine.catch(() => {
     /* thrown where it is awaited */
