@@ -73,7 +73,7 @@ export const ${kind} = defineKind({
   resource: '${resource}',
   description: 'What ${kind} objects are, in a sentence.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
-  spec: z.object({ displayName: line(64).describe('Its name for people.') }),
+  spec: z.object({ displayName: line(64).describe('Its display name.') }),
   status: z.object({}),
   columns: { 'Display-Name': ({ spec }) => spec.displayName },
 });

@@ -1,94 +1,101 @@
 import { z } from 'zod';
 import { defineKind, type Call } from '../registry/kind.js';
 import type { Cause } from '../registry/status.js';
-import { ownChanges } from './signin/update-limit.js';
+import { updateLimit } from './signin/update-limit.js';
 import { timestamp } from './signin/schema-types.js';
 
 /**
- * What an account agreed to share with one Client: the remembered decision, of which the library's
- * grants are copies (docs/design/provider.md#grants).
+ * A person's consent to share data with one Client. The library's grants are copies of it
+ * (docs/design/provider.md#grants).
  */
 export const Grant = defineKind({
   kind: 'Grant',
   resource: 'grants',
   owner: 'status.account',
   named: 'service',
-  changeLimit: ownChanges,
-  description: 'What a person agreed that a service may see.',
+  changeLimit: updateLimit,
+  description: 'What a person agreed to share with a Client.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],
   spec: z.object({
     scopes: z
       .array(z.string().max(128))
       .max(50)
-      .describe('Scopes agreed to; a patch may only shrink them.'),
+      .describe('The granted scopes; a patch may only remove scopes.'),
   }),
   status: z.object({
     account: z.string().describe('The Account that agreed.'),
     client: z
       .object({
         name: z.string().describe('The Client.'),
-        displayName: z.string().describe('Its name for people.'),
+        displayName: z.string().describe('Its display name.'),
       })
-      .describe('Who may see it.'),
-    grantedTimestamp: timestamp().describe('When it was agreed to.'),
+      .describe('The Client that receives the data.'),
+    grantedTimestamp: timestamp().describe('When the person agreed.'),
     firstUsedTimestamp: timestamp()
       .optional()
-      .describe('First use: tokens were issued, or claims left.'),
-    lastUsedTimestamp: timestamp().optional().describe('Last use, to within five minutes.'),
+      .describe('When tokens were first issued or claims first disclosed.'),
+    lastUsedTimestamp: timestamp().optional().describe('The last use, accurate to five minutes.'),
     disclosures: z
       .array(
         z.object({
           scope: z.string().describe('Scope.'),
           claims: z
             .array(z.string())
-            .describe('Names of the claims that left, never their values.'),
-          provider: z.string().describe('Who supplied them.'),
+            .describe('The names of the disclosed claims, never their values.'),
+          provider: z.string().describe('The claims provider that supplied them.'),
           firstTimestamp: timestamp()
             .optional()
             .describe(
-              'When first, to within five minutes; absent where an earlier release recorded it.',
+              'The first disclosure, accurate to five minutes; absent in records of earlier releases.',
             ),
-          lastTimestamp: timestamp().describe('When last, to within five minutes.'),
+          lastTimestamp: timestamp().describe('The last disclosure, accurate to five minutes.'),
         }),
       )
       .describe(
-        'What left in ID tokens, userinfo, introspection and logout tokens. Claims of a scope ' +
-          'that left at other times than the rest have an entry of their own.',
+        'The claims disclosed in ID tokens, userinfo, introspection and logout tokens. Claims of a ' +
+          'scope that were disclosed at different times have separate entries.',
       ),
-    policyDecision: z.string().optional().describe('The decision that allowed it.'),
+    policyDecision: z.string().optional().describe('The PolicyDecision that allowed the consent.'),
     shareDecisions: z
       .array(
         z.object({
           scope: z.string().describe('Scope.'),
-          policyDecision: z.string().describe('The decision that allowed sharing it.'),
+          policyDecision: z.string().describe('The PolicyDecision that allowed sharing it.'),
         }),
       )
       .max(50)
       .optional()
       .describe(
-        'The decisions that each scope rests on, as of when it was agreed to; they last 90 days ' +
-          'after they were last made.',
+        'The decisions that allowed sharing each scope at the time of consent. A decision is kept ' +
+          'for 90 days after it was last made.',
       ),
   }),
   internal: z.object({
     /**
-     * Begins with the time (ms since the epoch), so that no Grant has that of a former one; raised
-     * by consent and narrowing. Each copy carries the one it was made from.
+     * Identifies the consent decision. Starts at the creation time (ms since the epoch), so that a
+     * recreated Grant never reuses a number; each consent and each narrowing increments it. Each
+     * copy stores the number it was made from.
      */
     decision: z.number().int(),
-    /** Scopes asked for and left out: not asked again until the Client sends prompt=consent. */
+    /**
+     * Requested scopes that the person left out; not asked again until the Client sends
+     * prompt=consent.
+     */
     rejected: z.array(z.string()),
     clientUID: z.string(),
-    /** Agreed to by no one: made for a first party, and worth nothing once the Client is none. */
+    /**
+     * True if it was created for a first-party Client without consent; invalid once the Client is
+     * no longer first-party.
+     */
     firstParty: z.boolean().optional(),
     /**
-     * What of the scopes that other services supply was agreed to, by scope: nothing else is
-     * released. Absent for a first party, which is not held to it.
+     * The agreed claims of claims providers, by scope; no others are released. Absent for a
+     * first-party Client, which has no such restriction.
      */
     claims: z
       .record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) }))
       .optional(),
-    /** Milliseconds since the epoch of the decision: everybody is asked again after 365 days. */
+    /** The time of the consent in ms since the epoch; it expires after 365 days. */
     decided: z.number().int(),
   }),
   columns: {
@@ -98,15 +105,12 @@ export const Grant = defineKind({
   },
   strategy: {
     validate: (next, old, call) =>
-      old && narrows(call) ? widenings(next.spec.scopes, old.spec.scopes) : [],
-    /**
-     * What was agreed to less, or not at all any more: the copies that tokens stand on go in the
-     * same commit.
-     */
+      old && mayOnlyNarrow(call) ? wideningCauses(next.spec.scopes, old.spec.scopes) : [],
+    /** A narrowing or a deletion revokes the copies that tokens depend on, in the same commit. */
     async beforeCommit(tx, next, old, call) {
-      if (!old || (next && !narrows(call))) return;
-      const gone = old.spec.scopes.filter((scope) => !next?.spec.scopes.includes(scope));
-      if (next && gone.length === 0) return;
+      if (!old || (next && !mayOnlyNarrow(call))) return;
+      const removed = old.spec.scopes.filter((scope) => !next?.spec.scopes.includes(scope));
+      if (next && removed.length === 0) return;
       tx.add(await call.ports.revokeGrants([old.metadata.name]));
       if (!next) return;
       const { internal } = next;
@@ -115,20 +119,20 @@ export const Grant = defineKind({
         next.status.shareDecisions = next.status.shareDecisions.filter(({ scope }) =>
           next.spec.scopes.includes(scope),
         );
-      internal.rejected = [...new Set([...old.internal.rejected, ...gone])];
-      for (const scope of gone) delete internal.claims?.[scope];
+      internal.rejected = [...new Set([...old.internal.rejected, ...removed])];
+      for (const scope of removed) delete internal.claims?.[scope];
     },
   },
 });
 
 /**
- * A browser in a sign-in agrees again, to less or to more, and this service may for a first party;
- * anyone who writes the Grant itself can only take away.
+ * Returns true if the caller may only remove scopes. Consents (Browser) and first-party grants
+ * (System) may also add them.
  */
-const narrows = ({ caller }: Call): boolean =>
+const mayOnlyNarrow = ({ caller }: Call): boolean =>
   caller.type !== 'Browser' && caller.type !== 'System';
 
-function widenings(next: readonly string[], old: readonly string[]): Cause[] {
+function wideningCauses(next: readonly string[], old: readonly string[]): Cause[] {
   const causes: Cause[] = [];
   for (const [i, scope] of next.entries()) {
     if (next.indexOf(scope) < i)
@@ -141,7 +145,7 @@ function widenings(next: readonly string[], old: readonly string[]): Cause[] {
       causes.push({
         reason: 'FieldValueForbidden',
         field: `spec.scopes[${i}]`,
-        message: 'Forbidden: scopes can only be taken away here; the service asks for more',
+        message: 'Forbidden: scopes can only be removed here; the Client must request new ones',
       });
   }
   if (old.includes('openid') && !next.includes('openid'))
@@ -153,5 +157,5 @@ function widenings(next: readonly string[], old: readonly string[]): Cause[] {
   return causes;
 }
 
-/** The name of the Grant of an account to a Client. */
+/** Returns the name of the Grant of an account for a Client. */
 export const grantName = (account: string, client: string): string => `${account}-${client}`;

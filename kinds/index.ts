@@ -2,7 +2,7 @@ import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
 import { disable, enable } from './accountactions/disable.js';
-import { exportOf } from './account/export.js';
+import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
 import { ClaimsProvider } from './claims/claims-provider.js';
 import { ClaimsReview } from './claims/claims-review.js';
@@ -28,7 +28,7 @@ import { Recovery } from './recovery/recovery.js';
 import { startRecovery } from './recovery/start.js';
 import { Session } from './session/session.js';
 
-/** The table of contents of the API: every kind, a line each. */
+/** Every kind of the API, one a line. */
 export const kinds: readonly AnyKind[] = [
   Interaction,
   Session,
@@ -45,7 +45,7 @@ export const kinds: readonly AnyKind[] = [
   MockMessage,
 ];
 
-/** Every action, a line each. */
+/** Every action, one a line. */
 export const actions: readonly Action[] = [
   emailChallenge,
   passkeyChallenge,
@@ -55,7 +55,7 @@ export const actions: readonly Action[] = [
   setUpAccount,
   newAddressChallenge,
   newAddress,
-  exportOf(kinds),
+  exportAction(kinds),
   startRecovery,
   cancelByToken,
   disable,

@@ -9,106 +9,97 @@ import type { PolicyFault } from './policy/fault.js';
 import type { Scope } from './claims/scopes.js';
 import type { SignOut } from './session/session.js';
 
-/** An answer from outside, read whole and within its cap. */
-export interface FetchAnswer {
+/** A response to an outgoing request; its body is complete and within the size limit. */
+export interface FetchResponse {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** What the kind Policy needs of anyone who judges requests. */
+/** What the kind Policy needs from the policy engine. */
 export interface PolicyPort {
-  /** Whether a text may be put in force; up to seconds. */
+  /** Checks whether a policy text may become active; takes up to seconds. */
   check(text: string): Promise<PolicyCheckResult>;
   /**
-   * Resolves once this replica judges by the policy, or a newer one; what its check warned of goes
-   * into the log.
+   * Resolves once this replica evaluates this policy or a newer one; logs the warnings of its
+   * check.
    */
   activate(policy: PolicyObject, warnings: readonly PolicyFault[]): Promise<void>;
-  /** What recorded decisions would be under a text that was checked. */
+  /** Replays recorded decisions with a checked text and returns the differences. */
   replay(text: string): Promise<Impact>;
 }
 
-/** What ends sessions, and, by Session name, which Clients are to be told and which cannot be. */
-export type Ending = StagedWrites & { readonly signOut: ReadonlyMap<string, SignOut> };
+/** The writes that end sessions and, by Session name, the logout notifications of each. */
+export type StagedSessionEnd = StagedWrites & { readonly signOut: ReadonlyMap<string, SignOut> };
 
 declare module '../registry/kind.js' {
   interface Ports {
     /**
-     * Hands the OpenID Connect library the result that the committed record states; may be
-     * repeated. Resolves even when the library's side is gone.
+     * Submits the committed result of an Interaction to oidc-provider; may be repeated. Resolves
+     * even if the library's interaction no longer exists.
      */
-    finish(interaction: ObjectOf<typeof Interaction>): Promise<void>;
+    submitResult(interaction: ObjectOf<typeof Interaction>): Promise<void>;
     /**
-     * Adds the same to the transaction that makes the record state it; false where this request
-     * cannot, so that it is to be finished when the record is read.
+     * Adds the submission to the transaction that records the result. Returns false if this request
+     * cannot do it; then the next read of the Interaction submits the result.
      */
     stageResult(interaction: ObjectOf<typeof Interaction>, tx: Transaction): Promise<boolean>;
     /**
-     * What ends these library sessions (by Session name): their records, indexes, logout notices;
-     * grants without offline_access follow.
+     * Returns the writes that end these sessions: library records, indexes and logout notices.
+     * Grants without offline_access end with them.
      */
-    endSessions(sessions: readonly KindObject[]): Promise<Ending>;
+    endSessions(sessions: readonly KindObject[]): Promise<StagedSessionEnd>;
     /**
-     * What deletes every library copy of these Grants (by Grant name), which alone ends their
-     * tokens.
+     * Returns the writes that delete every library copy of these Grants (by name), which
+     * invalidates their tokens.
      */
     revokeGrants(grants: readonly string[]): Promise<StagedWrites>;
     /** Clears the session cookie of the browser that made this request. */
-    forgetCookies(): void;
-    /**
-     * Whether the browser that made this request proves that someone signed in from it with this
-     * address.
-     */
+    clearSessionCookie(): void;
+    /** Returns true if someone signed in with the address from this request's browser before. */
     knowsBrowser(address: string): boolean;
-    /** Lets that browser prove so later. */
+    /** Remembers that someone signed in with the address from this browser. */
     rememberBrowser(address: string): void;
-    /** The one way out (docs/design/security.md#outgoing-requests). */
+    /** Sends an outgoing request (docs/design/security.md#outgoing-requests). */
     fetch(
       url: string,
       init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string },
-    ): Promise<FetchAnswer>;
-    /** The scopes there are, as they stand now. */
+    ): Promise<FetchResponse>;
+    /** Returns the current scopes. */
     scopes(): readonly Scope[];
     /**
-     * What other services would share of these scopes, by scope: undefined where that could not be
-     * fetched.
+     * Returns the values that claims providers would share, by scope; undefined for scopes that
+     * could not be fetched.
      */
     preview(
       interaction: ObjectOf<typeof Interaction>,
       scopes: readonly Scope[],
     ): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>>;
-    /** The names of the Groups that list an address. */
+    /** Returns the names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
-    /** The policy's engine. */
+    /** The policy engine. */
     policy: PolicyPort;
-    /** Tells those who watch over this service of something; never a secret, never an address. */
+    /** Logs a security event for operators; `facts` must not contain secrets or addresses. */
     audit(event: string, facts: Readonly<Record<string, unknown>>): void;
-    /** Adds to what the audit log and the log say of the sign-in that this request tries. */
+    /** Adds facts about this request's sign-in attempt to the audit log and the log. */
     noteSignIn(facts: SignInEvent): void;
-    /** Where tries to sign in are counted. */
+    /** Counts sign-in attempts. */
     signIns: SignInMetrics;
-    /** A JWT by this service's first ES256 key. */
+    /** Returns a JWT signed with the first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /**
-     * Addresses, lower case, that stand in for the members of Group `operators` while it lists
-     * no one.
-     */
+    /** Addresses in lower case that count as members of Group `operators` while it is empty. */
     readonly operators: readonly string[];
-    /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
+    /** CIDR ranges that outgoing requests may reach in addition to public addresses. */
     readonly allowPrivateNetwork: readonly string[];
-    /**
-     * The host that passkeys belong to (WebAuthn's relying party id): never another while there are
-     * any.
-     */
+    /** The relying party ID of passkeys (WebAuthn). It must not change while passkeys exist. */
     readonly rpID: string;
-    /** Mail is kept in MockMessages instead of being sent. */
+    /** True if mail is stored in MockMessages instead of being sent. */
     readonly mockMail: boolean;
-    /** Devices and the command may be connected by device authorization (RFC 8628). */
+    /** True if devices and the command can be connected by device authorization (RFC 8628). */
     readonly deviceAuthorization: boolean;
   }
 }

@@ -1,6 +1,6 @@
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
-import { claimsOf } from '../kinds/session/acr.js';
+import { authenticationClaims } from '../kinds/session/acr.js';
 import type { Method } from '../kinds/session/session.js';
 import { AuthorizationRequest } from './model/authorization-request.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
@@ -109,7 +109,7 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
   for (const method of Object.keys(challengeSubresources) as Method[])
     yield as({
       methods: [method],
-      assurance: claimsOf(method).acr,
+      assurance: authenticationClaims(method).acr,
       authenticated: Math.floor(Date.now() / 1000),
     });
 }
@@ -259,7 +259,7 @@ function signInRequests(
   const browser: Caller = { type: 'Browser', interaction };
   const signIn = {
     methods: [method],
-    assurance: claimsOf(method).acr,
+    assurance: authenticationClaims(method).acr,
     authenticated: Math.floor(time / 1000),
   };
   const passkeys = hasPasskey ? 1 : 0;

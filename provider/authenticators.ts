@@ -2,7 +2,7 @@ import { BoundedMap } from '../security/bounded-map.js';
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
 import { operators } from '../kinds/group/group.js';
-import type { OperatorsHave } from '../kinds/group/operator-passkeys.js';
+import type { OperatorPasskeyFacts } from '../kinds/group/operator-passkeys.js';
 import { isSessionValid } from '../kinds/account/end-sessions.js';
 import { Session } from '../kinds/session/session.js';
 import type { Authenticator, AuthenticationRequest } from '../registry/authenticator.js';
@@ -10,15 +10,15 @@ import { toStatusError } from '../registry/storage-errors.js';
 import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
-import { accountCaller, callerFor, isAlive } from './adapter/accounts.js';
-import { grantSignIn } from './interaction/grant-sign-in.js';
-import { apiAudience, command } from './adapter/built-in-clients.js';
+import { accountCaller, callerFor, canSignIn } from './adapter/accounts.js';
+import { signInOfGrant } from './interaction/grant-sign-in.js';
+import { apiAudience, commandClient } from './adapter/built-in-clients.js';
 import { isSigned } from './context/cookies.js';
 import type { AccountObject, ProviderServices, SessionObject } from './context/context.js';
 import { sessionName } from './context/session-name.js';
 import { recordKey } from './context/records.js';
 
-const signed = (
+const verifiedCookie = (
   services: ProviderServices,
   presented: AuthenticationRequest,
   name: string,
@@ -35,31 +35,32 @@ export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
     if (presented.bound === undefined) return undefined;
-    const uid = signed(services, presented, services.cookies.interaction);
+    const uid = verifiedCookie(services, presented, services.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.bound) return undefined;
-    services.touched(presented.bound);
+    services.noteActivity(presented.bound);
     return { type: 'Browser', interaction: presented.bound };
   };
 
-const remembered = 20_000;
+const cacheSize = 20_000;
 
 /** Authenticates a person by the session cookie; a stale cookie is anonymous. */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
-  const sessionKeys: SessionKeys = {
-    keys: new BoundedMap(remembered),
+  const cache: SessionKeyCache = {
+    keys: new BoundedMap(cacheSize),
     version: services.keys.version,
   };
-  const names = new BoundedMap<string, string>(remembered);
+  const names = new BoundedMap<string, string>(cacheSize);
   const accounts = services.store.reader(Account);
   return async (presented) => {
-    const key = sessionKey(services, presented, sessionKeys);
-    const session = key === undefined ? undefined : await sessionOf(services, names, key);
+    const key = sessionKey(services, presented, cache);
+    const session = key === undefined ? undefined : await sessionByKey(services, names, key);
     const account = session && (await accounts.cached(session.status.account));
     if (!account) return undefined;
-    const groups = await toStatusError(services.groups.of(account.status.email.address));
+    const groups = await toStatusError(services.groups.groupsOf(account.status.email.address));
     return callerOf(services, session, account, {
       groups,
-      ...(groups.includes(operators) && (await toStatusError(services.operatorPasskeys.of()))),
+      ...(groups.includes(operators) &&
+        (await toStatusError(services.operatorPasskeys.currentFacts()))),
     });
   };
 }
@@ -68,7 +69,7 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
  * Session keys by Cookie header and key version: a signature by a dropped key must not be served
  * from the cache.
  */
-interface SessionKeys {
+interface SessionKeyCache {
   readonly keys: BoundedMap<string, string>;
   version: number;
 }
@@ -80,31 +81,31 @@ interface SessionKeys {
 function sessionKey(
   services: ProviderServices,
   presented: AuthenticationRequest,
-  sessionKeys: SessionKeys,
+  cache: SessionKeyCache,
 ): string | undefined {
-  const { keys } = sessionKeys;
-  if (sessionKeys.version !== services.keys.version) {
+  const { keys } = cache;
+  if (cache.version !== services.keys.version) {
     keys.clear();
-    sessionKeys.version = services.keys.version;
+    cache.version = services.keys.version;
   }
   const { authorization, cookie } = presented.request.headers;
   if (cookie === undefined || authorization !== undefined) return undefined;
   const known = keys.get(cookie);
   if (known !== undefined) return known;
-  const id = signed(services, presented, services.cookies.session);
+  const id = verifiedCookie(services, presented, services.cookies.session);
   if (!id) return undefined;
   const key = recordKey('Session', id);
   if (cookie.length <= 1_024) keys.set(cookie, key);
   return key;
 }
 
-/** Returns the Session that projects a library session; from the watch cache once its name is known. */
-async function sessionOf(
+/** Returns the Session object of a library session, from the watch cache once its name is known. */
+async function sessionByKey(
   services: ProviderServices,
   names: Map<string, string>,
   key: string,
 ): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? (await sessionNameOf(services, key));
+  const known = names.get(key) ?? (await sessionNameByKey(services, key));
   if (!known) return undefined;
   const session = await services.store.reader(Session).cached(known);
   if (session?.internal.recordKey !== key) {
@@ -115,7 +116,10 @@ async function sessionOf(
   return session;
 }
 
-async function sessionNameOf(services: ProviderServices, key: string): Promise<string | undefined> {
+async function sessionNameByKey(
+  services: ProviderServices,
+  key: string,
+): Promise<string | undefined> {
   const { entry } = await toStatusError(services.storage.get(key));
   const payload = entry && services.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid
@@ -123,8 +127,8 @@ async function sessionNameOf(services: ProviderServices, key: string): Promise<s
     : undefined;
 }
 
-/** The groups someone is in and, of an operator, what is known of operators' passkeys. */
-type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
+/** The groups of a person and, for an operator, the facts about operators' passkeys. */
+type Standing = { readonly groups: readonly string[] } & Partial<OperatorPasskeyFacts>;
 
 function callerOf(
   services: ProviderServices,
@@ -140,7 +144,7 @@ function callerOf(
   )
     return undefined;
   if (
-    !isAlive(account) ||
+    !canSignIn(account) ||
     !isSessionValid(account.internal.signedOut, metadata.name, internal.loginSeconds)
   )
     return undefined;
@@ -154,9 +158,9 @@ function callerOf(
 }
 
 /**
- * The command, by an access token whose audience is this API, as signed in as the person was who
- * connected it; any other token is not good, and a browser may not send one. The provider's own
- * paths judge theirs.
+ * Authenticates the command by an access token whose audience is this API, with the sign-in of the
+ * person who connected it. Throws 401 for any other token and 403 for a token from a browser.
+ * Tokens at the provider's own paths are left to oidc-provider.
  */
 export const bearerAuthenticator =
   (services: ProviderServices, current: () => Provider): Authenticator =>
@@ -167,20 +171,21 @@ export const bearerAuthenticator =
       throw forbidden('a browser may not send a token');
     const provider = current();
     const found = await provider.AccessToken.find(token);
-    const good =
+    const isAccepted =
       found &&
       found.aud === apiAudience(services.settings.baseURL) &&
-      found.clientId === command &&
+      found.clientId === commandClient &&
       !found.jkt &&
       found.scope?.split(' ').includes('api');
-    const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
-    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command)
+    const grant =
+      isAccepted && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
+    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== commandClient)
       throw unauthorized();
     const account = await services.store.reader(Account).cached(grant.accountId!);
-    if (!account || !isAlive(account)) throw unauthorized();
+    if (!account || !canSignIn(account)) throw unauthorized();
     return callerFor(
       services,
       account,
-      await grantSignIn(services, account.metadata.name, command, grant.jti),
+      await signInOfGrant(services, account.metadata.name, commandClient, grant.jti),
     );
   };

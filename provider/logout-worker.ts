@@ -5,38 +5,43 @@ import type { StagedWrites } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import { discloseLogout } from './claims/disclosures.js';
 import type { ProviderServices, SessionObject } from './context/context.js';
-import { lateBy, noticeRow, type Cleanup, type Notice } from './adapter/outbox-rows.js';
+import { noticeGraceMs, noticeRow, type Cleanup, type Notice } from './adapter/outbox-rows.js';
 import { revokeGrant, revokeOutdated } from './adapter/revocation.js';
 import type { NotifyClient } from './context/logout-notice.js';
 
 type State = SignOut['clients'][number]['state'];
 
-const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
+const retryDelaysMs = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 
-/** So many notices are written in one commit. */
-const noticesAtOnce = 50;
+/** The number of notices that one commit writes. */
+const noticesPerCommit = 50;
 
 /**
- * Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for
- * a day (docs/design/provider.md#logout-notices).
+ * Returns the worker that notifies Clients of a logout: retries after 5 s, 30 s, 2 min, 10 min and
+ * 30 min, then hourly for a day (docs/design/provider.md#logout-notices).
  */
-export function logoutWorker(services: ProviderServices, tell: NotifyClient): Worker {
+export function logoutWorker(services: ProviderServices, notify: NotifyClient): Worker {
   return {
     name: 'logout',
     delivery: 'AtLeastOnce',
     parallel: 8,
     async run(payload, row): Promise<Outcome> {
       const notice = payload as Notice;
-      const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
-      services.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
-      // An attempt without an answer may have arrived all the same.
-      if (told === undefined || told === 'Notified')
+      const state = await attempt(() => notify(notice.client, notice.account, notice.sid));
+      services.count(state === undefined ? 'backchannel.error' : 'backchannel.success');
+      // An attempt without a response may have arrived nevertheless.
+      if (state === undefined || state === 'Notified')
         await discloseLogout(services, notice.account, notice.client, ['sub', 'sid']);
-      const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
-      if (told === undefined && notBefore < row.until - lateBy) return { done: false, notBefore };
-      await noteState(services, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
+      const notBefore = Date.now() + (retryDelaysMs[row.attempt - 1] ?? hourMs);
+      if (state === undefined && notBefore < row.until - noticeGraceMs)
+        return { done: false, notBefore };
+      await recordState(
+        services,
+        notice,
+        state === undefined || state === 'Gone' ? 'GaveUp' : state,
+      );
       return { done: true };
     },
   };
@@ -51,26 +56,30 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Writes what became of one Client. Where no one is left to be told the Session goes, in a commit
- * of its own: anyone who watches it has read the outcome by then.
+ * Records the state of one Client. When none is pending, the Session is deleted in a commit of its
+ * own, so that watchers see the final state first.
  */
-async function noteState(services: ProviderServices, notice: Notice, state: State): Promise<void> {
+async function recordState(
+  services: ProviderServices,
+  notice: Notice,
+  state: State,
+): Promise<void> {
   const key = objectKey(Session, notice.session);
   for (;;) {
     const stored = await services.store.stored(Session, notice.session);
     const clients = (stored?.object as SessionObject | undefined)?.status.signOut?.clients;
     if (!stored || !clients) return;
-    const noted = clients.every((one) => one.name !== notice.client || one.state === state);
-    if (noted && clients.some((one) => one.state === 'Retrying')) return;
+    const isRecorded = clients.every((one) => one.name !== notice.client || one.state === state);
+    if (isRecorded && clients.some((one) => one.state === 'Retrying')) return;
     await services.store.commit([
-      noted
+      isRecorded
         ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }
-        : await notedOf(services, notice, state),
+        : await stageState(services, notice, state),
     ]);
   }
 }
 
-const notedOf = (
+const stageState = (
   services: ProviderServices,
   { session, client }: Notice,
   state: State,
@@ -84,8 +93,8 @@ const notedOf = (
   });
 
 /**
- * Clears up after dead Grants: what was issued under them, copies that did not fit into a commit,
- * notices likewise.
+ * Returns the worker that cleans up after revoked Grants: their tokens, and copies and notices that
+ * did not fit into a commit.
  */
 export function grantsWorker(services: ProviderServices): Worker {
   return {
@@ -97,16 +106,15 @@ export function grantsWorker(services: ProviderServices): Worker {
       for (const hashed of grants) await revokeGrant(services, hashed);
       for (const grant of copies) await revokeOutdated(services, grant);
       const writes = notices.map((notice) => noticeRow(services, notice));
-      while (writes.length > noticesAtOnce)
-        await services.store.commit([{ checks: [], writes: writes.splice(0, noticesAtOnce) }]);
+      while (writes.length > noticesPerCommit)
+        await services.store.commit([{ checks: [], writes: writes.splice(0, noticesPerCommit) }]);
       return { done: true, part: { checks: [], writes } };
     },
   };
 }
 
 /**
- * Replaces what the library does at its own sign-out page by an entry in the queue, and keeps the
- * original for the queue.
+ * Replaces oidc-provider's logout call by a queue entry and returns the original for the worker.
  */
 export function queueLogouts(
   provider: Provider,

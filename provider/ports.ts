@@ -3,7 +3,7 @@ import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
 import { noteSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
-import { finish, stageResult } from './interaction/finish.js';
+import { submitResult, stageResult } from './interaction/submit-result.js';
 import type { ProviderServices } from './context/context.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 import { preview } from './claims/preview.js';
@@ -11,12 +11,12 @@ import { signJwt } from './adapter/signing-keys.js';
 import { revokeGrants } from './adapter/revocation.js';
 import { endSessions } from './adapter/end-sessions.js';
 
-/** The ports that this room implements. */
+/** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;
 
 /**
- * Implements the ports of kinds for one request; without a request there is no result to finish and
- * no cookie to clear.
+ * Returns the ports of kinds for one request. Without a request, results are not submitted and
+ * cookies are not set.
  */
 export function portsOf(
   services: ProviderServices,
@@ -25,9 +25,9 @@ export function portsOf(
   response?: ServerResponse,
 ): ProviderPorts {
   return {
-    finish: async (interaction) => {
+    submitResult: async (interaction) => {
       if (request && response)
-        await finish({ services, provider: provider(), request, response }, interaction);
+        await submitResult({ services, provider: provider(), request, response }, interaction);
     },
     stageResult: async (interaction, tx) =>
       request !== undefined &&
@@ -35,7 +35,8 @@ export function portsOf(
       stageResult({ services, provider: provider(), request, response }, interaction, tx),
     endSessions: (sessions) => endSessions(services, sessions),
     revokeGrants: (grants) => revokeGrants(services, grants),
-    forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
+    clearSessionCookie: () =>
+      response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
     knowsBrowser: (address) => request !== undefined && knowsAddress(services, request, address),
     rememberBrowser: (address) => {
       if (request && response) rememberAddress(services, request, response, address);
@@ -43,7 +44,7 @@ export function portsOf(
     fetch: (url, init) => services.fetch(url, init),
     scopes: () => services.scopes(),
     preview: (interaction, scopes) => preview(services, interaction, scopes),
-    groupsOf: (address) => services.groups.of(address),
+    groupsOf: (address) => services.groups.groupsOf(address),
     audit: (event, facts) => {
       services.count(event);
       services.log.warn({ event, ...facts }, 'a security event');

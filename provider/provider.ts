@@ -21,15 +21,15 @@ import { createProvider } from './create-provider.js';
 import { outsideUnitOfWork } from './context/unit-of-work.js';
 import { createFetch } from './context/egress-fetch.js';
 import type { ProviderServices } from './context/context.js';
-import { answer } from './http/handle.js';
+import { handleRequest } from './http/handle.js';
 import { errorPage } from './http/pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './context/records.js';
-import { UnprovenSignIns } from './adapter/unproven-sign-ins.js';
+import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
 import { ClaimsReviewClient } from './claims/review-client.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
 
-/** What the provider needs. */
+/** The dependencies of the provider. */
 export interface ProviderDeps {
   readonly store: Store;
   readonly storage: Storage;
@@ -40,12 +40,9 @@ export interface ProviderDeps {
   /** Group membership by address. */
   readonly groups: ProviderServices['groups'];
   readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
-  /**
-   * The services that supply claims, and the scopes there are with them; where they are other ones,
-   * a second Provider is built.
-   */
-  readonly suppliers: ProviderServices['suppliers'];
-  /** The address of the shared style sheet. */
+  /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
+  readonly scopeIndex: ProviderServices['scopeIndex'];
+  /** Returns the URL path of the shared style sheet. */
   readonly stylesheet: () => string;
   readonly log: Log;
   readonly outbox: Outbox;
@@ -72,12 +69,12 @@ export interface IdentityProvider {
   readonly authenticators: readonly Authenticator[];
   /** Returns the ports of kinds for one request. */
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
-  /** The page for a person who went where nothing is, or where nothing can be given now. */
+  /** Returns the page for an unknown path or an unavailable resource. */
   errorPage(status: number, auditID: string): string;
   /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Sign-ins without a proven person. */
-  readonly unproven: UnprovenSignIns;
+  /** The sign-ins that are not finished. */
+  readonly unfinishedSignIns: UnfinishedSignIns;
   /** Resolves when background work has ended. */
   settled(): Promise<void>;
 }
@@ -85,22 +82,24 @@ export interface IdentityProvider {
 /** Creates the provider and registers its workers; call before the outbox starts. */
 export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
-  const under = new Set<Promise<unknown>>();
-  const services = lay(deps, counts, under, (name) => unproven.touch(name));
-  const unproven = new UnprovenSignIns(services);
-  let made: BuiltProvider = createProvider(services);
-  deps.outbox.register(logoutWorker(services, (...notice) => made.tell(...notice)));
+  const runningTasks = new Set<Promise<unknown>>();
+  const services = createServices(deps, counts, runningTasks, (name) =>
+    unfinishedSignIns.touch(name),
+  );
+  const unfinishedSignIns = new UnfinishedSignIns(services);
+  let built: BuiltProvider = createProvider(services);
+  deps.outbox.register(logoutWorker(services, (...notice) => built.notify(...notice)));
   deps.outbox.register(grantsWorker(services));
   const current = (): BuiltProvider =>
-    (made =
-      made.scopes === services.scopes() && made.keys === services.keys.version
-        ? made
+    (built =
+      built.scopes === services.scopes() && built.keysVersion === services.keys.version
+        ? built
         : createProvider(services));
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
-      if (services.suppliers.settled) await services.suppliers.settled;
-      return answer(services, current(), request, response, network);
+      if (services.scopeIndex.settled) await services.scopeIndex.settled;
+      return handleRequest(services, current(), request, response, network);
     },
     authenticators: [
       interactionAuthenticator(services),
@@ -110,18 +109,18 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     ports: (request, response) => portsOf(services, () => current().provider, request, response),
     errorPage: (status, auditID) => errorPage(services, status, auditID),
     counts,
-    unproven,
+    unfinishedSignIns,
     settled: async () => {
-      while (under.size > 0) await Promise.all(under);
+      while (runningTasks.size > 0) await Promise.all(runningTasks);
     },
   };
 }
 
-function lay(
+function createServices(
   deps: ProviderDeps,
   counts: Map<string, number>,
-  under: Set<Promise<unknown>>,
-  touched: ProviderServices['touched'],
+  runningTasks: Set<Promise<unknown>>,
+  noteActivity: ProviderServices['noteActivity'],
 ): ProviderServices {
   const {
     store,
@@ -131,7 +130,7 @@ function lay(
     authorize,
     groups,
     operatorPasskeys,
-    suppliers,
+    scopeIndex,
     log,
     stylesheet,
     networkLimits,
@@ -148,10 +147,10 @@ function lay(
     authorize,
     groups,
     operatorPasskeys,
-    suppliers,
+    scopeIndex,
     log,
     stylesheet,
-    scopes: () => suppliers.scopes,
+    scopes: () => scopeIndex.scopes,
     epoch: settings.epoch,
     count,
     records: new Records(keys, settings.epoch),
@@ -159,13 +158,13 @@ function lay(
     signIns: new SignInMetrics(metrics),
     metrics,
     fetch: createFetch(settings),
-    touched,
+    noteActivity,
     ...(networkLimits && { networkLimits }),
-    afterwards: (work: () => Promise<unknown>): void => {
+    runInBackground: (work: () => Promise<unknown>): void => {
       const running: Promise<unknown> = outsideUnitOfWork(work)
         .catch(() => count('afterwards_failed'))
-        .finally(() => under.delete(running));
-      under.add(running);
+        .finally(() => runningTasks.delete(running));
+      runningTasks.add(running);
     },
   };
   return { ...base, reviews: new ClaimsReviewClient(base) };

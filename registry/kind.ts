@@ -354,7 +354,7 @@ export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject
  *   resource: 'widgets',
  *   description: 'A thing that operators give a name.',
  *   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
- *   spec: z.object({ displayName: line(64).describe('Its name for people.') }),
+ *   spec: z.object({ displayName: line(64).describe('Its display name.') }),
  *   status: z.object({}),
  *   columns: { 'Display-Name': ({ spec }) => spec.displayName },
  * });

@@ -64,7 +64,7 @@ const statusSchema: JSONSchema = {
           description: 'Ways to sign in that suffice, where a cause is ReauthenticationRequired.',
           items: text('EmailCode, EmailLink or Passkey.'),
         },
-        triesLeft: { type: 'integer', description: 'Wrong codes that may still follow.' },
+        triesLeft: { type: 'integer', description: 'The number of tries that are left.' },
         policyDecision: text('Name of the PolicyDecision.'),
       },
     },

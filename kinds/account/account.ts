@@ -4,17 +4,17 @@ import { defineKind, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { enqueueDeletion } from './deletion-row.js';
-import { canonical } from '../signin/email-address.js';
-import { ownChanges } from '../signin/update-limit.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import { updateLimit } from '../signin/update-limit.js';
 import { line, timestamp, webAddress } from '../signin/schema-types.js';
 import { inWords } from '../../registry/pattern.js';
 
-/** What setup may still ask for. */
+/** The setup steps that an account may still take. */
 export const Missing = z.enum(['displayName', 'passkey']);
 
 /**
- * A person, known by a proven address. Its name is 20 random characters, never reused, and is the
- * `sub` claim.
+ * A person, identified by a verified address. The name is 20 random characters, is never reused,
+ * and is the `sub` claim.
  */
 export const Account = defineKind({
   kind: 'Account',
@@ -23,8 +23,8 @@ export const Account = defineKind({
   owner: 'metadata.name',
   cached: true,
   named: 'service',
-  changeLimit: ownChanges,
-  description: 'A person who signs in, known by an address they proved to hold.',
+  changeLimit: updateLimit,
+  description: 'A person who signs in, identified by a verified email address.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
   spec: z.object({
     displayName: line(64)
@@ -36,10 +36,8 @@ export const Account = defineKind({
     nickname: line(64).optional().describe('Casual name.'),
     preferredUsername: line(64)
       .optional()
-      .describe('Short name the person wants to be referred to by; not unique.'),
-    profileURI: webAddress()
-      .optional()
-      .describe('A page about the person, such as their profile at a forge.'),
+      .describe('The short name that the person prefers; not unique.'),
+    profileURI: webAddress().optional().describe('The address of the profile page of the person.'),
     pictureURI: z
       .string()
       .max(2048)
@@ -50,9 +48,9 @@ export const Account = defineKind({
         ),
       )
       .optional()
-      .describe('Address of a picture, https only.'),
-    website: webAddress().optional().describe('The person’s own page.'),
-    gender: line(64).optional().describe('Gender, in the person’s own word.'),
+      .describe('The address of a picture, https only.'),
+    website: webAddress().optional().describe('The address of the website of the person.'),
+    gender: line(64).optional().describe('Gender, free text.'),
     locale: z
       .string()
       .max(35)
@@ -87,37 +85,39 @@ export const Account = defineKind({
       .describe('ISO 8601 date or year.'),
   }),
   status: z.object({
-    disabledTimestamp: timestamp().optional().describe('Since when no one can sign in to it.'),
+    disabledTimestamp: timestamp()
+      .optional()
+      .describe('When the account was disabled; no one can sign in to it.'),
     email: z
       .object({
-        address: z.string().max(320).describe('The address as its owner spelt it.'),
-        verifiedTimestamp: timestamp().describe('When it was last proven.'),
+        address: z.string().max(320).describe('The address as its owner entered it.'),
+        verifiedTimestamp: timestamp().describe('When it was last verified.'),
       })
-      .describe('The proven address.'),
+      .describe('The verified address.'),
     setup: z
       .object({
-        complete: z.boolean().describe('Nothing is missing.'),
-        missing: z.array(Missing).describe('What setup may still ask for.'),
+        complete: z.boolean().describe('True if nothing is missing.'),
+        missing: z.array(Missing).describe('What the setup still offers.'),
       })
-      .describe('How far the account is set up.'),
-    passkeys: z.number().int().min(0).describe('How many passkeys there are.'),
+      .describe('The state of the setup.'),
+    passkeys: z.number().int().min(0).describe('The number of passkeys.'),
     lastSignInTimestamp: timestamp().optional().describe('The last sign-in.'),
     profileTimestamp: timestamp()
       .optional()
-      .describe('When the spec last changed; absent where it never did.'),
+      .describe('When the spec last changed; absent if it never changed.'),
   }),
   internal: z.object({
     /** WebAuthn user handle, 64 random bytes, base64url. */
     userHandle: z.string(),
     /**
-     * Sign-ins up to then (seconds since the epoch) count no more, except the session that ended
-     * the others.
+     * Sign-ins up to `seconds` (since the epoch) are invalid, except the session `kept`, which
+     * revoked the others.
      */
     signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
   }),
   unique: {
     email: ({ metadata, status }) =>
-      metadata.deletionTimestamp ? undefined : canonical(status.email.address),
+      metadata.deletionTimestamp ? undefined : canonicalAddress(status.email.address),
   },
   columns: {
     Email: (account) => account.status.email.address,
@@ -135,8 +135,8 @@ export const Account = defineKind({
       next.status.setup = { complete: missing.length === 0, missing };
     },
     /**
-     * No one can sign in to it from this commit on, and its address is free; everything it owns
-     * goes afterwards, itself last.
+     * This commit blocks sign-ins and frees the address. A worker deletes the owned objects
+     * afterwards, and the account last.
      */
     async beginDelete(tx, old, call) {
       const isOwn = call.caller.type === 'Account' && call.caller.account === old.metadata.name;
@@ -151,12 +151,12 @@ export const Account = defineKind({
         metadata.deletionTimestamp = toTimestamp(call.now);
       });
       await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' });
-      if (isOwn) tx.after(() => call.ports.forgetCookies());
+      if (isOwn) tx.after(() => call.ports.clearSessionCookie());
     },
   },
 });
 
-/** Who someone is, as a sign-in shows it. */
+/** Returns the account as a sign-in shows it. */
 export const accountSummary = ({ metadata, spec, status }: ObjectOf<typeof Account>) => ({
   name: metadata.name,
   email: status.email.address,

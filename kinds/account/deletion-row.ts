@@ -1,12 +1,12 @@
 import type { Call, Transaction } from '../../registry/kind.js';
 import { describeBrowser } from '../signin/user-agent.js';
 
-/** What is taken from an account: everything, or every sign-in and all that was issued. */
+/** What is removed: the account with everything it owns, or only its sign-ins and tokens. */
 type Closing = { readonly account: string; readonly why: 'Deleted' | 'Disabled' };
 
 /**
- * A Closing as it waits to be carried out: who asked for it, when (ms since the epoch), and from
- * what.
+ * The outbox row of a closing: `asked` in ms since the epoch, the browser of the request, and
+ * whether the owner requested it.
  */
 export type ClosingRow = Closing & {
   readonly asked: number;
@@ -14,10 +14,13 @@ export type ClosingRow = Closing & {
   readonly byOwner: boolean;
 };
 
-/** It is tried for so long, in milliseconds. */
-const patience = 30 * 86_400_000;
+/** How long the worker retries, in milliseconds. */
+const retryForMs = 30 * 86_400_000;
 
-/** Has it carried out after the commit, to the end, whatever happens meanwhile (`closer.ts`). */
+/**
+ * Enqueues the deletion. The worker runs it after the commit and retries until it completes
+ * (`accountactions/deletion-worker.ts`).
+ */
 export async function enqueueDeletion(
   tx: Transaction,
   call: Call,
@@ -30,5 +33,5 @@ export async function enqueueDeletion(
     browser: describeBrowser(call.request.userAgent),
     byOwner,
   };
-  await tx.enqueue('closing', row, call.now + patience, { id: closing.account });
+  await tx.enqueue('closing', row, call.now + retryForMs, { id: closing.account });
 }

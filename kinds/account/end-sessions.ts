@@ -4,12 +4,15 @@ import type { Store } from '../../registry/store.js';
 import { Account } from './account.js';
 import { Session } from '../session/session.js';
 
-/** Sessions ended in one commit. */
-const atOnce = 12;
-const workFor = 86_400_000;
+/** The number of sessions that one commit ends. */
+const sessionsPerCommit = 12;
+const retryForMs = 86_400_000;
 
-/** Whose sessions are to end, except one, unless they began later. */
-interface Order {
+/**
+ * The sessions to end: those of the account that began at or before `seconds` (since the epoch),
+ * except `kept`.
+ */
+interface EndSessionsOrder {
   readonly account: string;
   readonly kept?: string;
   readonly seconds: number;
@@ -17,32 +20,32 @@ interface Order {
 
 type SessionObject = ObjectOf<typeof Session>;
 
-/** What in an Account's internal tells which sign-ins count. */
+/** The part of an Account's internal that revokes sign-ins. */
 type SignedOut = ObjectOf<typeof Account>['internal']['signedOut'];
 
 /**
- * Whether a sign-in of an account counts: not one from before its other sessions were ended,
- * wherever it was still on its way (docs/design/security.md#sign-out).
+ * Returns false for a sign-in from before the account's other sessions were ended, also if it was
+ * still in progress then (docs/design/security.md#sign-out).
  */
 export const isSessionValid = (signedOut: SignedOut, session: string, seconds: number): boolean =>
   !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
 
 /**
- * Ends every session of an account but the one that asks, in this commit: they count no more from
- * then on; the objects of `most` of them go with it, the rest follow from the outbox. So whoever
- * signed in by what was taken away is signed out with it.
+ * Revokes every session of an account except the caller's, in this commit. The commit deletes at
+ * most `max` session objects; an outbox worker deletes the rest. A change of credentials thereby
+ * signs out everyone who used the old ones.
  */
 export async function revokeOtherSessions(
   tx: Transaction,
   call: Call,
   account: string,
-  max = atOnce,
+  max = sessionsPerCommit,
 ): Promise<void> {
   const kept =
     call.caller.type === 'Account' && call.caller.account === account
       ? call.caller.session
       : undefined;
-  const order: Order = {
+  const order: EndSessionsOrder = {
     account,
     ...(kept !== undefined && { kept }),
     seconds: Math.floor(call.now / 1000),
@@ -50,38 +53,38 @@ export async function revokeOtherSessions(
   await tx.update(Account, account, ({ internal }) => {
     internal.signedOut = { seconds: order.seconds, ...(kept !== undefined && { kept }) };
   });
-  const others = await sessionsOf(call, order);
+  const others = await sessionsToEnd(call, order);
   tx.add(await call.ports.endSessions(others.slice(0, max)));
-  if (others.length > max) await tx.enqueue('sessions', order, call.now + workFor);
+  if (others.length > max) await tx.enqueue('sessions', order, call.now + retryForMs);
 }
 
-async function sessionsOf(
+async function sessionsToEnd(
   call: Pick<Call, 'store'>,
-  { account, kept, seconds }: Order,
+  { account, kept, seconds }: EndSessionsOrder,
 ): Promise<SessionObject[]> {
-  const all = await call.store(Session).list(account);
-  return all.filter(
+  const sessions = await call.store(Session).list(account);
+  return sessions.filter(
     ({ metadata, internal }) =>
       metadata.name !== kept && !metadata.deletionTimestamp && internal.loginSeconds <= seconds,
   );
 }
 
-/** Ends them, a few in each commit, until none is left. */
-export async function endSessions(call: Call, order: Order): Promise<void> {
+/** Ends the sessions in batches until none is left. */
+export async function endSessions(call: Call, order: EndSessionsOrder): Promise<void> {
   for (;;) {
-    const some = (await sessionsOf(call, order)).slice(0, atOnce);
-    if (some.length === 0) return;
-    await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
+    const batch = (await sessionsToEnd(call, order)).slice(0, sessionsPerCommit);
+    if (batch.length === 0) return;
+    await call.change(async (tx) => tx.add(await call.ports.endSessions(batch)));
   }
 }
 
-/** Ends the sessions that did not fit into the commit that decided it. */
+/** Returns the worker that ends the sessions that did not fit into the revoking commit. */
 export const sessionsWorker = (store: Store): Worker => ({
   name: 'sessions',
   delivery: 'AtLeastOnce',
   parallel: 2,
   async run(payload): Promise<Outcome> {
-    await endSessions(store.systemCall(), payload as Order);
+    await endSessions(store.systemCall(), payload as EndSessionsOrder);
     return { done: true };
   },
 });

@@ -6,7 +6,7 @@ import { clone } from '../../registry/encoded-object.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Account } from './account.js';
 
-/** Limits exports by client network: one account may be many objects. */
+/** Limits exports by client network, because one export may read many objects. */
 const exportLimit = perMinute('export', 'exportsPerNetwork');
 
 const AccountExport = z.object({
@@ -18,20 +18,19 @@ const AccountExport = z.object({
       z.object({
         apiVersion: z.string().describe('Group and version.'),
         kind: z.string().describe('The kind.'),
-        metadata: z.object({}).passthrough().describe('Its name and versions.'),
-        spec: z.object({}).passthrough().describe('What its owner set.'),
-        status: z.object({}).passthrough().describe('What the service observed.'),
+        metadata: z.object({}).passthrough().describe('The metadata of the object.'),
+        spec: z.object({}).passthrough().describe('The spec of the object.'),
+        status: z.object({}).passthrough().describe('The status of the object.'),
       }),
     )
     .describe('The account, then every object that it owns.'),
 });
 
 /**
- * GET accounts/<name>/export: everything that the service keeps about a person, of each kind that
- * an account owns, in one document. It follows a recent sign-in, by passkey where the account has
- * one.
+ * GET accounts/<name>/export: returns every stored object of an account in one document. Requires a
+ * recent sign-in, by passkey if the account has one.
  */
-export const exportOf = (kinds: readonly AnyKind[]): Action =>
+export const exportAction = (kinds: readonly AnyKind[]): Action =>
   defineAction({
     of: Account,
     subresource: 'export',
@@ -48,20 +47,20 @@ export const exportOf = (kinds: readonly AnyKind[]): Action =>
       );
       const lists = await Promise.all(
         owned.map(async (kind) =>
-          (await call.store(kind).list(name)).map((object) => shown(kind, object, call)),
+          (await call.store(kind).list(name)).map((object) => visibleObject(kind, object, call)),
         ),
       );
       return {
         apiVersion: 'v1',
         kind: 'List',
         metadata: {},
-        items: [shown(Account, account, call), ...lists.flat()],
+        items: [visibleObject(Account, account, call), ...lists.flat()],
       };
     },
   });
 
-/** An object as its owner reads it. */
-function shown(
+/** Returns an object as its owner reads it. */
+function visibleObject(
   kind: AnyKind,
   object: KindObject,
   call: Call,

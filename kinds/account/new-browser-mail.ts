@@ -3,8 +3,7 @@ import type { Settings } from '../../registry/kind.js';
 import { describeBrowser } from '../signin/user-agent.js';
 
 /**
- * Returns the mail about a sign-in from a browser that has proven no earlier one; `now` in
- * milliseconds since the epoch.
+ * Returns the mail about a sign-in from an unknown browser; `now` in milliseconds since the epoch.
  */
 export function newBrowserMailTo(
   address: string,

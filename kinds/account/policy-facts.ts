@@ -1,17 +1,17 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from './account.js';
-import { canonical } from '../signin/email-address.js';
-import { claimsOf } from '../session/acr.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import { authenticationClaims } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
 
-/** How someone signed in, as policy sees it. */
+/** The facts about a sign-in that policy sees; `authenticated` in seconds since the epoch. */
 interface SignedIn {
   readonly methods: readonly string[];
   readonly assurance: string;
   readonly authenticated: number;
 }
 
-/** What policy is told of a person. */
+/** The facts about a person that policy sees. */
 interface PersonFacts extends SignedIn {
   readonly [fact: string]: unknown;
   readonly account?: string;
@@ -20,10 +20,7 @@ interface PersonFacts extends SignedIn {
   readonly groups: readonly string[];
 }
 
-/**
- * Who signs in: the name of their Account where there is one, their address, and how many passkeys
- * they have.
- */
+/** The person who signs in; `account` is the name of the Account if one exists. */
 interface Person {
   readonly account: string | undefined;
   readonly address: string;
@@ -31,15 +28,15 @@ interface Person {
 }
 
 /**
- * What policy is told of the person whose sign-in a browser carries on: never the address, but its
- * domain and groups.
+ * Returns the facts of a person and a sign-in for policy. They include the domain and the groups of
+ * the address, never the address itself.
  */
 export async function accountFacts(
   { ports }: Pick<Call, 'ports'>,
   { account, address, passkeys }: Person,
   signedIn: SignedIn,
 ): Promise<PersonFacts> {
-  const email = canonical(address);
+  const email = canonicalAddress(address);
   return {
     ...(account !== undefined && { account }),
     passkeys,
@@ -49,7 +46,7 @@ export async function accountFacts(
   };
 }
 
-/** The same of the person of a live session. */
+/** Returns the facts of the person of a live session. */
 export const sessionFacts = (
   call: Pick<Call, 'ports'>,
   { metadata, status }: ObjectOf<typeof Account>,
@@ -65,9 +62,9 @@ export const sessionFacts = (
     },
   );
 
-/** A sign-in just made; `inFull` is whether a passkey counts in full. */
-export const signedInNow = (method: Method, now: number, inFull = true): SignedIn => ({
+/** Returns the facts of a sign-in at `now` (ms since the epoch). */
+export const signedInNow = (method: Method, now: number, isFullStrength = true): SignedIn => ({
   methods: [method],
-  assurance: claimsOf(method, inFull).acr,
+  assurance: authenticationClaims(method, isFullStrength).acr,
   authenticated: Math.floor(now / 1000),
 });

@@ -14,17 +14,17 @@ import {
 } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import {
-  canonical,
+  canonicalAddress,
   emailAddress,
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import { askerOf, countTry, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
-import { codeLength, emailedCode, newCode } from '../signin/code-format.js';
+import { requesterOf, countWrongCode, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
+import { codeLength, emailedCodeSchema, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
@@ -32,7 +32,7 @@ import { Account } from '../account/account.js';
 type AccountObject = ObjectOf<typeof Account>;
 
 /**
- * A code on its way to a new address, kept with the session that asked
+ * A code that was emailed to a new address, stored by session
  * (docs/design/security.md#emailed-codes-and-links). Times in milliseconds since the epoch.
  */
 interface Challenge {
@@ -48,51 +48,53 @@ interface Challenge {
 const EmailChallenge = z.object({
   apiVersion: z.string().describe('Group and version.'),
   kind: z.literal('EmailChallenge').describe('The kind.'),
-  spec: z.object({ email: z.string().describe('Where to.') }).describe('What was asked for.'),
+  spec: z
+    .object({ email: z.string().describe('The address that the code was sent to.') })
+    .describe('The request.'),
   status: z
     .object({
       sentTimestamp: timestamp().describe('When it was sent.'),
-      expirationTimestamp: timestamp().describe('Until when the code counts.'),
-      resendAfterTimestamp: timestamp().describe('From when a new one may be asked for.'),
-      triesLeft: z.number().int().describe('Wrong codes that may still follow.'),
+      expirationTimestamp: timestamp().describe('When the code expires.'),
+      resendAfterTimestamp: timestamp().describe('When the next email may be requested.'),
+      triesLeft: z.number().int().describe('The number of tries that are left.'),
       codeLength: codeLength(),
     })
-    .describe('The code sent.'),
+    .describe('The state of the code.'),
 });
 
 const codeLimit = perMinute('newaddress', 'proofsPerNetwork');
 
 const keyOf = (session: string): string => `proofs/email/${session}`;
-const macData = (
+const codeMacInput = (
   session: string,
   { id, address }: { id: string; address: string },
   code: string,
-): string => `${session}\0${id}\0${canonical(address)}\0${code}`;
-const write = (tx: Transaction, session: string, challenge: Challenge): void =>
+): string => `${session}\0${id}\0${canonicalAddress(address)}\0${code}`;
+const writeChallenge = (tx: Transaction, session: string, challenge: Challenge): void =>
   tx.write(
     keyOf(session),
     Buffer.from(JSON.stringify(challenge)),
     2 * challenge.expires - challenge.sent,
   );
-async function read(tx: Transaction, session: string): Promise<Challenge | undefined> {
+async function readChallenge(tx: Transaction, session: string): Promise<Challenge | undefined> {
   const held = await tx.read(keyOf(session));
   return held && (JSON.parse(held.value.toString()) as Challenge);
 }
 
 /**
- * The session that takes the place of an interaction; a caller without one has no browser to type a
- * code into.
+ * Returns the caller's session, which replaces the interaction. Throws 400 without one, because the
+ * code must be entered in a browser.
  */
 function sessionOf({ caller }: Call, name: string): string {
   if (caller.type !== 'Account' || caller.account !== name || caller.session === undefined)
-    throw badRequest('an address is changed by its owner, in a browser that is signed in');
+    throw badRequest('only the owner can change the address, in a browser that is signed in');
   return caller.session;
 }
 
 /**
- * POST accounts/~/emailchallenge: sends a code to an address that is to become the account's, and
- * answers alike whether or not the address is someone's (docs/design/api.md#change-of-address).
- * The challenge, the mail and every limit but that of the client network are one commit.
+ * POST accounts/~/emailchallenge: emails a code to the new address. The response is the same
+ * whether or not the address belongs to an account (docs/design/api.md#change-of-address). One
+ * commit holds the challenge, the mail and every limit except that of the client network.
  */
 export const newAddressChallenge = defineAction({
   of: Account,
@@ -100,13 +102,13 @@ export const newAddressChallenge = defineAction({
   verb: 'create',
   kind: 'EmailChallenge',
   answers: { kind: 'EmailChallenge', schema: EmailChallenge },
-  description: 'Emails a code to the address the account is to change to.',
-  spec: z.object({ email: emailAddress().describe('Where to.') }),
+  description: 'Emails a code to the new address of the account.',
+  spec: z.object({ email: emailAddress().describe('The address to send the code to.') }),
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { email } }) {
     const session = sessionOf(call, name);
     const { limits } = call.settings;
-    const asker = askerOf(call, canonical(email));
-    const mails = mailLimits(limits, asker);
+    const requester = requesterOf(call, canonicalAddress(email));
+    const mails = mailLimits(limits, requester);
     if (!isWithinLengths(email))
       throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [
         {
@@ -123,21 +125,21 @@ export const newAddressChallenge = defineAction({
       id,
       address: email,
       code: call.keys
-        .mac('emailcode', macData(session, { id, address: email }, code))
+        .mac('emailcode', codeMacInput(session, { id, address: email }, code))
         .toString('base64url'),
       sent: call.now,
       length: code.length,
       expires: call.now + limits.emailCodeLifetime,
       triesLeft: limits.emailCodeTries,
     };
-    await spending(call, mails.network, () =>
+    await withSpentLimit(call, mails.network, () =>
       call.change(async (tx) => {
-        const former = await read(tx, session);
-        const wait = former ? former.sent + limits.emailResendWait - call.now : 0;
+        const previous = await readChallenge(tx, session);
+        const wait = previous ? previous.sent + limits.emailResendWait - call.now : 0;
         if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
-        for (const limit of mails.address) await tx.spend(limit, canonical(email));
+        for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
-        write(tx, session, challenge);
+        writeChallenge(tx, session, challenge);
         const order: MailOrder = {
           to: email,
           newAddress: {
@@ -172,8 +174,8 @@ const statusOf = (
 });
 
 /**
- * POST accounts/~/email: the address becomes the account's, once the code proves that it is the
- * person's; the old one is told, and other sessions end.
+ * POST accounts/~/email: changes the account's address after a right code. Notifies the old address
+ * and ends other sessions.
  */
 export const newAddress = defineAction({
   of: Account,
@@ -181,12 +183,12 @@ export const newAddress = defineAction({
   verb: 'create',
   kind: 'Email',
   limit: codeLimit,
-  description: 'Changes the address of the account to the one the code was sent to.',
-  spec: z.object({ code: emailedCode() }),
+  description: 'Changes the address of the account to the one that received the code.',
+  spec: z.object({ code: emailedCodeSchema() }),
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { code } }) {
     const session = sessionOf(call, name);
     requireRecentAuthentication(call, Account, name, passkeys);
-    const outcome = await judge(call, name, session, code, (tx, address) =>
+    const outcome = await verifyCode(call, name, session, code, (tx, address) =>
       changeAddress(tx, call, name, address),
     );
     if (outcome instanceof StatusError) throw outcome;
@@ -194,7 +196,7 @@ export const newAddress = defineAction({
   },
 });
 
-/** Makes a proven address the account's; where it is another one, other sessions end. */
+/** Sets a verified address; ends other sessions if it differs from the old one. */
 async function changeAddress(
   tx: Transaction,
   call: Call,
@@ -204,7 +206,7 @@ async function changeAddress(
   const account = (await tx.get(Account, name))!;
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
   const former = account.status.email.address;
-  if (canonical(former) !== canonical(address)) {
+  if (canonicalAddress(former) !== canonicalAddress(address)) {
     await revokeOtherSessions(tx, call, name);
     const order: MailOrder = {
       to: former,
@@ -221,43 +223,43 @@ async function changeAddress(
   });
 }
 
-const over = (why: string, name: string): Error =>
-  expired(`The emailed code is over: ${why}.`, Account, name);
+const codeExpired = (why: string, name: string): Error =>
+  expired(`The emailed code is not valid: ${why}.`, Account, name);
 
 /**
- * Compares a code and answers only after the commit that follows from it: what `proven` does with
- * the address of a right code, the count of a wrong one.
+ * Compares a code and responds only after the resulting commit: what `onVerified` does with the
+ * address of a right code, or the count of a wrong one.
  */
-async function judge<T>(
+async function verifyCode<T>(
   call: Call,
   name: string,
   session: string,
   code: string,
-  proven: (tx: Transaction, address: string) => Promise<T>,
+  onVerified: (tx: Transaction, address: string) => Promise<T>,
 ): Promise<T | StatusError> {
   const limit = wrongCodes(call.settings.limits);
-  const { isRight, outcome } = await spending(call, limit, () =>
+  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
-      const held = await read(tx, session);
-      if (!held) throw over('no code was asked for', name);
-      if (held.triesLeft <= 0) throw over('there are no tries left', name);
-      if (call.now > held.expires) throw over('it has expired', name);
+      const held = await readChallenge(tx, session);
+      if (!held) throw codeExpired('no code was requested', name);
+      if (held.triesLeft <= 0) throw codeExpired('no tries are left', name);
+      if (call.now > held.expires) throw codeExpired('it has expired', name);
       if (code.length !== held.length) throw wrongCode(name, `must be ${held.length} digits`);
-      const asker = askerOf(call, canonical(held.address));
-      const rests = await lockedUntil(tx, canonical(held.address), asker, call);
-      if (rests > 0)
+      const asker = requesterOf(call, canonicalAddress(held.address));
+      const lockedUntilMs = await lockedUntil(tx, canonicalAddress(held.address), asker, call);
+      if (lockedUntilMs > 0)
         throw tooManyRequests(
-          Math.ceil((rests - call.now) / 1000),
+          Math.ceil((lockedUntilMs - call.now) / 1000),
           'too many wrong codes for this address',
         );
       const mac = Buffer.from(held.code, 'base64url');
-      if (call.keys.macMatches('emailcode', macData(session, held, code), mac)) {
+      if (call.keys.macMatches('emailcode', codeMacInput(session, held, code), mac)) {
         tx.remove(keyOf(session));
-        return { isRight: true, outcome: await proven(tx, held.address) };
+        return { isRight: true, outcome: await onVerified(tx, held.address) };
       }
-      await countTry(tx, canonical(held.address), asker, call);
+      await countWrongCode(tx, canonicalAddress(held.address), asker, call);
       held.triesLeft -= 1;
-      write(tx, session, held);
+      writeChallenge(tx, session, held);
       const { triesLeft } = held;
       const wrong = wrongCode(name, `wrong code, ${triesLeft} tries left`, { triesLeft });
       return { isRight: false, outcome: wrong };

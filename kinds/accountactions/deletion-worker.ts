@@ -3,7 +3,7 @@ import type { AnyKind, Call } from '../../registry/kind.js';
 import { dropRows, type Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { pages } from '../../registry/pager.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
@@ -11,15 +11,15 @@ import { endSessions } from '../account/end-sessions.js';
 import { Account } from '../account/account.js';
 import type { ClosingRow } from '../account/deletion-row.js';
 
-/** How many objects go together, and how many are looked at together. */
-const together = { gone: 20, looked: 250 };
+/** The number of objects that one commit deletes, and that one page reads. */
+const batchSizes = { deleted: 20, read: 250 };
 
-/** How long the mail that tells of a deletion is tried, in milliseconds. */
-const tellFor = 86_400_000;
+/** How long delivery of the deletion mail is retried, in milliseconds. */
+const mailLifetimeMs = 86_400_000;
 
 /**
- * Ends sessions and grants of accounts and, where an account was deleted, removes all that it
- * owned, itself last, and tells the person. Each step may be repeated.
+ * Returns the worker that ends the sessions and grants of an account. For a deleted account it then
+ * removes all owned objects, the account last, and mails the person. Every step is idempotent.
  */
 export function closingWorker(store: Store): Worker {
   return {
@@ -32,7 +32,7 @@ export function closingWorker(store: Store): Worker {
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
       if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
-      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) }); // it may be enabled again by now, and signed in to
+      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) }); // Later sign-ins stay: the account may have been enabled again.
       for (const { metadata } of await call.store(Grant).list(row.account))
         await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };
@@ -46,27 +46,27 @@ export function closingWorker(store: Store): Worker {
   };
 }
 
-/** Removes every object that an account owns, of whatever kind, and the count of its decisions. */
+/** Removes every object that an account owns, and the count of its decisions. */
 async function removeOwned(store: Store, call: Call, account: string): Promise<void> {
   for (const kind of store.registry.kinds) {
     if (!kind.owner || kind.owner === 'metadata.name') continue;
     const names = (await call.store(kind).list(account)).map(({ metadata }) => metadata.name);
-    for (let i = 0; i < names.length; i += together.gone)
-      await erase(call, kind, names.slice(i, i + together.gone));
+    for (let i = 0; i < names.length; i += batchSizes.deleted)
+      await erase(call, kind, names.slice(i, i + batchSizes.deleted));
   }
   await call.change(async (tx) =>
     tx.add({ checks: [], writes: [{ delete: decisionCountKey(account) }] }),
   );
 }
 
-/** Sign-ins under way name the person they have found. */
+/** Removes the sign-ins in progress that refer to the account. */
 async function removeInteractions(store: Store, call: Call, account: string): Promise<void> {
-  for await (const page of pages(store, Interaction, together.looked)) {
-    const theirs = page.filter(({ object }) => {
+  for await (const page of pages(store, Interaction, batchSizes.read)) {
+    const ofAccount = page.filter(({ object }) => {
       const { internal } = object as InteractionObject;
       return internal.login?.account === account || internal.account === account;
     });
-    for (const { name } of theirs) await erase(call, Interaction, [name]);
+    for (const { name } of ofAccount) await erase(call, Interaction, [name]);
   }
 }
 
@@ -75,14 +75,13 @@ const erase = (call: Call, kind: AnyKind, names: readonly string[]): Promise<voi
     for (const name of names) await tx.erase(kind, name);
   });
 
-/** Someone signs in with the address again: that mail is not of this account. */
-const isLater = (order: MailOrder, asked: number): boolean =>
+/**
+ * Returns true for a mail of a sign-in after the deletion: the address may belong to a new account.
+ */
+const isAfterDeletion = (order: MailOrder, asked: number): boolean =>
   'signIn' in order && order.signIn.now > asked;
 
-/**
- * The account itself, with the mail that says so; mails to it that have not left are not sent any
- * more.
- */
+/** Removes the account and enqueues the mail about it; drops mails to it that were not sent yet. */
 async function removeAccount(
   store: Store,
   call: Call,
@@ -94,8 +93,8 @@ async function removeAccount(
     call.keys,
     'mail',
     (order) =>
-      canonical((order as MailOrder).to) === canonical(address) &&
-      !isLater(order as MailOrder, asked),
+      canonicalAddress((order as MailOrder).to) === canonicalAddress(address) &&
+      !isAfterDeletion(order as MailOrder, asked),
   );
   const order: MailOrder = {
     to: address,
@@ -104,6 +103,6 @@ async function removeAccount(
   await call.change(async (tx) => {
     if (!(await tx.get(Account, account))) return;
     await tx.erase(Account, account);
-    await tx.enqueue('mail', order, call.now + tellFor);
+    await tx.enqueue('mail', order, call.now + mailLifetimeMs);
   });
 }

@@ -6,15 +6,15 @@ import { Account } from '../account/account.js';
 import { enqueueDeletion } from '../account/deletion-row.js';
 
 /**
- * POST accounts/<name>/disable: no one can sign in to it any more; its sessions end, and all that
- * was issued under its grants. What it owns stays.
+ * POST accounts/<name>/disable: blocks sign-ins to the account, ends its sessions and revokes its
+ * tokens. Its objects stay.
  */
 export const disable = defineAction({
   of: Account,
   subresource: 'disable',
   verb: 'create',
   kind: 'AccountDisabling',
-  description: 'Ends every sign-in to the account and permits no other until it is enabled.',
+  description: 'Ends every session of the account and blocks sign-ins until it is enabled.',
   spec: z.object({}),
   run: (call, { metadata: { name } }) =>
     call.change(async (tx) => {
@@ -28,7 +28,7 @@ export const disable = defineAction({
     }),
 });
 
-/** POST accounts/<name>/enable: the person can sign in again, and has to. */
+/** POST accounts/<name>/enable: permits sign-ins again; earlier sessions stay ended. */
 export const enable = defineAction({
   of: Account,
   subresource: 'enable',

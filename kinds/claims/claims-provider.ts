@@ -4,49 +4,46 @@ import { z } from 'zod';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
-import { fault, outboundFaults } from './outbound-url.js';
+import { invalidValue, outboundFaults } from './outbound-url.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, webAddress } from '../signin/schema-types.js';
 import { inWords } from '../../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
-  displayName: line(64).describe('Its name for people.'),
+  displayName: line(64).describe('Its display name.'),
   url: webAddress()
     .optional()
     .describe(
-      'Where it answers claims reviews: https, or http on loopback while this service is there ' +
-        'too. Only the built-in one has none.',
+      'The URL of its claims review endpoint: https, or http on loopback while the base URL is ' +
+        'loopback too. Required except for the built-in provider.',
     ),
   caBundle: z
     .string()
     .min(1)
     .max(65_536)
     .optional()
-    .describe('Certificates it is trusted by in place of the public ones, in PEM form.'),
+    .describe('CA certificates in PEM form that replace the public ones.'),
   timeoutMilliseconds: z
     .number()
     .int()
     .min(50)
     .max(2500)
     .default(2000)
-    .describe('How long its answer is waited for.'),
+    .describe('The timeout of a claims review in milliseconds.'),
   failurePolicy: z
     .enum(['Omit', 'Fail'])
     .default('Omit')
     .describe(
-      'What becomes of an answer that needs its claims when they cannot be fetched: they are ' +
-        'left out, or the answer fails.',
+      'What happens if its claims cannot be fetched. Omit: they are left out. Fail: the request ' +
+        'that needs them fails.',
     ),
   scopes: z
     .array(
       z.object({
-        name: scopeName().describe('Scope (RFC 6749 3.3).'),
-        title: line(64).describe('What it is, in a few words.'),
-        description: line(500).describe('What it is for.'),
-        sensitive: z
-          .boolean()
-          .default(false)
-          .describe('Highlighted in the consent, because it is sensitive.'),
+        name: scopeName().describe('The scope (RFC 6749 §3.3).'),
+        title: line(64).describe('A short title.'),
+        description: line(500).describe('What it is used for.'),
+        sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
         claims: z
           .array(
             z.object({
@@ -59,17 +56,17 @@ const ClaimsProviderSpec = z.object({
                     'must begin with a letter and consist of letters, digits and _ . : / ~ -',
                   ),
                 )
-                .describe('Claim.'),
-              title: line(64).describe('What it is called.'),
-              type: ClaimType.describe('What its value is; any other is left out.'),
+                .describe('The claim.'),
+              title: line(64).describe('A short title.'),
+              type: ClaimType.describe('The type of its value; values of other types are dropped.'),
             }),
           )
           .max(32)
-          .describe('What it consists of.'),
+          .describe('The claims of the scope.'),
       }),
     )
     .max(32)
-    .describe('Scopes it supplies; each has exactly one provider.'),
+    .describe('The scopes it supplies; each scope has exactly one provider.'),
 });
 type Spec = z.infer<typeof ClaimsProviderSpec>;
 
@@ -78,7 +75,7 @@ const isBuiltIn = ({ metadata }: { metadata: { name: string } }): boolean =>
   metadata.name === builtInProvider.name;
 const builtInNames: ReadonlySet<string> = new Set(builtInScopes.map(({ name }) => name));
 
-/** What the built-in provider's object says: the scopes this service supplies itself. */
+/** The spec of the built-in provider: the scopes that this service supplies. */
 export const builtInSpec: Spec = {
   displayName: builtInProvider.displayName,
   timeoutMilliseconds: 2000,
@@ -92,12 +89,12 @@ export const builtInSpec: Spec = {
   })),
 };
 
-/** A service that supplies claims of scopes, by answering claims reviews. */
+/** A service that supplies claims by responding to claims reviews. */
 export const ClaimsProvider = defineKind({
   kind: 'ClaimsProvider',
   resource: 'claimsproviders',
   description:
-    'A service that supplies claims, by answering claims reviews; the one named vestibule is built in.',
+    'A service that supplies claims by responding to claims reviews; the one named vestibule is built in.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: ClaimsProviderSpec,
   status: z.object({}),
@@ -117,10 +114,7 @@ export const ClaimsProvider = defineKind({
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
           ],
-    /**
-     * Where it is and whom it is trusted by is the operators' business, also where a manifest left
-     * it in an annotation.
-     */
+    /** Only operators see the URL and the CA bundle, also in kubectl's last-applied annotation. */
     status(provider, { caller }) {
       if (isOperator(caller)) return;
       delete provider.spec.url;
@@ -148,7 +142,7 @@ export const ClaimsProvider = defineKind({
   },
 });
 
-/** In which kubectl keeps the manifest that it applied last, whole. */
+/** The annotation in which kubectl stores the last applied manifest. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
@@ -169,24 +163,27 @@ function certificateFaults(bundle: string | undefined): Cause[] {
       return false;
     }
   });
-  const rest = blocks.reduce((left, block) => left.replace(block, ''), bundle);
-  return blocks.length > 0 && readable && rest.trim() === ''
+  const remainder = blocks.reduce((left, block) => left.replace(block, ''), bundle);
+  return blocks.length > 0 && readable && remainder.trim() === ''
     ? []
-    : [fault('spec.caBundle', 'must hold certificates in PEM form and nothing else')];
+    : [invalidValue('spec.caBundle', 'must contain only certificates in PEM form')];
 }
 
 function scopeFaults({ scopes }: Spec): Cause[] {
   return scopes.flatMap((scope, i) => [
     ...(scopes.findIndex(({ name }) => name === scope.name) < i
-      ? [fault(`spec.scopes[${i}].name`, 'stands here twice')]
+      ? [invalidValue(`spec.scopes[${i}].name`, 'must be unique')]
       : []),
     ...scope.claims.flatMap((claim, j) => {
       if (reservedClaims.has(claim.name))
         return [
-          fault(`spec.scopes[${i}].claims[${j}].name`, 'only this service says that of a person'),
+          invalidValue(
+            `spec.scopes[${i}].claims[${j}].name`,
+            'is reserved for claims of this service',
+          ),
         ];
       return scope.claims.findIndex(({ name }) => name === claim.name) < j
-        ? [fault(`spec.scopes[${i}].claims[${j}].name`, 'stands here twice')]
+        ? [invalidValue(`spec.scopes[${i}].claims[${j}].name`, 'must be unique')]
         : [];
     }),
   ]);

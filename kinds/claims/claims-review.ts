@@ -3,11 +3,11 @@ import { defineKind } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
-const kept = 90 * 86_400_000;
+const retentionMs = 90 * 86_400_000;
 
 /**
- * What this service asked of a service that supplies claims, and how that went; never what it
- * answered. Kept for 90 days.
+ * A request for claims from a ClaimsProvider and its outcome, without claim values. Kept for 90
+ * days.
  */
 export const ClaimsReview = defineKind({
   kind: 'ClaimsReview',
@@ -15,36 +15,40 @@ export const ClaimsReview = defineKind({
   shortNames: ['cr'],
   owner: 'spec.account',
   named: 'service',
-  description: 'What the service asked another service about a person.',
+  description: 'A request for the claims of a person from a claims provider.',
   verbs: ['get', 'list', 'watch'],
   webhook: {
     name: 'claimsReview',
     description:
-      'Asks a ClaimsProvider at its url what it supplies of a person: with `Authorization: Bearer` and a JWT by this service (`iss`, `aud` the url, `sub` the account, `jti`, a minute long).',
+      'Requests the claims of a person from a ClaimsProvider at its url. `Authorization: Bearer` carries a JWT of this service (`iss`, `aud` is the url, `sub` is the account, `jti`, expires after a minute).',
     answer: z.object({
       claims: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
-        .describe('Values by claim; what is not declared, or of another type, is dropped.'),
+        .describe(
+          'The values by claim. Claims that are not declared or have another type are dropped.',
+        ),
     }),
   },
   spec: z.object({
-    account: z.string().describe('The Account it was about.'),
-    client: z.string().describe('The Client that wants to know.'),
-    provider: z.string().describe('The ClaimsProvider that was asked.'),
-    scopes: z.array(z.string()).describe('Scopes whose claims were asked for.'),
-    purpose: z.enum(['Preview', 'Release']).describe('To be shown at consent, or to be released.'),
+    account: z.string().describe('The Account that the claims are about.'),
+    client: z.string().describe('The Client that receives the claims.'),
+    provider: z.string().describe('The ClaimsProvider.'),
+    scopes: z.array(z.string()).describe('The scopes whose claims were requested.'),
+    purpose: z
+      .enum(['Preview', 'Release'])
+      .describe('Preview: shown in the consent. Release: sent to the Client.'),
   }),
   status: z.object({
     outcome: z
       .enum(['Answered', 'TimedOut', 'Failed', 'Refused'])
       .describe(
-        'How it went; Refused: it was not asked at all, for where that would have led or because it failed too often.',
+        'The outcome. Refused: no request was sent, because the egress policy or the circuit breaker prevented it.',
       ),
-    claims: z.array(z.string()).describe('Names of the claims it answered, never their values.'),
-    durationMilliseconds: z.number().int().describe('How long it took.'),
-    timestamp: timestamp().describe('When.'),
+    claims: z.array(z.string()).describe('The names of the received claims, never their values.'),
+    durationMilliseconds: z.number().int().describe('The duration in milliseconds.'),
+    timestamp: timestamp().describe('When the review ended.'),
   }),
-  expires: (review) => fromTimestamp(review.status.timestamp) + kept,
+  expires: (review) => fromTimestamp(review.status.timestamp) + retentionMs,
   columns: {
     Client: (review) => review.spec.client,
     Provider: (review) => review.spec.provider,

@@ -8,14 +8,14 @@ import { builtInProvider, builtInScopes, type Scope } from './scopes.js';
 /** A ClaimsProvider as the server holds it. */
 export type ClaimsProviderObject = ObjectOf<typeof ClaimsProvider>;
 
-/** The services that supply claims and the scopes there are with them, kept by the watch cache. */
-export class Suppliers {
+/** An index of the claims providers and their scopes, updated from the watch cache. */
+export class ScopeIndex {
   readonly #providers = new Map<string, ClaimsProviderObject>();
-  readonly #mirror: Informer<typeof ClaimsProvider>;
+  readonly #informer: Informer<typeof ClaimsProvider>;
   #scopes: readonly Scope[] | undefined;
 
   constructor(store: Store) {
-    this.#mirror = new Informer(store, ClaimsProvider, (before, after) => {
+    this.#informer = new Informer(store, ClaimsProvider, (before, after) => {
       const { name } = (after ?? before)!.metadata;
       if (after) this.#providers.set(name, after);
       else this.#providers.delete(name);
@@ -23,25 +23,28 @@ export class Suppliers {
     });
   }
 
-  /** Loads all providers and follows them; after the watch cache has begun. */
+  /** Loads all providers and follows them; call it after the watch cache has started. */
   start(): Promise<void> {
-    return this.#mirror.start();
+    return this.#informer.start();
   }
 
   stop(): void {
-    this.#mirror.stop();
+    this.#informer.stop();
   }
 
-  /** Nothing to wait for, or a promise of what this replica wrote having come back. */
+  /**
+   * Undefined if the index is current, else a promise that resolves once it includes this replica's
+   * writes.
+   */
   get settled(): Promise<boolean> | undefined {
-    return this.#mirror.fresh ? undefined : this.#mirror.settled();
+    return this.#informer.fresh ? undefined : this.#informer.settled();
   }
 
-  named(name: string): ClaimsProviderObject | undefined {
+  provider(name: string): ClaimsProviderObject | undefined {
     return this.#providers.get(name);
   }
 
-  /** All scopes there are, the built-in ones first: the same array until something changes. */
+  /** All scopes, the built-in ones first; the same array until something changes. */
   get scopes(): readonly Scope[] {
     return (this.#scopes ??= [
       ...builtInScopes,
@@ -52,15 +55,17 @@ export class Suppliers {
   }
 }
 
-const own: ReadonlySet<string> = new Set(builtInScopes.map(({ name }) => name));
+const builtInScopeNames: ReadonlySet<string> = new Set(builtInScopes.map(({ name }) => name));
 
 function scopesOf({ metadata, spec }: ClaimsProviderObject): Scope[] {
   if (metadata.name === builtInProvider.name) return [];
   const provider = { name: metadata.name, displayName: spec.displayName };
-  return spec.scopes.filter(({ name }) => !own.has(name)).map((scope) => ({ ...scope, provider }));
+  return spec.scopes
+    .filter(({ name }) => !builtInScopeNames.has(name))
+    .map((scope) => ({ ...scope, provider }));
 }
 
-/** Makes the built-in provider's object say what this release supplies; once a start. */
+/** Writes the ClaimsProvider object of the built-in provider; runs once at start. */
 export async function declareBuiltIn(store: Store): Promise<void> {
   const { name } = builtInProvider;
   await store.change(store.systemCall(), async (tx) => {

@@ -6,10 +6,10 @@ import { inWords } from '../../registry/pattern.js';
 /** A value that a claim may have. */
 export type ClaimValue = string | number | boolean | string[];
 
-/** What the value of a claim is: of `strings`, a list of them. */
+/** The type of a claim's value; `strings` is a list of strings. */
 export const ClaimType = z.enum(['string', 'number', 'boolean', 'strings']);
 
-/** The name of a scope (RFC 6749 3.3). */
+/** Returns the schema of a scope name (RFC 6749 §3.3). */
 export const scopeName = () =>
   z
     .string()
@@ -22,7 +22,7 @@ export const scopeName = () =>
       ),
     );
 
-/** The name of a claim. */
+/** Returns the schema of a claim name. */
 export const claimName = () =>
   z
     .string()
@@ -30,37 +30,40 @@ export const claimName = () =>
     .max(128)
     .regex(inWords(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'));
 
-/** One claim of a scope, as consent shows it. */
+/** A claim of a scope, as the consent shows it. */
 interface ScopeClaim {
   readonly name: string;
   readonly title: string;
   readonly type: z.infer<typeof ClaimType>;
 }
 
-/** Whom claims are about: an account, what the Client knows it as, and the names of its groups. */
+/**
+ * The person that claims are about: the account, its subject at the Client, and the names of its
+ * groups.
+ */
 export interface Person {
   readonly account: ObjectOf<typeof Account>;
   readonly sub: string;
   readonly groups: readonly string[];
 }
 
-/** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
+/** A scope as the provider, consent and discovery use it (OpenID Connect Core §5.4). */
 export interface Scope {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Highlighted in the consent, because it is sensitive. */
+  /** Sensitive scopes are highlighted in the consent. */
   readonly sensitive: boolean;
   readonly claims: readonly ScopeClaim[];
-  /** The service that supplies it. */
+  /** The claims provider that supplies it. */
   readonly provider: { readonly name: string; readonly displayName: string };
-  /** What it permits, a sentence each, where it shares no data. */
+  /** What it permits, one sentence each, if it shares no claims. */
   readonly permissions?: readonly string[];
-  /** The Clients that may ask for it; everybody where absent. */
+  /** The only Client that may request it; any Client if absent. */
   readonly onlyFor?: string;
   /**
-   * What would leave for one account, claims without a value left out; absent where another service
-   * supplies them.
+   * Returns the claims of a person, without those that have no value; absent for scopes of claims
+   * providers.
    */
   values?(person: Person): Record<string, ClaimValue>;
 }
@@ -87,13 +90,13 @@ const profileClaims = [
 ] as const;
 
 /**
- * The claim `updated_at` of OpenID Connect Core 5.1: seconds since the epoch, the creation for a
- * profile never changed.
+ * Returns the claim `updated_at` (OpenID Connect Core §5.1) in seconds since the epoch; the
+ * creation time if the profile never changed.
  */
 const updatedAt = ({ metadata, status }: Person['account']): number =>
   Math.floor(Date.parse(status.profileTimestamp ?? metadata.creationTimestamp) / 1000);
 
-/** The scopes this service supplies itself. */
+/** The scopes that this service supplies. */
 export const builtInScopes: readonly Scope[] = [
   {
     name: 'openid',
@@ -174,8 +177,8 @@ export const builtInScopes: readonly Scope[] = [
 ];
 
 /**
- * The scopes without which a sign-in to this Client cannot be agreed to: `openid`, those its spec
- * requires, and to the command, which has no spec, the API.
+ * Returns the scopes that a sign-in to the Client requires: `openid`, those that its spec requires,
+ * and the API for the command.
  */
 export const scopesRequiredBy = (
   name: string,
@@ -190,8 +193,8 @@ export const scopesRequiredBy = (
   ]);
 
 /**
- * Claims that only this service makes: of a token itself (RFC 7519 4.1, OpenID Connect Core 2), and
- * its own of a person.
+ * Claims that only this service issues: those of tokens (RFC 7519 §4.1, OpenID Connect Core §2),
+ * and its own claims of a person.
  */
 export const reservedClaims: ReadonlySet<string> = new Set([
   'iss',

@@ -12,11 +12,11 @@ import {
   securityFields,
 } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
-import { fault, outboundFaults } from '../claims/outbound-url.js';
+import { invalidValue, outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, timestamp, webAddress } from '../signin/schema-types.js';
 import { inWords } from '../../registry/pattern.js';
 
-/** A duration as the settings have them. */
+/** Returns the schema of a duration, in the format of the settings. */
 const lifetime = (describe: string) => z.string().regex(durationText).optional().describe(describe);
 
 const GrantType = z.enum([
@@ -25,24 +25,28 @@ const GrantType = z.enum([
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
 
-/** Names that the service itself uses (docs/design/provider.md#built-in-clients). */
+/** The names of the built-in clients (docs/design/provider.md#built-in-clients). */
 export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestibule-account']);
 
 const ClientSpec = z.object({
-  displayName: line(64).describe('Its name for people.'),
+  displayName: line(64).describe('Its display name.'),
   redirectURIs: z
     .array(redirectURI())
     .max(50)
     .default([])
-    .describe('Where codes may be sent: exact matches, any port on loopback for native Clients.'),
+    .describe(
+      'The permitted redirect URIs: exact matches, any port on loopback for native Clients.',
+    ),
   postLogoutRedirectURIs: z
     .array(redirectURI())
     .max(50)
     .default([])
-    .describe('Where a sign-out may lead back to.'),
+    .describe('The permitted redirect URIs after a sign-out.'),
   backchannelLogoutURI: webAddress()
     .optional()
-    .describe('Is told when a session ends (OpenID Connect Back-Channel Logout 1.0).'),
+    .describe(
+      'Receives a logout token when a session ends (OpenID Connect Back-Channel Logout 1.0).',
+    ),
   initiateLoginURI: webAddress().optional().describe('Starts a sign-in at the Client.'),
   homepageURI: webAddress().optional().describe('Home page.'),
   policyURI: webAddress().optional().describe('Privacy policy.'),
@@ -56,12 +60,12 @@ const ClientSpec = z.object({
     .enum(['web', 'native'])
     .default('web')
     .describe(
-      'Native Clients may redirect to loopback on any port and are asked for consent every time.',
+      'Native Clients may redirect to any port on loopback and then need consent every time.',
     ),
   tokenEndpointAuthMethod: z
     .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])
     .optional()
-    .describe('How it authenticates; by default client_secret_basic, or none where Public.'),
+    .describe('How it authenticates; by default client_secret_basic, or none if Public.'),
   ...securityFields,
   jwks: z
     .object({
@@ -72,50 +76,53 @@ const ClientSpec = z.object({
     })
     .optional()
     .describe('Public keys for private_key_jwt.'),
-  jwksURI: webAddress().optional().describe('Where those keys are.'),
+  jwksURI: webAddress().optional().describe('The URL of those keys.'),
   grantTypes: z
     .array(GrantType)
     .max(3)
     .default(['authorization_code', 'refresh_token'])
-    .describe('Grants it may use.'),
+    .describe('The grant types that it may use.'),
   scopes: z
     .array(
       z.object({
-        name: scopeName().describe('Scope (RFC 6749 3.3).'),
+        name: scopeName().describe('The scope (RFC 6749 §3.3).'),
         required: z.boolean().default(false).describe('The sign-in fails without it.'),
       }),
     )
     .max(50)
     .default([{ name: 'openid', required: true }])
-    .describe('Scopes it may ask for.'),
+    .describe('The scopes that it may request.'),
   subjectType: z
     .enum(['public', 'pairwise'])
     .default('public')
-    .describe('Whether sub is the account’s name or one for this Client alone.'),
+    .describe('Whether sub is the name of the account or a pairwise identifier.'),
   idTokenClaims: z
     .array(claimName())
     .max(50)
     .optional()
-    .describe('Claims wanted in the ID token itself.'),
+    .describe('The claims that the ID token includes.'),
   idTokenSignedResponseAlg: z
     .enum(['ES256', 'RS256'])
     .default('ES256')
-    .describe('Signature of its ID tokens.'),
-  firstParty: z.boolean().default(false).describe('Run by the same people: consent is not asked.'),
+    .describe('The signature algorithm of its ID tokens.'),
+  firstParty: z
+    .boolean()
+    .default(false)
+    .describe('Operated by the operator of this service: needs no consent.'),
   lifetimes: z
     .object({
-      accessToken: lifetime('How long its access tokens count, from 1m to 24h.'),
-      idToken: lifetime('How long its ID tokens count, from 1m to 24h.'),
+      accessToken: lifetime('The lifetime of its access tokens, from 1m to 24h.'),
+      idToken: lifetime('The lifetime of its ID tokens, from 1m to 24h.'),
       refreshToken: lifetime(
-        'How long its refresh tokens count after their last use, from 5m to 8760h.',
+        'The lifetime of its refresh tokens after their last use, from 5m to 8760h.',
       ),
       signIn: lifetime(
-        'How old a sign-in may be before the person must prove themselves again for it, from 1m ' +
-          'to 2160h (default_max_age, OpenID Connect Dynamic Client Registration 1.0).',
+        'The maximum age of a sign-in before the person must sign in again for it, from 1m to ' +
+          '2160h (default_max_age, OpenID Connect Dynamic Client Registration 1.0).',
       ),
     })
     .optional()
-    .describe('Lifetimes for this Client, in the place of those of the settings.'),
+    .describe('Lifetimes for this Client, which override the settings.'),
   secretHashes: z
     .array(
       z
@@ -129,14 +136,14 @@ const ClientSpec = z.object({
     )
     .max(2)
     .optional()
-    .describe('SHA-256 of secrets made elsewhere.'),
+    .describe('The SHA-256 hashes of secrets that were created elsewhere.'),
 });
 export type ClientSpec = z.infer<typeof ClientSpec>;
 type Spec = ClientSpec;
 
 const named = { kind: 'Client', resource: 'clients', group };
 
-/** A relying party. Its name is the `client_id`. */
+/** A relying party (OpenID Connect). Its name is the `client_id`. */
 export const Client = defineKind({
   kind: 'Client',
   resource: 'clients',
@@ -149,12 +156,15 @@ export const Client = defineKind({
       .array(
         z.object({
           hint: z.string().describe('Its last four characters.'),
-          creationTimestamp: timestamp().describe('When it was made.'),
+          creationTimestamp: timestamp().describe('When it was created.'),
         }),
       )
       .max(2)
-      .describe('Secrets that live, without their values.'),
-    conditions: z.array(Condition).optional().describe('How well it is protected: PKCERequired.'),
+      .describe('The active secrets, without their values.'),
+    conditions: z
+      .array(Condition)
+      .optional()
+      .describe('The conditions of the Client: PKCERequired.'),
   }),
   internal: z.object({
     secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })),
@@ -181,30 +191,28 @@ export const Client = defineKind({
 
 function validate(name: string, spec: Spec, settings: Settings): Cause[] {
   const causes: Cause[] = [];
-  const wrong = (field: string, message: string): void => {
+  const addFault = (field: string, message: string): void => {
     causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` });
   };
-  if (name.length > 200) wrong('metadata.name', 'must have at most 200 characters');
+  if (name.length > 200) addFault('metadata.name', 'must have at most 200 characters');
   spec.redirectURIs.forEach((uri, i) => {
     for (const why of redirectFaults(uri, spec.applicationType).slice(0, 1))
-      wrong(`spec.redirectURIs[${i}]`, why);
+      addFault(`spec.redirectURIs[${i}]`, why);
   });
   spec.postLogoutRedirectURIs.forEach((uri, i) => {
     for (const why of redirectFaults(uri, spec.applicationType).slice(0, 1))
-      wrong(`spec.postLogoutRedirectURIs[${i}]`, why);
+      addFault(`spec.postLogoutRedirectURIs[${i}]`, why);
   });
-  if (spec.jwks && spec.jwksURI) wrong('spec.jwksURI', 'only one of jwks and jwksURI may be given');
+  if (spec.jwks && spec.jwksURI)
+    addFault('spec.jwksURI', 'only one of jwks and jwksURI may be given');
   if (spec.tokenEndpointAuthMethod === 'private_key_jwt' && !spec.jwks && !spec.jwksURI)
-    wrong('spec.jwks', 'private_key_jwt needs jwks or jwksURI');
+    addFault('spec.jwks', 'private_key_jwt needs jwks or jwksURI');
   if (
     (spec.type === 'Public') !==
     ((spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic')) ===
       'none')
   )
-    wrong(
-      'spec.tokenEndpointAuthMethod',
-      'none is for Public Clients, and they can use nothing else',
-    );
+    addFault('spec.tokenEndpointAuthMethod', 'must be none for Public Clients and only for them');
   for (const field of ['backchannelLogoutURI', 'jwksURI'] as const)
     if (spec[field] !== undefined)
       causes.push(...outboundFaults(`spec.${field}`, spec[field], settings));
@@ -216,13 +224,14 @@ function validate(name: string, spec: Spec, settings: Settings): Cause[] {
     'initiateLoginURI',
   ] as const) {
     const uri = spec[field];
-    if (uri && !isWeb(uri)) wrong(`spec.${field}`, 'must be an https address, or http on loopback');
+    if (uri && !isWebUrl(uri))
+      addFault(`spec.${field}`, 'must be an https address, or http on loopback');
     else if (uri?.includes('#') && field !== 'homepageURI')
-      wrong(`spec.${field}`, 'must have no fragment');
+      addFault(`spec.${field}`, 'must have no fragment');
   }
   spec.jwks?.keys.forEach((key, i) => {
     if (isPrivate(key))
-      wrong(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
+      addFault(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
   });
   causes.push(...pairwiseFaults(spec), ...lifetimeFaults(spec), ...securityFaults(spec));
   return causes;
@@ -233,25 +242,31 @@ const isPrivate = (key: Record<string, unknown>): boolean =>
   ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth'].some((member) => member in key);
 
 /**
- * A pairwise subject needs one host to be told by; without a redirect, keys that only its owner can
- * publish (OpenID Connect Core 8.1).
+ * Returns the faults of a pairwise Client: its redirect URIs must have one host, or without
+ * redirects its keys must be at a URL (OpenID Connect Core §8.1).
  */
 function pairwiseFaults(spec: Spec): Cause[] {
   if (spec.subjectType !== 'pairwise') return [];
   const hosts = new Set(
     spec.redirectURIs.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host),
   );
-  const keyed = spec.tokenEndpointAuthMethod === 'private_key_jwt' && spec.jwksURI !== undefined;
+  const hasPublishedKeys =
+    spec.tokenEndpointAuthMethod === 'private_key_jwt' && spec.jwksURI !== undefined;
   if (hosts.size > 1)
-    return [fault('spec.subjectType', 'all redirect URIs of a pairwise Client must have one host')];
-  if (spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !keyed)
     return [
-      fault('spec.subjectType', 'pairwise with the device grant needs private_key_jwt and jwksURI'),
+      invalidValue('spec.subjectType', 'all redirect URIs of a pairwise Client must have one host'),
+    ];
+  if (spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !hasPublishedKeys)
+    return [
+      invalidValue(
+        'spec.subjectType',
+        'pairwise with the device grant needs private_key_jwt and jwksURI',
+      ),
     ];
   return [];
 }
 
-/** What each lifetime of a Client may be, and why nothing else is taken. */
+/** The bounds of each lifetime of a Client, with the reason. */
 const lifetimeBounds = {
   accessToken: limitSettings.accessTokenLifetime,
   idToken: limitSettings.idTokenLifetime,
@@ -260,25 +275,27 @@ const lifetimeBounds = {
     ...limitSettings.sessionLifetime,
     min: '1m',
     max: '2160h',
-    because: 'people would prove themselves without end, or never again',
+    because: 'people would have to sign in constantly, or never again',
   },
 } satisfies Record<keyof NonNullable<Spec['lifetimes']>, LimitSetting>;
 
 /**
- * Absurd lifetimes: ones that no Client could work with, and ones for which what is stolen counts
- * for too long.
+ * Returns the faults of lifetimes: too short for any Client to work with, or so long that stolen
+ * tokens stay valid too long.
  */
 function lifetimeFaults({ lifetimes = {} }: Spec): Cause[] {
   return (Object.keys(lifetimeBounds) as (keyof typeof lifetimeBounds)[]).flatMap(
     (name): Cause[] => {
       if (lifetimes[name] === undefined) return [];
       const wrong = limitFault(lifetimeBounds[name], lifetimes[name]);
-      return wrong === undefined ? [] : [fault(`spec.lifetimes.${name}`, `must be ${wrong}`)];
+      return wrong === undefined
+        ? []
+        : [invalidValue(`spec.lifetimes.${name}`, `must be ${wrong}`)];
     },
   );
 }
 
-function isWeb(text: string): boolean {
+function isWebUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return (
@@ -296,11 +313,13 @@ function redirectFaults(text: string, applicationType: Spec['applicationType']):
   if (url.username || url.password) faults.push('must have no user information');
   if (text.includes('*')) faults.push('must have no wildcard');
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    faults.push('http is for loopback only');
+    faults.push('http is only for loopback');
   if (
     !['https:', 'http:'].includes(url.protocol) &&
     (applicationType === 'web' || !url.protocol.includes('.'))
   )
-    faults.push('a scheme of its own needs applicationType native and a dot in it (RFC 8252 7.1)');
+    faults.push(
+      'a private-use scheme needs applicationType native and must contain a dot (RFC 8252 §7.1)',
+    );
   return faults;
 }

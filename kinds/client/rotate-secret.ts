@@ -7,7 +7,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { Client } from './client.js';
 import { timestamp } from '../signin/schema-types.js';
 
-/** What a new secret is answered with, once. */
+/** The response with a new secret, which is shown once. */
 const ClientSecret = z.object({
   apiVersion: z.string().describe('Group and version.'),
   kind: z.literal('ClientSecret').describe('The kind.'),
@@ -15,14 +15,14 @@ const ClientSecret = z.object({
     .object({
       secret: z.string().describe('The secret; it is not shown again.'),
       hint: z.string().describe('Its last four characters.'),
-      creationTimestamp: timestamp().describe('When it was made.'),
+      creationTimestamp: timestamp().describe('When it was created.'),
     })
     .describe('The new secret.'),
 });
 
 /**
- * POST clients/<name>/secret: a new secret of 256 bits, shown once and stored as SHA-256; two may
- * live at a time, a third ends the first.
+ * POST clients/<name>/secret: creates a 256-bit secret, shown once and stored as SHA-256. Two
+ * secrets can be active; a third replaces the oldest.
  */
 export const clientSecret = defineAction({
   of: Client,
@@ -31,12 +31,12 @@ export const clientSecret = defineAction({
   kind: 'ClientSecret',
   answers: { kind: 'ClientSecret', schema: ClientSecret },
   code: 201,
-  description: 'Makes a new secret, which is shown once.',
+  description: 'Creates a new secret, which is shown once.',
   spec: z.object({}),
   async run(call, client) {
     const secret = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(secret).digest('hex');
-    const made = { hint: secret.slice(-4), creationTimestamp: toTimestamp(call.now) };
+    const summary = { hint: secret.slice(-4), creationTimestamp: toTimestamp(call.now) };
     await call.change((tx) =>
       tx.update(Client, client.metadata.name, (next) => {
         if (next.spec.type === 'Public')
@@ -44,9 +44,9 @@ export const clientSecret = defineAction({
         next.internal = {
           secrets: [...(next.internal?.secrets ?? []), { hash, created: call.now }].slice(-2),
         };
-        next.status = { secrets: [...(next.status.secrets ?? []), made].slice(-2) };
+        next.status = { secrets: [...(next.status.secrets ?? []), summary].slice(-2) };
       }),
     );
-    return { apiVersion, kind: 'ClientSecret', status: { secret, ...made } };
+    return { apiVersion, kind: 'ClientSecret', status: { secret, ...summary } };
   },
 });

@@ -4,50 +4,50 @@ import type { Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
-/** What of a Client's spec says how its requests and tokens are protected. */
+/** The fields of a Client's spec that protect its requests and tokens. */
 export const securityFields = {
   profile: z
     .enum(['FAPI2'])
     .optional()
     .describe(
-      'Sets the fields that the FAPI 2.0 Security Profile asks for and refuses others: FAPI2.',
+      'FAPI2: sets the fields that the FAPI 2.0 Security Profile requires and refuses other values.',
     ),
   pkce: z
     .enum(['Required', 'Optional'])
     .default('Required')
     .describe(
-      'Whether every authorization request must carry a code challenge (RFC 7636). Optional is ' +
-        'for Confidential Clients alone.',
+      'Whether every authorization request must have a code challenge (RFC 7636). Optional is ' +
+        'only for Confidential Clients.',
     ),
   requirePushedAuthorizationRequests: z
     .boolean()
     .optional()
-    .describe('Only pushed authorization requests are taken (RFC 9126 6).'),
+    .describe('Only pushed authorization requests are accepted (RFC 9126 §6).'),
   dpopBoundAccessTokens: z
     .boolean()
     .optional()
-    .describe('Tokens are issued only to the holder of a DPoP key (RFC 9449 5.2).'),
+    .describe('Tokens are bound to a DPoP key (RFC 9449 §5.2).'),
   tokenEndpointAuthSigningAlg: z
     .enum(['ES256', 'PS256', 'RS256', 'EdDSA', 'Ed25519'])
     .optional()
     .describe(
-      'The one algorithm its assertions are signed with (OpenID Connect Registration 2); any of these by default.',
+      'The signature algorithm of its client assertions (OpenID Connect Registration §2); any of these by default.',
     ),
 };
 
 /** A condition of an object (Kubernetes API conventions). */
 export const Condition = z.object({
-  type: z.string().describe('What it is about.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-  reason: z.string().describe('Why, in one word.'),
-  message: z.string().describe('Why, for people.'),
-  lastTransitionTime: timestamp().describe('Since when it is so.'),
+  type: z.string().describe('The type of the condition.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition.'),
+  reason: z.string().describe('The reason as an identifier.'),
+  message: z.string().describe('A description of the state.'),
+  lastTransitionTime: timestamp().describe('When the status last changed.'),
 });
 export type Condition = z.infer<typeof Condition>;
 
 type Security = { [F in keyof typeof securityFields]?: z.infer<(typeof securityFields)[F]> };
 
-/** What these rules look at besides. */
+/** The other fields that these rules depend on. */
 interface ClientSpec extends Security {
   readonly type: 'Public' | 'Confidential';
   readonly applicationType: 'web' | 'native';
@@ -56,7 +56,7 @@ interface ClientSpec extends Security {
   tokenEndpointAuthMethod?: string;
 }
 
-/** Fills in what a profile asks for and the spec leaves open. */
+/** Sets the fields that a profile requires and the spec leaves unset. */
 export function applyProfile(spec: ClientSpec): void {
   if (spec.profile !== 'FAPI2') return;
   spec.tokenEndpointAuthMethod ??= 'private_key_jwt';
@@ -66,12 +66,12 @@ export function applyProfile(spec: ClientSpec): void {
 }
 
 /**
- * Returns what contradicts the profile (FAPI 2.0 Security Profile 5.3.2, 5.4), the Client's type,
- * or how it authenticates.
+ * Returns the faults of fields that contradict the profile (FAPI 2.0 Security Profile §5.3.2,
+ * §5.4), the Client's type, or its authentication method.
  */
 export function securityFaults(spec: ClientSpec): Cause[] {
   const faults: Cause[] = [];
-  const fault = (field: string, message: string): void => {
+  const addFault = (field: string, message: string): void => {
     faults.push({
       reason: 'FieldValueInvalid',
       field: `spec.${field}`,
@@ -79,14 +79,15 @@ export function securityFaults(spec: ClientSpec): Cause[] {
     });
   };
   if (spec.pkce === 'Optional' && spec.type === 'Public')
-    fault('pkce', 'a Public Client must use PKCE (RFC 9700 2.1.1)');
+    addFault('pkce', 'a Public Client must use PKCE (RFC 9700 §2.1.1)');
   if (
     spec.tokenEndpointAuthSigningAlg !== undefined &&
     spec.tokenEndpointAuthMethod !== 'private_key_jwt'
   )
-    fault('tokenEndpointAuthSigningAlg', 'only private_key_jwt has assertions to sign');
+    addFault('tokenEndpointAuthSigningAlg', 'only private_key_jwt has assertions to sign');
   if (spec.profile === 'FAPI2')
-    for (const [field, message] of fapiFaults(spec)) fault(field, `${message} with profile FAPI2`);
+    for (const [field, message] of fapiFaults(spec))
+      addFault(field, `${message} with profile FAPI2`);
   return faults;
 }
 
@@ -107,7 +108,7 @@ function* fapiFaults(spec: ClientSpec): Iterable<readonly [field: string, messag
       yield [`redirectURIs[${i}]`, 'must be an https address'];
 }
 
-/** Whether a redirect is safe enough for FAPI: https, or loopback for native Clients. */
+/** Returns true if FAPI permits the redirect: https, or loopback for native Clients. */
 function isSecureRedirect(uri: string, applicationType: ClientSpec['applicationType']): boolean {
   if (!URL.canParse(uri)) return true;
   const { protocol, hostname } = new URL(uri);
@@ -115,7 +116,7 @@ function isSecureRedirect(uri: string, applicationType: ClientSpec['applicationT
 }
 
 /**
- * Returns the conditions of a Client; one that stays as it was keeps its time. `now` in
+ * Returns the conditions of a Client; an unchanged condition keeps its transition time. `now` in
  * milliseconds since the epoch.
  */
 export function conditionsOf(
@@ -123,22 +124,24 @@ export function conditionsOf(
   before: readonly Condition[] | undefined,
   now: number,
 ): Condition[] {
-  const stated =
+  const condition =
     pkce === 'Optional'
       ? {
           type: 'PKCERequired',
           status: 'False' as const,
           reason: 'Optional',
           message:
-            'Authorization requests without a code challenge are taken: a code that is ' +
-            'intercepted can be redeemed by anyone who has the secret of this app.',
+            'Authorization requests without a code challenge are accepted: an intercepted code ' +
+            'can be redeemed by anyone who has the secret of this app.',
         }
       : {
           type: 'PKCERequired',
           status: 'True' as const,
           reason: 'Required',
-          message: 'Every authorization request carries a code challenge.',
+          message: 'Every authorization request has a code challenge.',
         };
-  const same = before?.find((one) => one.type === stated.type && one.status === stated.status);
-  return [{ ...stated, lastTransitionTime: same?.lastTransitionTime ?? toTimestamp(now) }];
+  const unchanged = before?.find(
+    (one) => one.type === condition.type && one.status === condition.status,
+  );
+  return [{ ...condition, lastTransitionTime: unchanged?.lastTransitionTime ?? toTimestamp(now) }];
 }

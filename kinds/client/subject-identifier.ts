@@ -4,8 +4,8 @@ import type { ObjectOf } from '../../registry/kind.js';
 import type { Client } from './client.js';
 
 /**
- * One identifier per account and sector, under a key that is never rotated (OpenID Connect Core
- * 8.1).
+ * Returns the pairwise subject of an account for a sector; its key is never rotated (OpenID Connect
+ * Core §8.1).
  */
 export const pairwiseSubject = (
   keys: Pick<Keys, 'pairwise'>,
@@ -15,8 +15,8 @@ export const pairwiseSubject = (
   createHmac('sha256', keys.pairwise).update(`${sector}\0${account}`).digest('base64url');
 
 /**
- * The sub claim that a Client receives for an account: its name, or what tells the Clients of one
- * host nothing of the others.
+ * Returns the sub claim of an account for a Client: the account's name, or a pairwise identifier
+ * that Clients of other hosts cannot correlate.
  */
 export function subjectOf(
   keys: Pick<Keys, 'pairwise'>,
@@ -28,7 +28,7 @@ export function subjectOf(
     : account;
 }
 
-/** The host that stands for a Client: where codes go, else where its keys are. */
+/** Returns the sector of a Client: the host of its redirect URIs, else of its keys. */
 function sectorOf({
   metadata,
   spec: { redirectURIs, grantTypes, jwksURI },

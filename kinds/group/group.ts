@@ -3,35 +3,31 @@ import { defineKind, type Caller } from '../../registry/kind.js';
 import { emailAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { line } from '../signin/schema-types.js';
 
-/** The Group whose members run this service. */
+/** The Group whose members operate this service. */
 export const operators = 'operators';
 
 /**
- * Whether a caller runs this service: a member of that Group, the service itself or, through a
- * cluster, its `system:masters`.
+ * Returns true if the caller is an operator: a member of that Group, the service itself, or
+ * `system:masters` of a cluster.
  */
 export const isOperator = (caller: Caller): boolean =>
   caller.type === 'System' ||
   (caller.type === 'Account' && caller.operator) ||
   (caller.type === 'ClusterUser' && caller.groups.includes('system:masters'));
 
-/**
- * People named together, by their addresses. An account is in it while its verified address is
- * listed.
- */
+/** A group of people by address. An account belongs to it while its verified address is listed. */
 export const Group = defineKind({
   kind: 'Group',
   resource: 'groups',
-  description:
-    'People named together: an account is in a group while its verified address is listed.',
+  description: 'A group of people: an account belongs to it while its verified address is listed.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: z.object({
-    displayName: line(64).describe('Its name for people.'),
+    displayName: line(64).describe('Its display name.'),
     members: z
       .array(emailAddress())
       .max(1000)
       .default([])
-      .describe('Addresses of its members, compared in lower case.'),
+      .describe('The addresses of its members, compared in lower case.'),
   }),
   status: z.object({}),
   columns: { 'Display-Name': (of) => of.spec.displayName, Members: (of) => of.spec.members.length },
@@ -45,7 +41,8 @@ export const Group = defineKind({
             {
               reason: 'FieldValueInvalid' as const,
               field,
-              message: 'Invalid value: at most 64 characters before the @ and 255 behind it',
+              message:
+                'Invalid value: must have at most 64 characters before the @ and 255 after it',
             },
           ];
         return known.has(member) ? [] : newAddressFaults(member, field);

@@ -1,61 +1,63 @@
 import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { Group, operators } from './group.js';
 
 type GroupObject = ObjectOf<typeof Group>;
 
-const none: readonly string[] = [];
+const noGroups: readonly string[] = [];
 
 /**
- * Which groups an address is in: an index kept by the watch cache, so that no request reads the store for
- * it.
+ * An index of the groups of each address, updated from the watch cache, so that requests do not
+ * read the store.
  */
 export class Memberships {
   readonly #named: ReadonlySet<string>;
   #isListed = false;
   #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
-  readonly #mirror: Informer<typeof Group>;
+  readonly #informer: Informer<typeof Group>;
 
   /**
-   * `named` are addresses that stand in for the members of Group `operators` while it lists no one,
-   * or is not there (docs/design/api.md#operators).
+   * `named` are the addresses that count as members of Group `operators` while it is empty or
+   * absent (docs/design/api.md#operators).
    */
   constructor(store: Store, named: readonly string[]) {
-    this.#named = new Set(named.map(canonical));
-    this.#mirror = new Informer(store, Group, (before, after) => this.#moved(before, after));
+    this.#named = new Set(named.map(canonicalAddress));
+    this.#informer = new Informer(store, Group, (before, after) => this.#update(before, after));
   }
 
-  /** Loads all groups and follows them; after the watch cache has begun. */
+  /** Loads all groups and follows them; call it after the watch cache has started. */
   start(): Promise<void> {
-    return this.#mirror.start();
+    return this.#informer.start();
   }
 
   stop(): void {
-    this.#mirror.stop();
+    this.#informer.stop();
   }
 
-  /** Changes with every Group. */
+  /** Increments with every change of a Group. */
   get version(): number {
     return this.#version;
   }
 
-  /**
-   * The names of an address' groups in order, or undefined where memory cannot be trusted at this
-   * moment.
-   */
-  held(address: string): readonly string[] | undefined {
-    return this.#mirror.fresh ? this.#of(canonical(address)) : undefined;
+  /** Returns the sorted names of an address's groups, or undefined if the index may be stale. */
+  cachedGroupsOf(address: string): readonly string[] | undefined {
+    return this.#informer.fresh ? this.#cachedOf(canonicalAddress(address)) : undefined;
   }
 
-  /** The same, waiting where it must. */
-  async of(address: string): Promise<readonly string[]> {
-    const at = canonical(address);
-    if (this.#mirror.fresh || (await this.#mirror.settled())) return this.#of(at);
-    const all = await this.#mirror.latest();
-    const found = all.filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
+  /**
+   * Returns the sorted names of an address's groups; waits for the index or reads the store if it
+   * is stale.
+   */
+  async groupsOf(address: string): Promise<readonly string[]> {
+    const at = canonicalAddress(address);
+    if (this.#informer.fresh || (await this.#informer.settled())) return this.#cachedOf(at);
+    const all = await this.#informer.latest();
+    const found = all.filter(({ spec }) =>
+      spec.members.some((member) => canonicalAddress(member) === at),
+    );
     return this.#withNamed(
       at,
       found.map(({ metadata }) => metadata.name).sort(),
@@ -63,26 +65,29 @@ export class Memberships {
     );
   }
 
-  /** The addresses in a group, each with all the groups it is in; waiting where it must. */
+  /**
+   * Returns the addresses of a group, each with all its groups; waits or reads the store if the
+   * index is stale.
+   */
   async members(
     group: string,
   ): Promise<{ readonly address: string; readonly groups: readonly string[] }[]> {
     const latest =
-      this.#mirror.fresh || (await this.#mirror.settled())
+      this.#informer.fresh || (await this.#informer.settled())
         ? undefined
-        : await this.#mirror.latest();
+        : await this.#informer.latest();
     const [groups, isListed] = latest
       ? [indexOf(latest), latest.some(listsOperators)]
       : [this.#groups, this.#isListed];
     const all = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({
       address,
-      groups: this.#withNamed(address, groups.get(address) ?? none, isListed),
+      groups: this.#withNamed(address, groups.get(address) ?? noGroups, isListed),
     }));
     return all.filter((one) => one.groups.includes(group));
   }
 
-  #of(address: string): readonly string[] {
-    return this.#withNamed(address, this.#groups.get(address) ?? none);
+  #cachedOf(address: string): readonly string[] {
+    return this.#withNamed(address, this.#groups.get(address) ?? noGroups);
   }
 
   #withNamed(
@@ -93,30 +98,30 @@ export class Memberships {
     return !isListed && this.#named.has(address) ? [...groups, operators].sort() : groups;
   }
 
-  #moved(before: GroupObject | undefined, after: GroupObject | undefined): void {
+  #update(before: GroupObject | undefined, after: GroupObject | undefined): void {
     this.#version += 1;
     const { name } = (after ?? before)!.metadata;
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     const [old, now] = [membersOf(before), membersOf(after)];
     for (const address of old)
       if (!now.has(address))
-        this.#put(
+        this.#setGroups(
           address,
-          (this.#groups.get(address) ?? none).filter((group) => group !== name),
+          (this.#groups.get(address) ?? noGroups).filter((group) => group !== name),
         );
     for (const address of now)
       if (!old.has(address))
-        this.#put(address, [...(this.#groups.get(address) ?? none), name].sort());
+        this.#setGroups(address, [...(this.#groups.get(address) ?? noGroups), name].sort());
   }
 
-  #put(address: string, groups: readonly string[]): void {
+  #setGroups(address: string, groups: readonly string[]): void {
     if (groups.length > 0) this.#groups.set(address, groups);
     else this.#groups.delete(address);
   }
 }
 
 const membersOf = (group: GroupObject | undefined): ReadonlySet<string> =>
-  new Set(group?.spec.members.map(canonical));
+  new Set(group?.spec.members.map(canonicalAddress));
 
 const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
   metadata.name === operators && spec.members.length > 0;
@@ -125,6 +130,6 @@ function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>();
   for (const group of all)
     for (const address of membersOf(group))
-      groups.set(address, [...(groups.get(address) ?? none), group.metadata.name].sort());
+      groups.set(address, [...(groups.get(address) ?? noGroups), group.metadata.name].sort());
   return groups;
 }

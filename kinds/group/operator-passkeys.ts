@@ -4,40 +4,40 @@ import type { ObjectOf } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { operators } from './group.js';
 import type { Memberships } from './membership-index.js';
 import { Passkey } from '../passkey/passkey.js';
 
-/** Whether any operator has a passkey, and whether one of them counts in full. */
-export interface OperatorsHave {
+/** Whether any operator has a passkey, and whether one has full strength. */
+export interface OperatorPasskeyFacts {
   readonly operatorsHavePasskeys: boolean;
   readonly operatorsHaveFullPasskeys: boolean;
 }
 
 /**
- * What is known of the operators: their addresses, as of one state of the groups, and from when
- * (ms) the first of their passkeys counts in full.
+ * The cached state: the version of the groups, the operators' addresses, and when (ms since the
+ * epoch) the first of their passkeys reaches full strength.
  */
-interface Known {
+interface CachedState {
   readonly groups: number;
   readonly addresses: ReadonlySet<string>;
   readonly hasAny: boolean;
   readonly fullFrom: number;
 }
 
-/** How long to wait for what this replica wrote to come back, in milliseconds. */
-const patience = 1_000;
+/** How long to wait for this replica's own writes to arrive, in milliseconds. */
+const waitMs = 1_000;
 
 /**
- * Whether operators have passkeys: read once, and again after a change of one of their accounts or
- * of a Group, so that no request looks for them.
+ * Caches whether operators have passkeys. Reads again after a change of an operator's account or of
+ * a Group.
  */
 export class OperatorPasskeys {
   readonly #store: Store;
   readonly #groups: Memberships;
-  #known: Known | undefined;
-  #reading: Promise<Known> | undefined;
+  #cached: CachedState | undefined;
+  #reading: Promise<CachedState> | undefined;
   #changes = 0;
   #subscription: Subscription | undefined;
 
@@ -46,14 +46,14 @@ export class OperatorPasskeys {
     this.#groups = groups;
   }
 
-  /** Follows accounts from here on; after the watch cache has begun. */
+  /** Starts following accounts; call it after the watch cache has started. */
   start(): void {
-    this.#forget();
+    this.#invalidate();
     this.#subscription = this.#store.watchCache.subscribe(
       Account.resource,
       this.#store.watchCache.revision,
       {
-        event: (event) => this.#take(event),
+        event: (event) => this.#handleEvent(event),
         end: (why) => {
           if (why === 'Compacted') this.start();
         },
@@ -61,21 +61,21 @@ export class OperatorPasskeys {
     );
   }
 
-  /** Follows nothing any more; before the watch cache stops. */
+  /** Stops following; call it before the watch cache stops. */
   stop(): void {
     this.#subscription?.leave();
   }
 
-  /** Whether operators have passkeys; reads the store only after a change. */
-  async of(): Promise<OperatorsHave> {
+  /** Returns the current facts; reads the store only after a change. */
+  async currentFacts(): Promise<OperatorPasskeyFacts> {
     const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.committedTo(Account.resource), patience);
-    if (!this.#isFresh) return said(await this.#read());
-    return said(
-      this.#known?.groups === this.#groups.version
-        ? this.#known
-        : await (this.#reading ??= this.#keep()),
+      await watchCache.waitUntil(watchCache.committedTo(Account.resource), waitMs);
+    if (!this.#isFresh) return factsOf(await this.#read());
+    return factsOf(
+      this.#cached?.groups === this.#groups.version
+        ? this.#cached
+        : await (this.#reading ??= this.#readAndCache()),
     );
   }
 
@@ -88,19 +88,19 @@ export class OperatorPasskeys {
     );
   }
 
-  /** Reads, and keeps what was read unless something has changed meanwhile. */
-  async #keep(): Promise<Known> {
+  /** Reads the state and caches it unless something changed during the read. */
+  async #readAndCache(): Promise<CachedState> {
     const before = this.#changes;
     try {
       const read = await this.#read();
-      if (before === this.#changes) this.#known = read;
+      if (before === this.#changes) this.#cached = read;
       return read;
     } finally {
       this.#reading = undefined;
     }
   }
 
-  async #read(): Promise<Known> {
+  async #read(): Promise<CachedState> {
     const groups = this.#groups.version;
     const addresses = new Set(
       (await this.#groups.members(operators)).map(({ address }) => address),
@@ -108,7 +108,7 @@ export class OperatorPasskeys {
     const accounts = await Promise.all(
       [...addresses].map((address) => this.#store.reader(Account).byUnique('email', address)),
     );
-    const having = accounts.filter(
+    const accountsWithPasskeys = accounts.filter(
       (account) =>
         account !== undefined &&
         account.status.passkeys > 0 &&
@@ -117,7 +117,9 @@ export class OperatorPasskeys {
     );
     const passkeys = (
       await Promise.all(
-        having.map((account) => this.#store.reader(Passkey).list(account!.metadata.name)),
+        accountsWithPasskeys.map((account) =>
+          this.#store.reader(Passkey).list(account!.metadata.name),
+        ),
       )
     ).flat();
     const from = passkeys.map(({ status }) =>
@@ -131,30 +133,30 @@ export class OperatorPasskeys {
     };
   }
 
-  #take({ before, after }: WatchCacheEvent): void {
+  #handleEvent({ before, after }: WatchCacheEvent): void {
     const concerns = (stored: EncodedObject | undefined): boolean => {
       const address = stored && addressOf(stored);
-      return address !== undefined && (this.#known?.addresses.has(address) ?? true);
+      return address !== undefined && (this.#cached?.addresses.has(address) ?? true);
     };
-    if (concerns(before) || concerns(after)) this.#forget();
+    if (concerns(before) || concerns(after)) this.#invalidate();
   }
 
-  #forget(): void {
+  #invalidate(): void {
     this.#changes += 1;
-    this.#known = undefined;
+    this.#cached = undefined;
     this.#reading = undefined;
   }
 }
 
-const said = ({ hasAny, fullFrom }: Known): OperatorsHave => ({
+const factsOf = ({ hasAny, fullFrom }: CachedState): OperatorPasskeyFacts => ({
   operatorsHavePasskeys: hasAny,
   operatorsHaveFullPasskeys: fullFrom <= Date.now(),
 });
 
-/** Undefined where an object cannot be read: anyone who asks for it is told so. */
+/** Returns undefined for an object that cannot be decoded; requests for it report the error. */
 function addressOf(stored: EncodedObject): string | undefined {
   try {
-    return canonical((stored.object as ObjectOf<typeof Account>).status.email.address);
+    return canonicalAddress((stored.object as ObjectOf<typeof Account>).status.email.address);
   } catch {
     return undefined;
   }

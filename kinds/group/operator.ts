@@ -1,11 +1,11 @@
-/** Someone who runs the service, as policy will see them. */
+/** An operator, as policy sees them. */
 export interface Operator {
   readonly domain: string;
   readonly groups: readonly string[];
-  /** The name of their Account, where they have one. */
+  /** The name of their Account, if they have one. */
   readonly account?: string;
-  /** Has still to sign up. */
+  /** True if they have not signed up yet. */
   readonly isNew?: boolean;
-  /** Has a passkey, and so another way in than by mail. */
+  /** True if they can sign in by passkey. */
   readonly hasPasskey?: boolean;
 }

@@ -5,10 +5,10 @@ import type { Memberships } from './membership-index.js';
 import type { Operator } from './operator.js';
 
 /**
- * Who runs the service at this moment, as policy sees them: members of Group `operators` or, while
- * it lists no one, those that the settings name; an account that no one can sign in to is none.
+ * Returns the current operators: members of Group `operators` or, while it is empty, the addresses
+ * in the settings. Leaves out accounts that are disabled or being deleted.
  */
-export async function operatorsNow(store: Store, groups: Memberships): Promise<Operator[]> {
+export async function currentOperators(store: Store, groups: Memberships): Promise<Operator[]> {
   const accounts = store.reader(Account);
   const all = await Promise.all(
     (await groups.members(operators)).map(

@@ -2,9 +2,9 @@ import { whyRefused } from '../../registry/authorizer.js';
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
-import { claimsOf } from '../session/acr.js';
-import { endChallenges } from '../signin/passkey-challenge.js';
-import { countsInFull, type PasskeyStrength } from '../passkey/strength.js';
+import { authenticationClaims } from '../session/acr.js';
+import { clearChallenges } from '../signin/passkey-challenge.js';
+import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { accountFacts, signedInNow } from '../account/policy-facts.js';
@@ -12,11 +12,11 @@ import { accountFacts, signedInNow } from '../account/policy-facts.js';
 type AccountObject = ObjectOf<typeof Account>;
 
 /**
- * Who was proven, and how; `known` where there is an Account. A passkey counts in full from
+ * The person who was verified, and by which method. A passkey has full strength from
  * `fullStrengthTimestamp` on.
  */
-interface Proven {
-  readonly known: AccountObject | undefined;
+interface VerifiedPerson {
+  readonly existingAccount: AccountObject | undefined;
   readonly name: string;
   readonly address: string;
   readonly method: Method;
@@ -24,93 +24,97 @@ interface Proven {
 }
 
 /**
- * Why a person now proven is refused, if they are: a disabled account, or the policy's signUp and
- * signIn (docs/design/security.md#order-of-login-checks). What permits it becomes part of the
- * commit, or else what refuses.
+ * Returns the error if policy or a disabled account refuses a verified person
+ * (docs/design/security.md#order-of-login-checks). The decisions become part of the commit either
+ * way.
  */
 export async function denialReason(
   tx: Transaction,
   call: Call,
   { metadata, spec, internal }: InteractionObject,
-  { known, name, address, method, passkey }: Proven,
+  { existingAccount, name, address, method, passkey }: VerifiedPerson,
 ): Promise<StatusError | undefined> {
-  if (known?.status.disabledTimestamp)
+  if (existingAccount?.status.disabledTimestamp)
     return forbidden('this account is disabled', Interaction, metadata.name);
-  const inFull = passkey === undefined || countsInFull(passkey, call.now);
+  const isFullStrength = passkey === undefined || hasFullStrength(passkey, call.now);
   const { demandedAcr } = internal;
-  if (demandedAcr !== undefined && claimsOf(method, inFull).acr !== demandedAcr)
+  if (demandedAcr !== undefined && authenticationClaims(method, isFullStrength).acr !== demandedAcr)
     return forbidden(
-      `The app asks for a stronger sign-in.${whenFull(passkey)}`,
+      `The app asks for a stronger sign-in.${fullStrengthNotice(passkey)}`,
       Interaction,
       metadata.name,
     );
-  const person = { account: known && name, address, passkeys: known?.status.passkeys ?? 0 };
+  const person = {
+    account: existingAccount && name,
+    address,
+    passkeys: existingAccount?.status.passkeys ?? 0,
+  };
   const facts = {
     client: spec.client,
-    ...(await accountFacts(call, person, signedInNow(method, call.now, inFull))),
-    ...(!known && { becomes: name }),
+    ...(await accountFacts(call, person, signedInNow(method, call.now, isFullStrength))),
+    ...(!existingAccount && { becomes: name }),
   };
-  const permits: Decision[] = [];
-  for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
+  const allowDecisions: Decision[] = [];
+  for (const action of existingAccount ? ['signIn'] : ['signUp', 'signIn']) {
     const decision = await call.decide(action, { ...facts, record: 'change' });
     if (decision.allowed) {
-      permits.push(decision);
+      allowDecisions.push(decision);
       continue;
     }
     await decision.join?.(tx);
     const isTooWeak =
-      !inFull &&
+      !isFullStrength &&
       (await call.decide(action, { ...facts, ...signedInNow(method, call.now), record: 'never' }))
         .allowed;
-    const why = `${whyRefused(decision)}${isTooWeak ? whenFull(passkey) : ''}`;
+    const why = `${whyRefused(decision)}${isTooWeak ? fullStrengthNotice(passkey) : ''}`;
     return forbidden(why, Interaction, metadata.name, {
       ...(decision.name && { policyDecision: decision.name }),
     });
   }
-  for (const decision of permits) await decision.join?.(tx);
+  for (const decision of allowDecisions) await decision.join?.(tx);
   return undefined;
 }
 
-/** From when a passkey counts in full that does not yet, as a sentence to follow another. */
-const whenFull = (passkey: PasskeyStrength | undefined): string =>
+/** Returns the sentence that says when the passkey reaches full strength, with a leading space. */
+const fullStrengthNotice = (passkey: PasskeyStrength | undefined): string =>
   passkey === undefined
     ? ''
     : ' This passkey was added after a sign-in by mail. It counts in full from ' +
       `${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
 
-/** Marks the emailed proof as used, where there is one. */
+/** Marks the emailed code and link as used. */
 export function consumeProof({ internal, status }: InteractionObject): void {
   if (internal.email) internal.email.state = 'Used';
   delete status.emailChallenge;
 }
 
 /**
- * How a person was proven: by which method, whether a passkey counts in full, and whether the
- * account was made by it.
+ * The result of an authentication: its method, whether the passkey has full strength, and whether
+ * it created the account.
  */
-interface Proof {
+interface Authentication {
   readonly method: Method;
-  readonly inFull?: boolean;
+  readonly isFullStrength?: boolean;
   readonly isSignUp?: boolean;
 }
 
 /**
- * Moves the record on: the person is proven, every other challenge of this sign-in is over, and the
- * library has the result.
+ * Moves the Interaction to Authenticated, ends its other challenges and stages the result for
+ * oidc-provider.
  */
 export async function authenticate(
   tx: Transaction,
   interaction: InteractionObject,
   account: AccountObject,
-  { method, inFull = true, isSignUp = false }: Proof,
+  { method, isFullStrength = true, isSignUp = false }: Authentication,
   call: Call,
 ): Promise<void> {
   const { internal, status } = interaction;
   consumeProof(interaction);
-  endChallenges(internal);
+  clearChallenges(internal);
   status.phase = 'Authenticated';
   status.account = accountSummary(account);
-  const { acr, amr } = claimsOf(method, inFull);
+  const { acr, amr } = authenticationClaims(method, isFullStrength);
   const isKnownBrowser = call.ports.knowsBrowser(account.status.email.address);
   internal.login = {
     account: account.metadata.name,

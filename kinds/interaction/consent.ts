@@ -15,49 +15,62 @@ import { sessionFacts } from '../account/policy-facts.js';
 import { assertPhase } from './preconditions.js';
 
 /**
- * POST consent: records the scopes agreed to. Optional scopes left out are rejected for this Grant
- * (docs/design/api.md#consent).
+ * POST consent: records the scopes the person agreed to. Requested optional scopes that are left
+ * out are rejected for this Grant (docs/design/api.md#consent).
  */
 export const consent = defineAction({
   of: Interaction,
   subresource: 'consent',
   verb: 'create',
   kind: 'Consent',
-  description: 'Records the scopes agreed to.',
+  description: 'Records the scopes the person agrees to.',
   spec: z.object({
-    scopes: z.array(z.string().min(1).max(128)).max(50).describe('The scopes agreed to.'),
+    scopes: z
+      .array(z.string().min(1).max(128))
+      .max(50)
+      .describe('The scopes the person agrees to.'),
   }),
   async run(call, { metadata }, { spec }) {
     const { name } = metadata;
     return call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
       assertPhase('ConsentRequired', interaction, call);
-      refuseRefused(interaction);
-      const person = await personOf(tx, interaction, call);
-      const agreed = [...new Set(spec.scopes)];
-      const { causes, shares } = await judgeScopes(call, tx, { interaction, person }, spec.scopes);
+      assertNotRefused(interaction);
+      const person = await loadPerson(tx, interaction, call);
+      const agreedScopes = [...new Set(spec.scopes)];
+      const { causes, shareDecisions } = await checkScopes(
+        call,
+        tx,
+        { interaction, person },
+        spec.scopes,
+      );
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
-      const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
-      await remember(tx, call, { interaction, person }, { scopes: agreed, rejected, shares });
+      const rejected = interaction.spec.scopes.filter((scope) => !agreedScopes.includes(scope));
+      await saveGrant(
+        tx,
+        call,
+        { interaction, person },
+        { scopes: agreedScopes, rejected, shareDecisions },
+      );
       return tx.update(Interaction, name, async (next) => {
         next.status.phase = 'Completed';
-        next.internal.consent = { scopes: agreed, rejected };
+        next.internal.consent = { scopes: agreedScopes, rejected };
         next.internal.isHandedOver = await call.ports.stageResult(next, tx);
       });
     });
   },
 });
 
-/** 403 with the rule's words where policy refuses the sign-in itself. */
-function refuseRefused({ metadata, status: { refusal } }: InteractionObject): void {
+/** Throws 403 with the rule's message if policy refuses the sign-in itself. */
+function assertNotRefused({ metadata, status: { refusal } }: InteractionObject): void {
   if (refusal)
     throw forbidden(refusal.message, Interaction, metadata.name, {
       ...(refusal.policyDecision && { policyDecision: refusal.policyDecision }),
     });
 }
 
-/** Who agrees, and to what. */
-interface Agreeing {
+/** The interaction and the person who consents. */
+interface ConsentContext {
   readonly interaction: InteractionObject;
   readonly person: {
     readonly account: ObjectOf<typeof Account>;
@@ -66,19 +79,20 @@ interface Agreeing {
 }
 
 /**
- * 410 where the session that asks has ended, or the account: nothing is agreed to after a sign-out.
+ * Returns the person of the session. Throws 410 if the session or the account has ended, so that no
+ * consent is recorded after a sign-out.
  */
-async function personOf(
+async function loadPerson(
   tx: Transaction,
   { internal, metadata }: InteractionObject,
   call: Call,
-): Promise<Agreeing['person']> {
+): Promise<ConsentContext['person']> {
   const session = await tx.get(Session, internal.session!);
   if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now)
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   const account = await tx.get(Account, internal.account!);
   if (!account || account.status.disabledTimestamp)
-    throw expired('the account is gone', Interaction, metadata.name);
+    throw expired('the account was deleted or disabled', Interaction, metadata.name);
   if (
     !isSessionValid(
       account.internal.signedOut,
@@ -90,31 +104,31 @@ async function personOf(
   return { account, session };
 }
 
-type Shares = NonNullable<ObjectOf<typeof Grant>['status']['shareDecisions']>;
+type ShareDecisions = NonNullable<ObjectOf<typeof Grant>['status']['shareDecisions']>;
 
 /**
- * Returns a cause for each scope that was not requested or that policy refuses, at its index, and
- * one at spec.scopes for a required scope that is missing; and the decisions by which the others
- * are shared.
+ * Returns a cause at its index for each scope that was not requested or that policy refuses, a
+ * cause at spec.scopes for missing required scopes, and the decisions that permit sharing the
+ * others.
  */
-async function judgeScopes(
+async function checkScopes(
   call: Call,
   tx: Transaction,
-  { interaction, person }: Agreeing,
-  agreed: readonly string[],
-): Promise<{ causes: Cause[]; shares: Shares }> {
+  { interaction, person }: ConsentContext,
+  agreedScopes: readonly string[],
+): Promise<{ causes: Cause[]; shareDecisions: ShareDecisions }> {
   const offered = new Set(call.ports.scopes().map(({ name }) => name));
-  const asked = interaction.spec.scopes.filter((scope) => offered.has(scope));
+  const requested = interaction.spec.scopes.filter((scope) => offered.has(scope));
   const facts = await sessionFacts(call, person.account, person.session);
   const causes: Cause[] = [];
-  const shares: Shares = [];
-  for (const [i, scope] of agreed.entries()) {
+  const shareDecisions: ShareDecisions = [];
+  for (const [i, scope] of agreedScopes.entries()) {
     const field = `spec.scopes[${i}]`;
-    if (!asked.includes(scope)) {
+    if (!requested.includes(scope)) {
       causes.push({
         reason: 'FieldValueNotSupported',
         field,
-        message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}`,
+        message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn' : 'not requested'}`,
       });
       continue;
     }
@@ -129,21 +143,25 @@ async function judgeScopes(
       });
       continue;
     }
-    const unread = notRead(interaction, call.ports.scopes().find(({ name }) => name === scope)!);
-    if (unread)
+    const notShownReason = claimsNotShownReason(
+      interaction,
+      call.ports.scopes().find(({ name }) => name === scope)!,
+    );
+    if (notShownReason)
       causes.push({
         reason: 'FieldValueInvalid',
         field,
-        message: `Invalid value: ${unread}, read it again`,
+        message: `Invalid value: ${notShownReason}; get the interaction again`,
       });
     else {
       await decision.join?.(tx);
-      if (decision.name && !call.dryRun) shares.push({ scope, policyDecision: decision.name });
+      if (decision.name && !call.dryRun)
+        shareDecisions.push({ scope, policyDecision: decision.name });
     }
   }
   const client = await tx.get(Client, interaction.spec.client);
   const missing = [...scopesRequiredBy(interaction.spec.client, client)].filter(
-    (scope) => asked.includes(scope) && !agreed.includes(scope),
+    (scope) => requested.includes(scope) && !agreedScopes.includes(scope),
   );
   if (missing.length > 0)
     causes.push({
@@ -151,56 +169,60 @@ async function judgeScopes(
       field: 'spec.scopes',
       message: `Required value: ${missing.join(', ')}`,
     });
-  return { causes, shares };
+  return { causes, shareDecisions };
 }
 
 /**
- * Why another service's scope cannot be agreed to yet: no one was told which claims that would
- * share.
+ * Returns why the consent to a scope of a claims provider is invalid: its claims were not shown to
+ * the person.
  */
-function notRead(
+function claimsNotShownReason(
   { internal }: InteractionObject,
   { name, provider, values }: Scope,
 ): string | undefined {
   if (values) return undefined;
   const shown = internal.shown?.[name];
-  if (!shown) return 'what it would share was not shown yet';
-  return shown.provider === provider.name ? undefined : 'another service supplies it now';
+  if (!shown) return 'the claims it shares were not shown yet';
+  return shown.provider === provider.name ? undefined : 'another claims provider supplies it now';
 }
 
 /**
- * Which claims of other services a consent is to: those that were shown, with their values or by
- * name alone.
+ * Returns the claims of claims providers that were shown for the agreed scopes, with their values
+ * or by name alone.
  */
-function claimsAgreed(
+function agreedClaims(
   call: Call,
   { internal }: InteractionObject,
-  agreed: readonly string[],
+  agreedScopes: readonly string[],
 ): NonNullable<ObjectOf<typeof Grant>['internal']['claims']> {
-  const foreign = call.ports
+  const externalScopes = call.ports
     .scopes()
-    .filter((scope) => !scope.values && agreed.includes(scope.name));
-  return Object.fromEntries(foreign.map(({ name }) => [name, internal.shown![name]!]));
+    .filter((scope) => !scope.values && agreedScopes.includes(scope.name));
+  return Object.fromEntries(externalScopes.map(({ name }) => [name, internal.shown![name]!]));
 }
 
 /**
- * The Grant of this account to this Client, as decided now; what was agreed before and is not any
- * more is gone.
+ * Writes the Grant of this account to this Client. Revokes its tokens if a scope that was granted
+ * before is missing now.
  */
-async function remember(
+async function saveGrant(
   tx: Transaction,
   call: Call,
-  { interaction, person: { account } }: Agreeing,
-  { scopes, rejected, shares }: { scopes: string[]; rejected: string[]; shares: Shares },
+  { interaction, person: { account } }: ConsentContext,
+  {
+    scopes,
+    rejected,
+    shareDecisions,
+  }: { scopes: string[]; rejected: string[]; shareDecisions: ShareDecisions },
 ): Promise<void> {
   const { client } = interaction.spec;
-  const known = await tx.get(Client, client);
+  const registeredClient = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
   const summary = { name: client, displayName: interaction.status.client.displayName };
   const decided = {
-    claims: claimsAgreed(call, interaction, scopes),
+    claims: agreedClaims(call, interaction, scopes),
     rejected,
-    clientUID: known?.metadata.uid ?? '',
+    clientUID: registeredClient?.metadata.uid ?? '',
     decided: call.now,
   };
   const before = await tx.get(Grant, name);
@@ -212,8 +234,8 @@ async function remember(
       Object.assign(status, {
         client: summary,
         grantedTimestamp: toTimestamp(call.now),
-        shareDecisions: shares,
-        ...decidedBy(call),
+        shareDecisions,
+        ...policyDecisionOf(call),
       });
       delete internal.firstParty;
       Object.assign(internal, { ...decided, decision: internal.decision + 1 });
@@ -228,12 +250,12 @@ async function remember(
       client: summary,
       grantedTimestamp: toTimestamp(call.now),
       disclosures: [],
-      shareDecisions: shares,
-      ...decidedBy(call),
+      shareDecisions,
+      ...policyDecisionOf(call),
     },
     internal: { ...decided, decision: call.now },
   });
 }
 
-const decidedBy = ({ decision, dryRun }: Call): { policyDecision?: string } =>
+const policyDecisionOf = ({ decision, dryRun }: Call): { policyDecision?: string } =>
   decision?.name && !dryRun ? { policyDecision: decision.name } : {};

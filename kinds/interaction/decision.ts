@@ -4,8 +4,9 @@ import { PolicyDecision } from '../policy/policy-decision.js';
 import { Interaction } from './interaction.js';
 
 /**
- * GET decision: why policy refused the sign-up that this browser tried last; an account could read
- * it by itself, and there is none. What is counted together with others is not shown.
+ * GET decision: returns the decision that refused the last sign-up in this browser. An account
+ * reads its decisions itself, but a refused sign-up has no account. A decision that is part of a
+ * series is not shown.
  */
 export const readDecision = defineAction({
   of: Interaction,
@@ -13,7 +14,7 @@ export const readDecision = defineAction({
   verb: 'get',
   kind: 'PolicyDecision',
   answers: PolicyDecision,
-  description: 'The decision by which the sign-up was refused.',
+  description: 'Returns the decision that refused the sign-up.',
   async run(call, { internal, metadata }) {
     const decision =
       internal.refusedBy === undefined

@@ -11,7 +11,7 @@ import {
   type ClaimValue,
   type Scope,
 } from '../claims/scopes.js';
-import { takesPasskeys } from '../passkey/rp-id.js';
+import { canBeRelyingPartyId } from '../passkey/rp-id.js';
 import { Session, type Method } from '../session/session.js';
 import { subjectOf } from '../client/subject-identifier.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
@@ -22,8 +22,8 @@ import type { ConsentScope, InteractionObject } from './schema.js';
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 
 /**
- * Completes an Interaction for the browser it is bound to: methods, consent, and, once its result
- * was handed to the library, returnTo.
+ * Completes an Interaction for the browser it is bound to: adds methods, consent, and returnTo
+ * after the result was handed to oidc-provider.
  */
 export async function decorateInteraction(
   interaction: InteractionObject,
@@ -34,17 +34,17 @@ export async function decorateInteraction(
     assertCurrentEpoch(interaction, call);
   else assertNotExpired(interaction, call);
   if (status.phase === 'LoginRequired') status.methods = await permittedMethods(interaction, call);
-  else if (status.phase === 'ConsentRequired') await showConsent(interaction, call);
-  else await showReturn(interaction, call);
+  else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
+  else await addReturnTo(interaction, call);
 }
 
 /**
- * The ways to sign in that policy permits here and now, without those by which no one could sign in
- * to this Client while another way is left: a passkey may be demanded of everybody. What policy
- * thinks of a person is not told here.
+ * Returns the sign-in methods that policy permits here and now. Leaves out methods that policy
+ * refuses to everyone for this Client, unless no other is left: a rule may require a passkey of
+ * everyone. The result does not depend on the person.
  */
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const permitted = await begunBy(interaction, call);
+  const permitted = await startableMethods(interaction, call);
   const unknownPerson = {
     client: interaction.spec.client,
     domain: '',
@@ -56,16 +56,18 @@ async function permittedMethods(interaction: InteractionObject, call: Call): Pro
       call.decide('signIn', { ...unknownPerson, ...signedInNow(method, call.now) }),
     ),
   );
-  const left = permitted.filter((_, i) => !decisions[i]!.appliesToEveryone);
-  return left.length > 0 ? left : permitted;
+  const remaining = permitted.filter((_, i) => !decisions[i]!.appliesToEveryone);
+  return remaining.length > 0 ? remaining : permitted;
 }
 
-async function begunBy(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const enough = methods.filter((method) =>
-    method === 'Passkey' ? takesPasskeys(call.settings.rpID) : !interaction.internal.passkeyOnly,
+async function startableMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
+  const candidates = methods.filter((method) =>
+    method === 'Passkey'
+      ? canBeRelyingPartyId(call.settings.rpID)
+      : !interaction.internal.passkeyOnly,
   );
   const decisions = await Promise.all(
-    enough.map((method) =>
+    candidates.map((method) =>
       call.decide('interactions/login', {
         kind: { ...naming, owner: undefined },
         name: interaction.metadata.name,
@@ -75,23 +77,23 @@ async function begunBy(interaction: InteractionObject, call: Call): Promise<Meth
       }),
     ),
   );
-  return enough.filter((_, i) => decisions[i]!.allowed);
+  return candidates.filter((_, i) => decisions[i]!.allowed);
 }
 
 /**
- * The result is handed over before the way on is shown, where the commit that made it could not:
- * for a request without the browser's cookie, a cancelled sign-in, a record of an earlier release.
+ * Shows returnTo. Hands over the result first if the commit that made it could not: a request
+ * without the browser's cookie, a cancelled sign-in, a record of an earlier release.
  */
-async function showReturn(interaction: InteractionObject, call: Call): Promise<void> {
+async function addReturnTo(interaction: InteractionObject, call: Call): Promise<void> {
   const { internal, metadata, status } = interaction;
   if (internal.returnTo === undefined) return;
-  if (!internal.isHandedOver) await call.ports.finish(interaction);
+  if (!internal.isHandedOver) await call.ports.submitResult(interaction);
   status.returnTo = call.keys
     .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
     .toString();
 }
 
-async function showConsent(interaction: InteractionObject, call: Call): Promise<void> {
+async function addConsent(interaction: InteractionObject, call: Call): Promise<void> {
   const { internal, spec, status, metadata } = interaction;
   const [account, session] = await Promise.all([
     call.store(Account).cached(internal.account!),
@@ -108,15 +110,16 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const facts = await sessionFacts(call, account, session);
-  const asked = await Promise.all(
-    spec.scopes.map((name) => judged(name, facts, interaction, call)),
+  const requested = await Promise.all(
+    spec.scopes.map((name) => decideScope(name, facts, interaction, call)),
   );
-  const foreign = status.refusal
+  const externalScopes = status.refusal
     ? []
-    : asked.flatMap(({ scope, decision }) =>
+    : requested.flatMap(({ scope, decision }) =>
         scope && !scope.values && decision?.allowed ? [scope] : [],
       );
-  const reviewed = foreign.length > 0 ? await call.ports.preview(interaction, foreign) : undefined;
+  const previews =
+    externalScopes.length > 0 ? await call.ports.preview(interaction, externalScopes) : undefined;
   const required = scopesRequiredBy(spec.client, client);
   const person = {
     account,
@@ -124,32 +127,32 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
     groups: facts.groups,
   };
   status.consent = {
-    scopes: asked.map((one) =>
-      entryOf(one, {
+    scopes: requested.map((one) =>
+      consentScopeOf(one, {
         required: required.has(one.name),
         granted: grant?.spec.scopes.includes(one.name) ?? false,
-        values: one.scope?.values ? one.scope.values(person) : reviewed?.get(one.name),
+        values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
       }),
     ),
   };
 }
 
 /**
- * A scope that was asked for, unless no one supplies it any more, and what policy says to sharing
- * it.
+ * A requested scope, and the decision about sharing it; both are absent if no provider supplies it
+ * any more.
  */
-interface Judged {
+interface RequestedScope {
   readonly name: string;
   readonly scope?: Scope;
   readonly decision?: Decision;
 }
 
-async function judged(
+async function decideScope(
   name: string,
   facts: Awaited<ReturnType<typeof sessionFacts>>,
   { spec }: InteractionObject,
   call: Call,
-): Promise<Judged> {
+): Promise<RequestedScope> {
   const scope = call.ports.scopes().find((one) => one.name === name);
   return scope
     ? {
@@ -160,22 +163,22 @@ async function judged(
     : { name };
 }
 
-/** What is known of a scope besides: its values, undefined where they could not be fetched. */
-interface Known {
+/** Further facts about a requested scope; `values` is undefined if they could not be fetched. */
+interface ScopeFacts {
   readonly required: boolean;
   readonly granted: boolean;
   readonly values: Readonly<Record<string, unknown>> | undefined;
 }
 
-function entryOf(
-  { name, scope, decision }: Judged,
-  { required, granted, values }: Known,
+function consentScopeOf(
+  { name, scope, decision }: RequestedScope,
+  { required, granted, values }: ScopeFacts,
 ): ConsentScope {
   if (!scope || !decision)
     return {
       name,
       title: name,
-      description: 'No provider supplies it any more.',
+      description: 'No claims provider supplies this scope any more.',
       sensitive: false,
       required: false,
       granted,

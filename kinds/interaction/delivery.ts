@@ -3,8 +3,8 @@ import type { Store } from '../../registry/store.js';
 import { Interaction } from './interaction.js';
 
 /**
- * Writes what became of a sign-in's mail into its Interaction, where its browser watches it, as
- * long as that is the mail it waits for.
+ * Writes the delivery state of a sign-in mail into its Interaction, which the browser watches.
+ * Ignores mails that were replaced.
  */
 export const noteDelivery =
   (store: Store): NoteDelivery =>
@@ -12,11 +12,11 @@ export const noteDelivery =
     if (!('signIn' in order) || order.interaction === undefined) return;
     const { interaction: name } = order;
     await store.change(store.systemCall(), async (tx) => {
-      const held = await tx.get(Interaction, name);
+      const interaction = await tx.get(Interaction, name);
       if (
-        held?.internal.email?.id !== id ||
-        !held.status.emailChallenge ||
-        held.status.emailChallenge.deliveryState === state
+        interaction?.internal.email?.id !== id ||
+        !interaction.status.emailChallenge ||
+        interaction.status.emailChallenge.deliveryState === state
       )
         return;
       await tx.update(Interaction, name, ({ status }) => {

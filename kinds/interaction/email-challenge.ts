@@ -10,26 +10,26 @@ import { invalid, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import {
-  canonical,
+  canonicalAddress,
   emailAddress,
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
 import { newCode } from '../signin/code-format.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { observed } from './observe-attempt.js';
+import { observeAttempt } from './observe-attempt.js';
 import { assertPhase } from './preconditions.js';
-import { askerOf, lockedUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
+import { requesterOf, lockedUntil, wrongCodes, type Requester } from '../signin/code-throttle.js';
 
 /**
- * Mails to one address, from one sign-in, for one client network. Who proves an earlier sign-in
- * with the address has a budget that strangers cannot use up.
+ * Returns the limits on mails to one address, from one sign-in and from one client network. A known
+ * browser has its own budget for the address, which strangers cannot use up.
  */
 export function mailLimits(
   limits: Limits,
-  asker: Asker,
+  requester: Requester,
 ): { address: Limit[]; interaction: Limit; network: Limit } {
   const seconds = limits.mailWindow / 1000;
   const stranger = [
@@ -38,7 +38,7 @@ export function mailLimits(
   ];
   return {
     address:
-      asker === 'known'
+      requester === 'known'
         ? [{ name: 'mailknown', max: limits.mailsPerKnownAddress, seconds }]
         : stranger,
     interaction: { name: 'mailinteraction', max: limits.mailsPerInteraction, seconds },
@@ -47,18 +47,18 @@ export function mailLimits(
       max: limits.mailsPerNetwork,
       seconds,
       block: 10,
-      ...(asker === 'stranger' && { inAll: limits.mailsInAll }),
+      ...(requester === 'stranger' && { inAll: limits.mailsInAll }),
     },
   };
 }
 
-/** What the MAC of a code covers: a code is good for one challenge of one interaction. */
-export const codeData = (interaction: string, challenge: string, code: string): string =>
+/** Returns the MAC input of a code. It binds the code to one challenge of one interaction. */
+export const codeMacInput = (interaction: string, challenge: string, code: string): string =>
   `${interaction}\0${challenge}\0${code}`;
 
 /**
- * POST emailchallenge: emails a code and a link (docs/design/api.md#sign-in-actions). Challenge,
- * outbox row and every limit but that of the client network are one commit.
+ * POST emailchallenge: emails a code and a link (docs/design/api.md#sign-in-actions). One commit
+ * holds the challenge, the outbox row and every limit except that of the client network.
  */
 export const emailChallenge = defineAction({
   of: Interaction,
@@ -66,22 +66,22 @@ export const emailChallenge = defineAction({
   verb: 'create',
   kind: 'EmailChallenge',
   description: 'Emails a code and a link to the address.',
-  spec: z.object({ email: emailAddress().describe('Where to.') }),
-  run: (call, begun, { spec }) =>
-    observed(
+  spec: z.object({ email: emailAddress().describe('The address to send the email to.') }),
+  run: (call, interaction, { spec }) =>
+    observeAttempt(
       call,
-      begun,
+      interaction,
       { method: 'EmailChallenge', address: spec.email },
-      send(call, begun, spec.email),
+      sendChallenge(call, interaction, spec.email),
     ),
 });
 
-async function send(
+async function sendChallenge(
   call: Call,
-  begun: InteractionObject,
+  interaction: InteractionObject,
   email: string,
 ): Promise<InteractionObject> {
-  const { name } = begun.metadata;
+  const { name } = interaction.metadata;
   if (!isWithinLengths(email))
     throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, [
       {
@@ -90,31 +90,31 @@ async function send(
         message: 'Invalid value: must be an email address',
       },
     ]);
-  assertPhase('LoginRequired', begun, call);
-  refuseEarly(begun, call);
-  const address = canonical(email);
-  const asker = askerOf(call, address);
-  const limits = mailLimits(call.settings.limits, asker);
-  const codesRest = (await call.spentRatio(wrongCodes(call.settings.limits))) >= 1;
+  assertPhase('LoginRequired', interaction, call);
+  assertResendAllowed(interaction, call);
+  const address = canonicalAddress(email);
+  const requester = requesterOf(call, address);
+  const limits = mailLimits(call.settings.limits, requester);
+  const areCodesLocked = (await call.spentRatio(wrongCodes(call.settings.limits))) >= 1;
   const secrets = {
     code: newCode(call.settings.limits),
     token: randomBytes(32).toString('base64url'),
     id: randomUUID(),
   };
-  return spending(call, limits.network, () =>
+  return withSpentLimit(call, limits.network, () =>
     call.change(async (tx) => {
       const interaction = await tx.get(Interaction, name);
       assertPhase('LoginRequired', interaction!, call);
-      refuseEarly(interaction!, call);
+      assertResendAllowed(interaction!, call);
       for (const limit of limits.address) await tx.spend(limit, address);
       await tx.spend(limits.interaction, name);
       const account = await tx.byUnique(Account, 'email', address);
       const faults = account ? [] : newAddressFaults(email, 'spec.email');
       if (faults.length > 0)
         throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
-      const isLinkOnly = codesRest || (await lockedUntil(tx, address, asker, call)) > 0;
+      const isLinkOnly = areCodesLocked || (await lockedUntil(tx, address, requester, call)) > 0;
       const next = await tx.update(Interaction, name, (object) =>
-        challenge(object, email, secrets, isLinkOnly, call),
+        replaceChallenge(object, email, secrets, isLinkOnly, call),
       );
       const order: MailOrder = {
         to: account?.status.email.address ?? email,
@@ -129,8 +129,8 @@ async function send(
   );
 }
 
-/** 429 with the wait that `resendAfterTimestamp` shows too. */
-function refuseEarly({ internal }: InteractionObject, call: Call): void {
+/** Throws 429 before `resendAfterTimestamp`. */
+function assertResendAllowed({ internal }: InteractionObject, call: Call): void {
   const wait = internal.email
     ? internal.email.sent + call.settings.limits.emailResendWait - call.now
     : 0;
@@ -138,26 +138,26 @@ function refuseEarly({ internal }: InteractionObject, call: Call): void {
 }
 
 /**
- * A new challenge ends the one before; its hashes are kept, to tell a replaced proof from a wrong
- * one.
+ * Replaces the challenge. Keeps the hashes of the previous one, to tell a replaced code or link
+ * from a wrong one.
  */
-function challenge(
+function replaceChallenge(
   { internal, status, metadata }: InteractionObject,
   address: string,
   { code, token, id }: { code: string; token: string; id: string },
   linkOnly: boolean,
   call: Call,
 ): void {
-  const former = internal.email;
-  if (former)
+  const previous = internal.email;
+  if (previous)
     internal.replaced = [
       ...internal.replaced,
-      { id: former.id, code: former.code, link: former.link },
+      { id: previous.id, code: previous.code, link: previous.link },
     ].slice(-20);
   internal.email = {
     id,
     address,
-    code: call.keys.mac('emailcode', codeData(metadata.name, id, code)).toString('base64url'),
+    code: call.keys.mac('emailcode', codeMacInput(metadata.name, id, code)).toString('base64url'),
     link: digest(token),
     sent: call.now,
     expires: call.now + call.settings.limits.emailCodeLifetime,

@@ -1,7 +1,12 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
 import { naming } from '../signin/interaction-naming.js';
-import { InteractionInternal, InteractionSpec, InteractionStatus, recordEndOf } from './schema.js';
+import {
+  InteractionInternal,
+  InteractionSpec,
+  InteractionStatus,
+  recordExpiresAt,
+} from './schema.js';
 import { assertNotExpired } from './preconditions.js';
 import { decorateInteraction } from './decorate.js';
 
@@ -23,11 +28,13 @@ export const Interaction = defineKind({
   status: InteractionStatus,
   internal: InteractionInternal,
   unique: { link: ({ internal }) => internal.email?.link },
-  expires: ({ internal }) => recordEndOf(internal),
+  expires: ({ internal }) => recordExpiresAt(internal),
   columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
   strategy: {
     decorate: decorateInteraction,
-    /** Cancels it: the Client is told `access_denied` when the browser follows returnTo. */
+    /**
+     * Cancels the sign-in. The Client receives `access_denied` when the browser follows returnTo.
+     */
     async beginDelete(tx, old, call) {
       await tx.update(Interaction, old.metadata.name, (next) => {
         assertNotExpired(next, call);
@@ -36,7 +43,7 @@ export const Interaction = defineKind({
           next.status.phase === 'Aborted' ||
           next.internal.returnTo === undefined
         )
-          throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
+          throw conflict(Interaction, next.metadata.name, `it is already ${next.status.phase}`);
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;
         next.internal.aborted = 'Declined';

@@ -16,18 +16,24 @@ import {
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
-import { emailedCode } from '../signin/code-format.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import type { Method } from '../session/session.js';
-import { codeData } from './email-challenge.js';
+import { codeMacInput } from './email-challenge.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { observed } from './observe-attempt.js';
-import { enterByPasskey } from './passkey-login.js';
+import { observeAttempt } from './observe-attempt.js';
+import { signInByPasskey } from './passkey-login.js';
 import { assertNotExpired, wrongPhase } from './preconditions.js';
-import { askerOf, countTry, lockedUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
+import {
+  requesterOf,
+  countWrongCode,
+  lockedUntil,
+  wrongCodes,
+  type Requester,
+} from '../signin/code-throttle.js';
 import { inWords } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
@@ -49,7 +55,7 @@ export const login = defineAction({
   spec: z.discriminatedUnion('method', [
     z.object({
       method: z.literal('EmailCode').describe('By the emailed code.'),
-      code: emailedCode(),
+      code: emailedCodeSchema(),
     }),
     z.object({
       method: z.literal('EmailLink').describe('By the emailed link.'),
@@ -60,15 +66,15 @@ export const login = defineAction({
     }),
     z.object({
       method: z.literal('Passkey').describe('By a passkey.'),
-      credential: Assertion.describe('The answer of the browser.'),
+      credential: Assertion.describe('The WebAuthn assertion from the browser.'),
     }),
   ]),
   run: (call, interaction, { spec }) =>
-    observed(
+    observeAttempt(
       call,
       interaction,
-      triedBy(interaction, spec.method),
-      call.ports.signIns.counted(
+      attemptFacts(interaction, spec.method),
+      call.ports.signIns.countAttempt(
         spec.method,
         interaction.internal.created,
         call.now,
@@ -77,13 +83,16 @@ export const login = defineAction({
     ),
 });
 
-/** How this is tried, and with which address; a passkey says itself whose it is. */
-const triedBy = ({ internal }: InteractionObject, method: Method) => ({
+/**
+ * Returns the facts of an attempt for the logs. The address of a passkey is existingAccount only after its
+ * lookup.
+ */
+const attemptFacts = ({ internal }: InteractionObject, method: Method) => ({
   method,
   address: method === 'Passkey' ? undefined : internal.email?.address,
 });
 
-/** What a person proves themselves by. */
+/** The credential of a sign-in. */
 type Proof =
   | { method: 'EmailCode'; code: string }
   | { method: 'EmailLink'; token: string }
@@ -108,19 +117,19 @@ async function attempt(
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
   assertNotExpired(interaction, call);
-  if (proof.method === 'Passkey') return enterByPasskey(call, name, proof.credential, decision);
+  if (proof.method === 'Passkey') return signInByPasskey(call, name, proof.credential, decision);
   const outcome =
     proof.method === 'EmailLink'
-      ? await enterByLink(call, interaction, proof.token, decision)
-      : await enterByCode(call, name, proof.code, decision);
+      ? await signInByLink(call, interaction, proof.token, decision)
+      : await signInByCode(call, name, proof.code, decision);
   if (outcome instanceof StatusError) throw outcome;
   call.ports.rememberBrowser(outcome.internal.email!.address);
   return outcome;
 }
 
 /**
- * The challenge a link belongs to: 403 for the link of another sign-in, 410 for one that is
- * unknown; neither is spent.
+ * Returns the challenge that a link belongs to. Throws 403 for the link of another sign-in and 410
+ * for an unknown one; neither is used up.
  */
 async function challengeOfLink(
   call: Call,
@@ -129,38 +138,46 @@ async function challengeOfLink(
 ): Promise<string> {
   const hash = digest(token);
   if (internal.email?.link === hash) return internal.email.id;
-  if (internal.replaced.some((one) => one.link === hash)) throw over('replaced', metadata.name);
+  if (internal.replaced.some((one) => one.link === hash))
+    throw proofExpired('replaced', metadata.name);
   const owner = await call.store(Interaction).byUnique('link', hash);
   throw owner
     ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name)
-    : over('unknown', metadata.name);
+    : proofExpired('unknown', metadata.name);
 }
 
-const sentences = {
-  none: 'no code was asked for',
-  unknown: 'this link is not known any more',
-  used: 'it was used already',
+const invalidReasons = {
+  none: 'no code was requested',
+  unknown: 'the link is unknown',
+  used: 'it was already used',
   replaced: 'a newer one was sent',
-  spent: 'there are no tries left',
+  spent: 'no tries are left',
   expired: 'it has expired',
 };
-const over = (why: keyof typeof sentences, name: string): StatusError =>
-  expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
+const proofExpired = (why: keyof typeof invalidReasons, name: string): StatusError =>
+  expired(`The emailed code or link is not valid: ${invalidReasons[why]}.`, Interaction, name);
 
-/** 410 unless a challenge is in force, with a try left; then 409 unless the phase is LoginRequired. */
-function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number): void {
+/**
+ * Throws 410 unless a challenge is in force with a try left; then 409 unless the phase is
+ * LoginRequired.
+ */
+function assertChallengeInForce(
+  { internal, metadata, status }: InteractionObject,
+  now: number,
+): void {
   const { email } = internal;
-  if (!email) throw over('none', metadata.name);
-  if (email.state === 'Used') throw over('used', metadata.name);
-  if (email.triesLeft <= 0) throw over('spent', metadata.name);
-  if (now > email.expires) throw over('expired', metadata.name);
+  if (!email) throw proofExpired('none', metadata.name);
+  if (email.state === 'Used') throw proofExpired('used', metadata.name);
+  if (email.triesLeft <= 0) throw proofExpired('spent', metadata.name);
+  if (now > email.expires) throw proofExpired('expired', metadata.name);
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
 
 /**
- * 422 for a code of another length than the one that was sent; that is no guess, and takes no try.
+ * Throws 422 for a code whose length differs from the emailed one. Such a code does not use up a
+ * try.
  */
-function refuseLength({ metadata, status }: InteractionObject, code: string): void {
+function assertCodeLength({ metadata, status }: InteractionObject, code: string): void {
   const length = status.emailChallenge?.codeLength ?? code.length;
   if (code.length === length) return;
   const cause: Cause = {
@@ -171,8 +188,8 @@ function refuseLength({ metadata, status }: InteractionObject, code: string): vo
   throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause]);
 }
 
-/** Signs in by an emailed link, only while its challenge is the one in force. */
-async function enterByLink(
+/** Signs in by an emailed link if its challenge is the one in force. */
+async function signInByLink(
   call: Call,
   interaction: InteractionObject,
   token: string,
@@ -181,42 +198,42 @@ async function enterByLink(
   const { name } = interaction.metadata;
   const challenge = await challengeOfLink(call, interaction, token);
   return call.change(async (tx) => {
-    const held = (await tx.get(Interaction, name))!;
-    refuseChallenge(held, call.now);
-    if (held.internal.email!.id !== challenge) throw over('replaced', name);
-    return enter(tx, call, held, { method: 'EmailLink', decision });
+    const current = (await tx.get(Interaction, name))!;
+    assertChallengeInForce(current, call.now);
+    if (current.internal.email!.id !== challenge) throw proofExpired('replaced', name);
+    return completeSignIn(tx, call, current, { method: 'EmailLink', decision });
   });
 }
 
 /**
- * Compares a code and answers only after the commit that follows from it: the sign-in of a right
- * code, the count of a wrong one. Either changes the Interaction, so that of codes tried at once
- * one commits and the others are judged again.
+ * Compares a code and responds only after the resulting commit: the sign-in for a right code, the
+ * count for a wrong one. Both change the Interaction, so of concurrent attempts one commits and the
+ * others are checked again.
  */
-async function enterByCode(
+async function signInByCode(
   call: Call,
   name: string,
   code: string,
   decision: Decision,
 ): Promise<InteractionObject | StatusError> {
-  const held = (await call.store(Interaction).get(name))!;
-  refuseChallenge(held, call.now);
-  refuseLength(held, code);
-  const asker = askerOf(call, canonical(held.internal.email!.address));
-  const limit = wrongCodes(call.settings.limits, asker);
-  const { isRight, outcome } = await spending(call, limit, () =>
+  const interaction = (await call.store(Interaction).get(name))!;
+  assertChallengeInForce(interaction, call.now);
+  assertCodeLength(interaction, code);
+  const requester = requesterOf(call, canonicalAddress(interaction.internal.email!.address));
+  const limit = wrongCodes(call.settings.limits, requester);
+  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
-      const held = (await tx.get(Interaction, name))!;
-      refuseChallenge(held, call.now);
-      refuseLength(held, code);
-      const email = held.internal.email!;
-      await refuseLocked(tx, call, canonical(email.address), asker);
+      const interaction = (await tx.get(Interaction, name))!;
+      assertChallengeInForce(interaction, call.now);
+      assertCodeLength(interaction, code);
+      const email = interaction.internal.email!;
+      await assertCodesNotLocked(tx, call, canonicalAddress(email.address), requester);
       if (!email.linkOnly && isCodeOf(call, name, email, code))
         return {
           isRight: true,
-          outcome: await enter(tx, call, held, { method: 'EmailCode', decision }),
+          outcome: await completeSignIn(tx, call, interaction, { method: 'EmailCode', decision }),
         };
-      await countTry(tx, canonical(email.address), asker, call);
+      await countWrongCode(tx, canonicalAddress(email.address), requester, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
         internal.email!.triesLeft -= 1;
         if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
@@ -228,22 +245,22 @@ async function enterByCode(
   return outcome;
 }
 
-/** 429 while codes rest for an address. */
-async function refuseLocked(
+/** Throws 429 while codes are locked for an address. */
+async function assertCodesNotLocked(
   tx: Transaction,
   call: Call,
   address: string,
-  asker: Asker,
+  requester: Requester,
 ): Promise<void> {
-  const rests = await lockedUntil(tx, address, asker, call);
-  if (rests > 0)
+  const lockedUntilMs = await lockedUntil(tx, address, requester, call);
+  if (lockedUntilMs > 0)
     throw tooManyRequests(
-      Math.ceil((rests - call.now) / 1000),
+      Math.ceil((lockedUntilMs - call.now) / 1000),
       'too many wrong codes for this address; use the emailed link instead',
     );
 }
 
-/** Whether a code is the one that was sent with a challenge. */
+/** Returns true if the code is the one that was emailed for the challenge. */
 const isCodeOf = (
   call: Call,
   name: string,
@@ -252,18 +269,18 @@ const isCodeOf = (
 ): boolean =>
   call.keys.macMatches(
     'emailcode',
-    codeData(name, challenge.id, code),
+    codeMacInput(name, challenge.id, code),
     Buffer.from(challenge.code, 'base64url'),
   );
 
-/** 410 for the code of a challenge that was replaced, else 422 with the tries left. */
+/** Returns 410 for the code of a replaced challenge, else 422 with the tries that are left. */
 function wrongCode(
   call: Call,
   { internal, metadata: { name } }: InteractionObject,
   code: string,
 ): StatusError {
   if (internal.replaced.some((former) => isCodeOf(call, name, former, code)))
-    return over('replaced', name);
+    return proofExpired('replaced', name);
   const { triesLeft } = internal.email!;
   const cause: Cause = {
     reason: 'FieldValueInvalid',
@@ -274,20 +291,20 @@ function wrongCode(
 }
 
 /**
- * One commit: the proof is used, the Account made if new, the phase Authenticated; anyone who comes
- * second finds it used. A refusal of the person uses it up all the same.
+ * Uses up the proof, creates a missing Account and moves the phase to Authenticated, in one commit.
+ * A concurrent request finds the proof already used. A refusal of the person uses it up too.
  */
-async function enter(
+async function completeSignIn(
   tx: Transaction,
   call: Call,
-  held: InteractionObject,
+  interaction: InteractionObject,
   { method, decision }: { method: Method; decision: Decision },
 ): Promise<InteractionObject | StatusError> {
-  const { name } = held.metadata;
+  const { name } = interaction.metadata;
   await decision.join?.(tx);
-  const { address } = held.internal.email!;
-  const isSignUp = (await tx.byUnique(Account, 'email', canonical(address))) === undefined;
-  const account = await accountOf(tx, call, held, method);
+  const { address } = interaction.internal.email!;
+  const isSignUp = (await tx.byUnique(Account, 'email', canonicalAddress(address))) === undefined;
+  const account = await findOrCreateAccount(tx, call, interaction, method);
   if (!(account instanceof StatusError))
     return tx.update(Interaction, name, (next) =>
       authenticate(tx, next, account, { method, isSignUp }, call),
@@ -301,21 +318,26 @@ async function enter(
 }
 
 /**
- * The Account of the proven address, made when there is none, or why this person is refused; what
- * policy thinks of them is said only here.
+ * Updates or creates the Account of the verified address, or returns why policy refuses the person.
+ * Decisions about a person are disclosed only after verification.
  */
-async function accountOf(
+async function findOrCreateAccount(
   tx: Transaction,
   call: Call,
   interaction: InteractionObject,
   method: Method,
 ): Promise<AccountObject | StatusError> {
   const { address } = interaction.internal.email!;
-  const known = await tx.byUnique(Account, 'email', canonical(address));
-  const name = known?.metadata.name ?? randomName(20);
-  const refused = await denialReason(tx, call, interaction, { known, name, address, method });
-  if (refused) return refused;
-  if (known)
+  const existingAccount = await tx.byUnique(Account, 'email', canonicalAddress(address));
+  const name = existingAccount?.metadata.name ?? randomName(20);
+  const denial = await denialReason(tx, call, interaction, {
+    existingAccount,
+    name,
+    address,
+    method,
+  });
+  if (denial) return denial;
+  if (existingAccount)
     return tx.update(Account, name, ({ status }) => {
       status.lastSignInTimestamp = toTimestamp(call.now);
       status.email.verifiedTimestamp = toTimestamp(call.now);

@@ -1,14 +1,14 @@
 import type { Call } from '../../registry/kind.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { StatusError } from '../../registry/status.js';
 import type { InteractionObject } from './schema.js';
 import { outcomeOf } from './sign-in-metrics.js';
 
 /**
- * Passes on what a try to sign in comes to, and names it in the audit log and the log: account,
+ * Returns the result of a sign-in attempt and records it in the audit log and the log: account,
  * address, Client, method, outcome and reason.
  */
-export async function observed(
+export async function observeAttempt(
   call: Call,
   { spec }: InteractionObject,
   { method, address }: { method: string; address: string | undefined },
@@ -18,7 +18,7 @@ export async function observed(
   noteSignIn({
     client: spec.client,
     method,
-    ...(address !== undefined && { address: canonical(address) }),
+    ...(address !== undefined && { address: canonicalAddress(address) }),
   });
   try {
     const done = await work;

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import {
   challengeLimit,
-  challengesOfOne,
+  challengesPerSessionLimit,
   registrationOptions,
 } from '../passkey/registration-challenge.js';
 import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
-import { challengeAnswer, PasskeyChallenge, requestOptions } from '../passkey/options.js';
-import { registrant } from './account-setup.js';
+import { challengeResponse, PasskeyChallenge, requestOptions } from '../passkey/options.js';
+import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 import { assertPhase } from './preconditions.js';
 
 /**
- * POST passkeychallenge: options for the browser, to sign in or, once signed in, to register a
- * passkey; a new challenge ends the one before (docs/design/api.md#passkey-challenges).
+ * POST passkeychallenge: returns options for the browser to sign in or, once signed in, to register
+ * a passkey. A new challenge replaces the previous one (docs/design/api.md#passkey-challenges).
  */
 export const passkeyChallenge = defineAction({
   of: Interaction,
@@ -23,9 +23,9 @@ export const passkeyChallenge = defineAction({
   answers: { kind: 'PasskeyChallenge', schema: PasskeyChallenge },
   code: 201,
   limit: challengeLimit,
-  description: 'Returns options for the browser.',
+  description: 'Returns WebAuthn options for the browser.',
   spec: z.object({
-    purpose: Purpose.describe('Authenticate to sign in; Register to add a passkey.'),
+    purpose: Purpose.describe('Authenticate: sign in. Register: add a passkey.'),
   }),
   async run(call, { metadata: { name } }, { spec: { purpose } }) {
     const challenge = newChallenge();
@@ -33,14 +33,16 @@ export const passkeyChallenge = defineAction({
       const interaction = (await tx.get(Interaction, name))!;
       if (purpose === 'Authenticate') assertPhase('LoginRequired', interaction, call);
       const person =
-        purpose === 'Register' ? (await registrant(tx, call, name)).account : undefined;
-      await tx.spend(challengesOfOne(call.settings.limits), name);
+        purpose === 'Register'
+          ? (await requireRecentSetupSignIn(tx, call, name)).account
+          : undefined;
+      await tx.spend(challengesPerSessionLimit(call.settings.limits), name);
       await tx.update(Interaction, name, ({ internal }) =>
         putChallenge(internal, purpose, challenge, call.now),
       );
       return person;
     });
-    return challengeAnswer(
+    return challengeResponse(
       purpose,
       account
         ? await registrationOptions(call, challenge, account)

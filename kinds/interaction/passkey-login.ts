@@ -2,17 +2,17 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import {
-  counterWentBack,
-  movesOn,
+  counterNotIncreased,
+  isCounterIncreased,
   verifyAssertion,
   type AssertionVerdict,
 } from '../passkey/webauthn/verify-assertion.js';
-import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import type { Assertion } from '../passkey/webauthn/credential.js';
 import { Passkey } from '../passkey/passkey.js';
-import { countsInFull } from '../passkey/strength.js';
+import { hasFullStrength } from '../passkey/strength.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertPhase } from './preconditions.js';
@@ -20,14 +20,14 @@ import { assertPhase } from './preconditions.js';
 type Verified = Extract<AssertionVerdict, { verified: true }>;
 
 /** A passkey and the account it signs in to. */
-interface Known {
+interface KnownPasskey {
   readonly passkey: ObjectOf<typeof Passkey>;
   readonly account: ObjectOf<typeof Account>;
 }
 
 /**
- * 422: whatever is wrong with the answer, whoever it is of, and whether or not there was a
- * challenge to it (docs/design/security.md#passkeys).
+ * Returns the 422 for every fault of an assertion, with or without a challenge, so that it does not
+ * reveal whether a credential exists (docs/design/security.md#passkeys).
  */
 const notAccepted = (name: string): StatusError =>
   invalid({ ...Interaction, kind: 'Login' }, name, [
@@ -39,20 +39,20 @@ const notAccepted = (name: string): StatusError =>
   ]);
 
 /**
- * Signs in by a passkey: the challenge is taken in a commit of its own, the answer verified, and
- * the person let in as they and their passkey stand then, at the latest on every replica.
+ * Signs in by a passkey. Takes the challenge in a commit of its own, verifies the assertion, then
+ * reads the account and the passkey again in the commit that signs in.
  */
-export async function enterByPasskey(
+export async function signInByPasskey(
   call: Call,
   name: string,
   credential: Assertion,
   decision: Decision,
 ): Promise<InteractionObject> {
-  const challenge = call.ports.signIns.challengeOf(await take(call, name));
+  const challenge = call.ports.signIns.challengeOf(await takeLoginChallenge(call, name));
   const passkey = await call.store(Passkey).byUnique('credential', credential.id);
   const account = passkey && (await call.store(Account).get(passkey.status.account));
   const known = passkey && account && { passkey, account };
-  if (known) call.ports.noteSignIn({ address: canonical(account.status.email.address) });
+  if (known) call.ports.noteSignIn({ address: canonicalAddress(account.status.email.address) });
   const verdict = await verifyAssertion(
     credential,
     { challenge, origin: call.settings.baseURL, rpID: call.settings.rpID },
@@ -64,29 +64,32 @@ export async function enterByPasskey(
     },
   );
   if (!verdict.verified) {
-    if (known && verdict.why === counterWentBack) tellOfClone(call, known);
+    if (known && verdict.why === counterNotIncreased) auditPossibleClone(call, known);
     throw notAccepted(name);
   }
   const outcome = await call.change((tx) =>
-    enter(tx, call, name, { known: known!, verdict, decision }),
+    completeSignIn(tx, call, name, { known: known!, verdict, decision }),
   );
   if (outcome instanceof StatusError) throw outcome;
   call.ports.rememberBrowser(known!.account.status.email.address);
   return outcome;
 }
 
-/** Two authenticators with one credential count apart (WebAuthn 3, 6.1.1). */
-function tellOfClone(call: Call, { passkey, account }: Known): void {
+/**
+ * Audits a signature counter that went back, which may be a cloned authenticator (WebAuthn 3
+ * §6.1.1).
+ */
+function auditPossibleClone(call: Call, { passkey, account }: KnownPasskey): void {
   call.ports.audit('passkey.counter', {
     account: account.metadata.name,
     passkey: passkey.metadata.name,
   });
 }
 
-function take(call: Call, name: string): Promise<Taken> {
+function takeLoginChallenge(call: Call, name: string): Promise<TakenChallenge> {
   return call.change(async (tx) => {
     assertPhase('LoginRequired', (await tx.get(Interaction, name))!, call);
-    let taken!: Taken;
+    let taken!: TakenChallenge;
     await tx.update(Interaction, name, ({ internal }) => {
       taken = takeChallenge(internal, 'Authenticate', call.now);
     });
@@ -94,21 +97,21 @@ function take(call: Call, name: string): Promise<Taken> {
   });
 }
 
-/** One commit: the passkey's use, and the phase or why this person is refused. */
-async function enter(
+/** Records the use of the passkey, and the phase or the refusal of the person, in one commit. */
+async function completeSignIn(
   tx: Transaction,
   call: Call,
   name: string,
-  { known, verdict, decision }: { known: Known; verdict: Verified; decision: Decision },
+  { known, verdict, decision }: { known: KnownPasskey; verdict: Verified; decision: Decision },
 ): Promise<InteractionObject | StatusError> {
-  const held = (await tx.get(Interaction, name))!;
-  assertPhase('LoginRequired', held, call);
+  const interaction = (await tx.get(Interaction, name))!;
+  assertPhase('LoginRequired', interaction, call);
   const passkey = await tx.get(Passkey, known.passkey.metadata.name);
   const account = await tx.get(Account, known.account.metadata.name);
   if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid)
     throw notAccepted(name);
-  if (!movesOn(passkey.internal.counter, verdict.counter)) {
-    tellOfClone(call, known);
+  if (!isCounterIncreased(passkey.internal.counter, verdict.counter)) {
+    auditPossibleClone(call, known);
     throw notAccepted(name);
   }
   await decision.join?.(tx);
@@ -117,16 +120,16 @@ async function enter(
     status.backedUp = verdict.backedUp;
     internal.counter = verdict.counter;
   });
-  const refused = await denialReason(tx, call, held, {
-    known: account,
+  const denial = await denialReason(tx, call, interaction, {
+    existingAccount: account,
     name: account.metadata.name,
     address: account.status.email.address,
     method: 'Passkey',
     passkey: passkey.status,
   });
-  if (refused) {
+  if (denial) {
     await tx.update(Interaction, name, consumeProof);
-    return refused;
+    return denial;
   }
   const signedIn = await tx.update(Account, account.metadata.name, ({ status }) => {
     status.lastSignInTimestamp = toTimestamp(call.now);
@@ -136,7 +139,7 @@ async function enter(
       tx,
       next,
       signedIn,
-      { method: 'Passkey', inFull: countsInFull(passkey.status, call.now) },
+      { method: 'Passkey', isFullStrength: hasFullStrength(passkey.status, call.now) },
       call,
     ),
   );

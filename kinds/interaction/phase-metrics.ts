@@ -7,11 +7,11 @@ import { Phase } from './schema.js';
 
 type PhaseName = InteractionObject['status']['phase'];
 
-const retry = 1_000;
+const retryMs = 1_000;
 
 /**
- * How many Interactions the store has in each phase, followed through the watch cache; those that are over
- * count until they are collected.
+ * Counts the Interactions in the store by phase, from the watch cache. Expired ones count until
+ * they are collected.
  */
 export class PhaseMetrics {
   readonly #store: Store;
@@ -23,12 +23,12 @@ export class PhaseMetrics {
   constructor(store: Store, gauge: Metrics['interactions']) {
     this.#store = store;
     this.#gauge = gauge;
-    this.#set(new Map());
+    this.#reset(new Map());
   }
 
   /**
-   * Counts what there is, a page at a time, and follows it from there; what cannot be read now is
-   * tried again.
+   * Counts the stored Interactions page by page and then follows the watch cache. Retries after an
+   * error.
    */
   async start(): Promise<void> {
     try {
@@ -40,43 +40,43 @@ export class PhaseMetrics {
         }
       });
       if (this.#stopped) return;
-      this.#set(counts);
+      this.#reset(counts);
       this.#subscription = this.#store.watchCache.subscribe(Interaction.resource, revision, {
         event: ({ before, after }) => {
-          this.#move(before, -1);
-          this.#move(after, 1);
+          this.#adjust(before, -1);
+          this.#adjust(after, 1);
         },
-        end: () => this.#again(),
+        end: () => this.#retryLater(),
       });
     } catch {
-      this.#again();
+      this.#retryLater();
     }
   }
 
-  /** Follows nothing any more; before the watch cache stops. */
+  /** Stops following; call it before the watch cache stops. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.#subscription?.leave();
   }
 
-  #set(counts: ReadonlyMap<PhaseName, number>): void {
+  #reset(counts: ReadonlyMap<PhaseName, number>): void {
     for (const phase of Phase.options) this.#gauge.set({ phase }, counts.get(phase) ?? 0);
   }
 
-  #move(stored: EncodedObject | undefined, by: 1 | -1): void {
+  #adjust(stored: EncodedObject | undefined, by: 1 | -1): void {
     const phase = stored && phaseOf(stored);
     if (phase) this.#gauge.inc({ phase }, by);
   }
 
-  #again(): void {
+  #retryLater(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.start(), retry);
+    this.#timer = setTimeout(() => void this.start(), retryMs);
     this.#timer.unref();
   }
 }
 
-/** Undefined where an object cannot be read: anyone who asks for it is told so. */
+/** Returns undefined for an object that cannot be decoded; requests for it report the error. */
 function phaseOf(stored: EncodedObject): PhaseName | undefined {
   try {
     return (stored.object as InteractionObject).status.phase;

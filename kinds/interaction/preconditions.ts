@@ -1,13 +1,14 @@
 import type { Call } from '../../registry/kind.js';
 import { conflict, expired, notFound, type StatusError } from '../../registry/status.js';
 import { naming } from '../signin/interaction-naming.js';
-import { endOf, type InteractionObject } from './schema.js';
+import { expiresAt, type InteractionObject } from './schema.js';
 
-/** What is judged of a call here. */
-type Judged = Pick<Call, 'now' | 'settings'>;
+/** The parts of a call that the preconditions depend on. */
+type PreconditionContext = Pick<Call, 'now' | 'settings'>;
 
 /**
- * 404 for one that a restored backup brought back: no code, link or cookie of it opens anything.
+ * Throws 404 for an Interaction that a restored backup brought back: its codes, links and cookies
+ * are invalid.
  */
 export function assertCurrentEpoch(
   { internal, metadata }: InteractionObject,
@@ -16,37 +17,34 @@ export function assertCurrentEpoch(
   if (internal.epoch < settings.epoch) throw notFound(naming, metadata.name);
 }
 
-/** 410 over its time. */
-export function assertNotExpired(interaction: InteractionObject, call: Judged): void {
+/** Throws 410 if the sign-in has expired or was idle for too long. */
+export function assertNotExpired(interaction: InteractionObject, call: PreconditionContext): void {
   assertCurrentEpoch(interaction, call);
-  if (call.now > endOf(interaction.internal))
-    throw expired('this sign-in is over its time', naming, interaction.metadata.name);
+  if (call.now > expiresAt(interaction.internal))
+    throw expired('this sign-in has expired', naming, interaction.metadata.name);
   const { created, touched = created } = interaction.internal;
   const isIdle =
     interaction.status.phase === 'LoginRequired' &&
     call.now > touched + call.settings.limits.signInIdle;
   if (isIdle)
-    throw expired('this sign-in was left alone for too long', naming, interaction.metadata.name);
+    throw expired('this sign-in was idle for too long', naming, interaction.metadata.name);
 }
 
-/** 409: an action in the wrong phase changes nothing. */
+/** Returns the 409 for an action in the wrong phase. */
 export const wrongPhase = ({ metadata, status }: InteractionObject): StatusError =>
   conflict(naming, metadata.name, `it is in phase ${status.phase}`);
 
-/**
- * 409 once returnTo was followed: from then on the session speaks for the person, and this record
- * is history.
- */
+/** Throws 409 after returnTo was followed: the session authenticates the person from then on. */
 export function assertNotFollowed(interaction: InteractionObject): void {
   if (interaction.internal.returnTo === undefined)
     throw conflict(naming, interaction.metadata.name, 'the interaction has already been completed');
 }
 
-/** 410 over its time, 409 in any other phase. */
+/** Throws 410 if the sign-in has expired, 409 in any other phase. */
 export function assertPhase(
   phase: InteractionObject['status']['phase'],
   interaction: InteractionObject,
-  call: Judged,
+  call: PreconditionContext,
 ): void {
   assertNotExpired(interaction, call);
   if (interaction.status.phase !== phase) throw wrongPhase(interaction);

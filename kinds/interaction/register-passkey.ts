@@ -1,6 +1,6 @@
 import { defineAction } from '../../registry/action.js';
 import { Account, accountSummary } from '../account/account.js';
-import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import {
   addPasskey,
   newPasskey,
@@ -8,12 +8,12 @@ import {
   passkeyLimit,
   verifiedRegistration,
 } from '../passkey/passkey.js';
-import { registrant } from './account-setup.js';
+import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 
 /**
- * POST passkeys: adds a passkey while the account is being set up, answering a Register challenge,
- * which is used up whatever comes of it (docs/design/api.md#passkey-challenges).
+ * POST passkeys: adds a passkey during account setup. The Register challenge is used up even if the
+ * registration fails (docs/design/api.md#passkey-challenges).
  */
 export const addPasskeyInSetup = defineAction({
   of: Interaction,
@@ -23,13 +23,13 @@ export const addPasskeyInSetup = defineAction({
   answers: Passkey,
   code: 201,
   limit: passkeyLimit,
-  description: 'Adds a passkey, answering a Register challenge.',
+  description: 'Adds a passkey from the response to a Register challenge.',
   spec: newPasskey,
   async run(call, { metadata: { name } }, { spec }) {
     const challenge = call.ports.signIns.challengeOf(
       await call.change(async (tx) => {
-        await registrant(tx, call, name);
-        let taken!: Taken;
+        await requireRecentSetupSignIn(tx, call, name);
+        let taken!: TakenChallenge;
         await tx.update(Interaction, name, ({ internal }) => {
           taken = takeChallenge(internal, 'Register', call.now);
         });
@@ -38,7 +38,7 @@ export const addPasskeyInSetup = defineAction({
     );
     const registration = await verifiedRegistration(call, spec, challenge);
     return call.change(async (tx) => {
-      const { account, login } = await registrant(tx, call, name);
+      const { account, login } = await requireRecentSetupSignIn(tx, call, name);
       const passkey = await addPasskey(
         tx,
         call,

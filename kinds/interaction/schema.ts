@@ -15,47 +15,47 @@ export const Phase = z.enum([
   'Aborted',
 ]);
 
-/** One scope asked for, as the person sees it. */
+/** A requested scope, as the person sees it. */
 export const ConsentScope = z.object({
   name: z.string().describe('The scope.'),
-  title: z.string().describe('What it is, in a few words.'),
-  description: z.string().describe('What it is for.'),
-  sensitive: z.boolean().describe('Highlighted in the consent, because it is sensitive.'),
+  title: z.string().describe('A short title.'),
+  description: z.string().describe('What it is used for.'),
+  sensitive: z.boolean().describe('Sensitive: highlighted in the consent.'),
   required: z.boolean().describe('The sign-in fails without it.'),
-  granted: z.boolean().describe('Agreed to before.'),
+  granted: z.boolean().describe('The person agreed to it before.'),
   provider: z
     .object({
       name: z.string().describe('Its name.'),
-      displayName: z.string().describe('Its name for people.'),
+      displayName: z.string().describe('Its display name.'),
     })
-    .describe('The service that supplies it.'),
+    .describe('The claims provider that supplies it.'),
   allowed: z.boolean().describe('Policy permits sharing it.'),
   reason: z.string().optional().describe('Why policy refuses it.'),
   preview: z
     .array(
       z.object({
         claim: z.string().describe('Claim.'),
-        title: z.string().describe('What it is called.'),
+        title: z.string().describe('A short title.'),
         value: z
           .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
-          .describe('What would be shared.'),
+          .describe('The value that would be shared.'),
       }),
     )
-    .describe('The very values that would be shared.'),
-  previewUnavailable: z.boolean().optional().describe('The values could not be fetched just now.'),
+    .describe('The values that would be shared.'),
+  previewUnavailable: z.boolean().optional().describe('The values could not be fetched.'),
   claims: z
     .array(
       z.object({
         claim: z.string().describe('Claim.'),
-        title: z.string().describe('What it is called.'),
+        title: z.string().describe('A short title.'),
       }),
     )
     .optional()
-    .describe('What would be shared, where the values could not be fetched.'),
+    .describe('The claims that would be shared, if their values could not be fetched.'),
   permissions: z
     .array(z.string())
     .optional()
-    .describe('What it permits, a sentence each, where it shares no data.'),
+    .describe('What it permits, one sentence each, if it shares no claims.'),
 });
 
 export type ConsentScope = z.infer<typeof ConsentScope>;
@@ -63,19 +63,19 @@ export type ConsentScope = z.infer<typeof ConsentScope>;
 const ClientSummary = z
   .object({
     name: z.string().describe('The Client.'),
-    displayName: z.string().describe('Its name for people.'),
+    displayName: z.string().describe('Its display name.'),
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
-    initiateLoginURI: z.string().optional().describe('Starts a sign-in there again.'),
+    initiateLoginURI: z.string().optional().describe('Starts a new sign-in at the Client.'),
     policyURI: z.string().optional().describe('Privacy policy.'),
     termsURI: z.string().optional().describe('Terms of service.'),
-    firstParty: z.boolean().describe('Run by the same people as this service.'),
+    firstParty: z.boolean().describe('Operated by the operator of this service.'),
   })
-  .describe('Who asks.');
+  .describe('The Client that requests the sign-in.');
 
 /**
- * An emailed code and link, one proof (docs/design/security.md#emailed-codes-and-links). Times in
- * milliseconds since the epoch.
+ * An emailed code and link; using one uses up both
+ * (docs/design/security.md#emailed-codes-and-links). Times in milliseconds since the epoch.
  */
 const EmailProof = z.object({
   id: z.string(),
@@ -88,96 +88,106 @@ const EmailProof = z.object({
   expires: z.number().int(),
   triesLeft: z.number().int(),
   state: z.enum(['InForce', 'Used', 'Replaced']),
-  /** The mail carries the link only: codes rest for this address. */
+  /** True if the mail has the link only, because codes were locked for this address. */
   linkOnly: z.boolean(),
 });
 
 type EmailProof = z.infer<typeof EmailProof>;
 
 export const InteractionSpec = z.object({
-  client: z.string().describe('The Client that asks.'),
-  scopes: z.array(z.string()).describe('Scopes asked for.'),
-  prompt: z.enum(['Login', 'Consent']).describe('Which half of a sign-in this is.'),
-  loginHint: z.string().max(320).optional().describe('The address the Client suggests.'),
+  client: z.string().describe('The Client that requests the sign-in.'),
+  scopes: z.array(z.string()).describe('The requested scopes.'),
+  prompt: z.enum(['Login', 'Consent']).describe('The step of the sign-in: Login or Consent.'),
+  loginHint: z
+    .string()
+    .max(320)
+    .optional()
+    .describe('The address that the Client suggests (login_hint).'),
   locales: z
     .array(z.string())
     .max(10)
     .optional()
-    .describe('Languages the Client suggests, BCP 47.'),
+    .describe('The languages that the Client suggests (ui_locales), BCP 47.'),
 });
 
 export const InteractionStatus = z.object({
-  phase: Phase.describe('What is needed next.'),
+  phase: Phase.describe('What is needed next, or how the sign-in ended.'),
   client: ClientSummary,
-  methods: z.array(Method).optional().describe('Ways to sign in that policy permits here and now.'),
+  methods: z
+    .array(Method)
+    .optional()
+    .describe('The sign-in methods that policy permits here and now.'),
   emailChallenge: z
     .object({
-      email: z.string().describe('Where it was sent.'),
-      sender: z.string().optional().describe('The address that it comes from.'),
+      email: z.string().describe('The address it was sent to.'),
+      sender: z.string().optional().describe('The sender address of the email.'),
       deliveryState: z
         .enum(['Deferred', 'Failed', 'Unknown'])
         .optional()
         .describe(
-          'Why it may not arrive: Deferred is tried again, Failed was refused for good, of ' +
-            'Unknown it is not known whether the mail server took it. Absent while nothing went ' +
-            'wrong.',
+          'A delivery problem. Deferred: delivery is retried. Failed: the mail server refused the ' +
+            'email permanently. Unknown: it is unknown whether the mail server accepted it. ' +
+            'Absent without a problem.',
         ),
-      sentTimestamp: timestamp().describe('When.'),
-      expirationTimestamp: timestamp().describe('Until when code and link count.'),
-      resendAfterTimestamp: timestamp().describe('From when a new one may be asked for.'),
-      triesLeft: z.number().int().describe('Wrong codes that may still follow.'),
+      sentTimestamp: timestamp().describe('When it was sent.'),
+      expirationTimestamp: timestamp().describe('When the code and the link expire.'),
+      resendAfterTimestamp: timestamp().describe('When the next email may be requested.'),
+      triesLeft: z.number().int().describe('The number of tries that are left.'),
       codeLength: codeLength(),
     })
     .optional()
-    .describe('The email sent, if one was.'),
+    .describe('The email that was sent, if any.'),
   account: z
     .object({
       name: z.string().describe('The Account.'),
-      displayName: z.string().optional().describe('Its name for people.'),
-      email: z.string().describe('Its proven address.'),
+      displayName: z.string().optional().describe('Its display name.'),
+      email: z.string().describe('Its verified address.'),
       setup: z
         .object({
-          complete: z.boolean().describe('Nothing is missing.'),
-          missing: z.array(Missing).describe('What may still be asked for.'),
+          complete: z.boolean().describe('True if nothing is missing.'),
+          missing: z.array(Missing).describe('What the setup still offers.'),
         })
-        .describe('How far it is set up.'),
+        .describe('The state of its setup.'),
     })
     .optional()
-    .describe('Who signed in.'),
-  returnTo: z.string().optional().describe('Where to send the browser next.'),
+    .describe('The account that signed in.'),
+  returnTo: z.string().optional().describe('The URL to send the browser to next.'),
   consent: z
-    .object({ scopes: z.array(ConsentScope).describe('One entry a scope asked for.') })
+    .object({ scopes: z.array(ConsentScope).describe('One entry for each requested scope.') })
     .optional()
-    .describe('What would be shared.'),
-  expirationTimestamp: timestamp().describe('When this sign-in is over.'),
-  previous: z.string().optional().describe('The first half of the same sign-in.'),
-  next: z.string().optional().describe('The second half of the same sign-in.'),
+    .describe('The consent to ask for.'),
+  expirationTimestamp: timestamp().describe('When this sign-in expires.'),
+  previous: z
+    .string()
+    .optional()
+    .describe('The Interaction of the login step of the same sign-in.'),
+  next: z.string().optional().describe('The Interaction of the consent step of the same sign-in.'),
   refusal: z
     .object({
-      message: z.string().describe('The rule’s own words.'),
-      policyDecision: z.string().optional().describe('The decision.'),
+      message: z.string().describe('The message of the policy rule.'),
+      policyDecision: z.string().optional().describe('The PolicyDecision.'),
     })
     .optional()
     .describe('Why policy refuses the sign-in.'),
 });
 
-/** What never leaves the server. */
+/** The part of an Interaction that never leaves the server. */
 export const InteractionInternal = z.object({
-  /** The store's epoch when it was made: a restored backup revives none. */
+  /** The store's epoch at creation; an Interaction of an older epoch is invalid after a restore. */
   epoch: z.number().int(),
-  /** What links the halves of one sign-in. */
+  /** The id that links the two Interactions of one sign-in. */
   cid: z.string(),
-  /** Sealed: holds the uid. Absent once the library destroyed its half. */
+  /**
+   * Encrypted, because it contains the library's uid. Absent once the library has destroyed its
+   * interaction.
+   */
   returnTo: z.string().optional(),
   created: z.number().int(),
-  /** Until when it can be used, in milliseconds since the epoch. */
+  /** When it expires, in milliseconds since the epoch. */
   ends: z.number().int().optional(),
-  /**
-   * When its browser last asked for anything, as far as it was written down, in milliseconds since
-   * the epoch.
-   */
+  /** The last recorded request of its browser, in milliseconds since the epoch. */
   touched: z.number().int().optional(),
-  /** The person the live session belongs to, in ConsentRequired. */
+  /** The account of the live session, in ConsentRequired. */
   account: z.string().optional(),
   session: z.string().optional(),
   email: EmailProof.optional(),
@@ -190,30 +200,33 @@ export const InteractionInternal = z.object({
       seconds: z.number().int(),
       amr: z.array(z.string()),
       acr: z.string(),
-      /** How many passkeys the account has; absent in records of earlier releases. */
+      /** The number of passkeys of the account; absent in records of earlier releases. */
       passkeys: z.number().int().optional(),
-      /** The account was made by this very sign-in. */
+      /** True if this sign-in created the account. */
       isSignUp: z.boolean().optional(),
-      /** The browser proved an earlier sign-in with this address. */
+      /** True if the browser has a cookie of an earlier sign-in with this address. */
       isKnownBrowser: z.boolean().optional(),
     })
     .optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
-  /** The library has the result: it was committed together with what this record states. */
+  /** True once the library has the result, which was committed together with this record. */
   isHandedOver: z.boolean().optional(),
   /**
-   * Names of the claims that other services would share, as the person was shown them with their
-   * values or by name alone, by scope.
+   * The claims of claims providers that were shown to the person, with their values or by name
+   * alone, by scope.
    */
   shown: z
     .record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) }))
     .optional(),
   passkeyChallenges: Challenges.optional(),
-  /** Only a passkey will do: policy refuses a live session that was begun by less. */
+  /**
+   * True if only a passkey is accepted, because policy refuses the live session for its weaker
+   * method.
+   */
   passkeyOnly: z.boolean().optional(),
-  /** The acr that the Client demands, where not every sign-in meets it. */
+  /** The acr that the Client demands, if not every method meets it. */
   demandedAcr: z.string().optional(),
-  /** The decision that refused a sign-up, until another try. */
+  /** The name of the decision that refused the last sign-up. */
   refusedBy: z.string().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
@@ -225,13 +238,16 @@ export type InteractionObject = KindObject<
   z.infer<typeof InteractionInternal>
 >;
 
-/** How long sign-ins could be used before each said so itself, in milliseconds. */
-const formerLifetime = 3_600_000;
+/** The lifetime in ms of records from releases that did not store `ends`. */
+const legacyLifetimeMs = 3_600_000;
 
-/** Until when a sign-in can be used, in milliseconds since the epoch. */
-export const endOf = ({ created, ends }: InteractionObject['internal']): number =>
-  ends ?? created + formerLifetime;
+/** Returns when a sign-in expires, in milliseconds since the epoch. */
+export const expiresAt = ({ created, ends }: InteractionObject['internal']): number =>
+  ends ?? created + legacyLifetimeMs;
 
-/** Until when its record stays: twice as long, so that "over" can be told from "unknown". */
-export const recordEndOf = (internal: InteractionObject['internal']): number =>
-  2 * endOf(internal) - internal.created;
+/**
+ * Returns when the record is deleted: after twice the lifetime, so that "expired" can be told from
+ * "unknown".
+ */
+export const recordExpiresAt = (internal: InteractionObject['internal']): number =>
+  2 * expiresAt(internal) - internal.created;

@@ -1,9 +1,9 @@
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import { StatusError, type Reason } from '../../registry/status.js';
-import type { Taken } from '../signin/passkey-challenge.js';
+import type { TakenChallenge } from '../signin/passkey-challenge.js';
 import type { Method } from '../session/session.js';
 
-/** What became of a try to sign in. */
+/** The outcome of a sign-in attempt; the values of the metric's `outcome` label. */
 type Outcome = 'SignedIn' | 'Wrong' | 'Expired' | 'Refused' | 'Limited' | 'Failed';
 
 const byReason: Partial<Record<Reason, Outcome>> = {
@@ -14,27 +14,30 @@ const byReason: Partial<Record<Reason, Outcome>> = {
   TooManyRequests: 'Limited',
 };
 
-/** What became of a try that failed with this. */
+/** Returns the outcome of an attempt that failed with this error. */
 export const outcomeOf = (error: unknown): Outcome =>
   error instanceof StatusError ? (byReason[error.reason] ?? 'Failed') : 'Failed';
 
-/** Counts tries to sign in, where they are made. */
+/** Counts sign-in attempts. */
 export class SignInMetrics {
   readonly #metrics: Metrics | undefined;
 
-  /** Counts nothing without `metrics`. */
+  /** Without `metrics`, nothing is counted. */
   constructor(metrics?: Metrics) {
     this.#metrics = metrics;
   }
 
-  /** The challenge to hold an answer to; counts where there was none in force any more. */
-  challengeOf({ challenge, inForce }: Taken): string {
+  /** Returns the challenge to verify against; counts a refused reuse if none was in force. */
+  challengeOf({ challenge, inForce }: TakenChallenge): string {
     if (!inForce) this.#metrics?.singleUseRefused.inc({ kind: 'PasskeyChallenge' });
     return challenge;
   }
 
-  /** Counts a try by what comes of it, which is passed on. */
-  async counted<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {
+  /**
+   * Counts an attempt by its outcome and returns its result; `begun` and `now` in ms since the
+   * epoch.
+   */
+  async countAttempt<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {
     try {
       const done = await work;
       this.#metrics?.signIns.inc({ method, outcome: 'SignedIn' });

@@ -4,8 +4,8 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
 /**
- * A mail kept for 24 hours instead of sent; the kind exists only while mail is mocked
- * (docs/design/api.md#mock-mailbox).
+ * A mail that is stored for 24 hours instead of being sent. The kind exists only while mail is
+ * mocked (docs/design/api.md#mock-mailbox).
  */
 export const MockMessage = defineKind({
   kind: 'MockMessage',
@@ -21,8 +21,8 @@ export const MockMessage = defineKind({
     text: z.string().describe('The text part.'),
     html: z.string().describe('The HTML part.'),
     sentTimestamp: timestamp().describe('When it was sent.'),
-    code: z.string().optional().describe('The code in it, parsed for convenience.'),
-    link: z.string().optional().describe('The link in it, parsed for convenience.'),
+    code: z.string().optional().describe('The code in the message, if any.'),
+    link: z.string().optional().describe('The link in the message, if any.'),
   }),
   expires: (message) => fromTimestamp(message.status.sentTimestamp) + 24 * 3_600_000,
   columns: { To: (message) => message.status.to, Subject: (message) => message.status.subject },

@@ -3,7 +3,7 @@ import type { Store } from '../../registry/store.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { MockMessage } from './mock-message.js';
 
-interface Kept {
+interface RenderedMail {
   to: string;
   from: string;
   subject: string;
@@ -11,8 +11,8 @@ interface Kept {
   html: string;
 }
 
-/** The Part that keeps a mail in the mock mailbox, its code and link parsed for convenience. */
-export function mockMessage(store: Store, mail: Kept, id: string): Promise<StagedWrites> {
+/** Returns the writes that store a mail in the mock mailbox, with its code and link extracted. */
+export function mockMessage(store: Store, mail: RenderedMail, id: string): Promise<StagedWrites> {
   const code = /^\d{3,4} \d{3,4}$/m.exec(mail.text)?.[0].replace(' ', '');
   const link = mail.text
     .split(/\s/)

@@ -1,6 +1,6 @@
 /**
- * Names that makers of authenticators publish for their AAGUIDs: facts for people, never a ground
- * for trust, since no one attests them.
+ * Names that vendors publish for the AAGUIDs of their authenticators. They are for display only:
+ * without attestation an AAGUID proves nothing.
  */
 const names: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'Apple Passwords'],
@@ -25,5 +25,5 @@ const names: ReadonlyMap<string, string> = new Map([
   ['2fc0579f-8113-47ea-b116-bb5a8db9202a', 'YubiKey 5 NFC'],
 ]);
 
-/** What people call an authenticator, where its AAGUID is known. */
+/** Returns the display name of an authenticator if its AAGUID is known. */
 export const authenticatorName = (aaguid: string): string | undefined => names.get(aaguid);

@@ -5,24 +5,24 @@ import { accountFacts, signedInNow } from '../account/policy-facts.js';
 import type { Method } from '../session/session.js';
 
 /** The built-in Client of the account page, where a new passkey can be added. */
-const accountPage = 'vestibule-account';
-const emailed: readonly Method[] = ['EmailCode', 'EmailLink'];
+const accountPageClient = 'vestibule-account';
+const emailMethods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
 /**
- * Whether policy would still let this person in without a passkey: begin by an emailed proof, and
- * sign in to the account page by it (E7).
+ * Returns true if policy would let this person sign in to the account page without a passkey, by an
+ * emailed code or link.
  */
-export async function entersWithoutPasskey(
+export async function canSignInWithoutPasskey(
   call: Call,
   { metadata, status }: ObjectOf<typeof Account>,
 ): Promise<boolean> {
   const browser = { type: 'Browser', interaction: 'a'.repeat(32) };
-  for (const method of emailed) {
-    const begins = await call.decide('interactions/login', {
+  for (const method of emailMethods) {
+    const canBegin = await call.decide('interactions/login', {
       caller: browser,
       kind: naming,
       name: browser.interaction,
-      client: accountPage,
+      client: accountPageClient,
       method,
       record: 'never',
     });
@@ -32,8 +32,9 @@ export async function entersWithoutPasskey(
       signedInNow(method, call.now),
     );
     if (
-      begins.allowed &&
-      (await call.decide('signIn', { ...facts, client: accountPage, record: 'never' })).allowed
+      canBegin.allowed &&
+      (await call.decide('signIn', { ...facts, client: accountPageClient, record: 'never' }))
+        .allowed
     )
       return true;
   }

@@ -2,86 +2,87 @@ import { z } from 'zod';
 import { apiVersion, type Settings } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
-import { challengeLife, Purpose } from '../signin/passkey-challenge.js';
+import { challengeLifetimeMs, Purpose } from '../signin/passkey-challenge.js';
 import { algorithms } from './webauthn/cose-key.js';
 
 const descriptor = z.object({
   id: z.string().describe('The credential id, base64url.'),
-  type: z.literal('public-key').describe('The only type there is.'),
-  transports: z.array(z.string()).optional().describe('How the authenticator can be reached.'),
+  type: z.literal('public-key').describe('Always public-key.'),
+  transports: z.array(z.string()).optional().describe('The transports of the authenticator.'),
 });
 const shared = {
   challenge: z.string().describe('32 random bytes, base64url.'),
-  timeout: z.number().int().describe('Milliseconds.'),
+  timeout: z.number().int().describe('How long the browser waits, in milliseconds.'),
 };
 
 /**
- * What a browser is given for `navigator.credentials.get` (WebAuthn 3,
- * PublicKeyCredentialRequestOptionsJSON).
+ * The argument of `navigator.credentials.get` (WebAuthn 3, PublicKeyCredentialRequestOptionsJSON).
  */
 const RequestOptions = z.object({
   ...shared,
-  rpId: z.string().describe('Whom passkeys belong to.'),
+  rpId: z.string().describe('The relying party ID: the domain that passkeys belong to.'),
   allowCredentials: z.array(descriptor).describe('Always empty: the person picks a passkey.'),
-  userVerification: z.literal('required').describe('The authenticator knows its person.'),
+  userVerification: z.literal('required').describe('The authenticator must verify the user.'),
 });
 
 /**
- * What a browser is given for `navigator.credentials.create` (WebAuthn 3,
+ * The argument of `navigator.credentials.create` (WebAuthn 3,
  * PublicKeyCredentialCreationOptionsJSON).
  */
 const CreationOptions = z.object({
   ...shared,
   rp: z
     .object({
-      id: z.string().describe('Whom passkeys belong to.'),
-      name: z.string().describe('The same for people.'),
+      id: z.string().describe('The relying party ID: the domain that passkeys belong to.'),
+      name: z.string().describe('Its display name.'),
     })
     .describe('This service.'),
   user: z
     .object({
       id: z.string().describe('The account’s user handle, base64url.'),
       name: z.string().describe('Its address.'),
-      displayName: z.string().describe('Its name for people.'),
+      displayName: z.string().describe('Its display name.'),
     })
     .describe('The account.'),
   pubKeyCredParams: z
     .array(
       z.object({
         alg: z.number().int().describe('COSE algorithm.'),
-        type: z.literal('public-key').describe('The only type there is.'),
+        type: z.literal('public-key').describe('Always public-key.'),
       }),
     )
-    .describe('Algorithms taken.'),
-  excludeCredentials: z.array(descriptor).describe('Passkeys that the account has.'),
+    .describe('The accepted algorithms.'),
+  excludeCredentials: z.array(descriptor).describe('The passkeys of the account.'),
   authenticatorSelection: z
     .object({
-      residentKey: z.literal('required').describe('The authenticator keeps it.'),
-      requireResidentKey: z.literal(true).describe('The same, for older browsers.'),
-      userVerification: z.literal('required').describe('The authenticator knows its person.'),
+      residentKey: z.literal('required').describe('The authenticator must store the passkey.'),
+      requireResidentKey: z.literal(true).describe('The same for browsers of WebAuthn 1.'),
+      userVerification: z.literal('required').describe('The authenticator must verify the user.'),
     })
-    .describe('What the authenticator must be able to do.'),
-  attestation: z.literal('none').describe('No one is asked what made it.'),
+    .describe('The required features of the authenticator.'),
+  attestation: z.literal('none').describe('Attestation is not requested.'),
 });
 
-/** What a passkey challenge is answered with (docs/design/api.md#passkey-challenges). */
+/** The response to a passkeychallenge request (docs/design/api.md#passkey-challenges). */
 export const PasskeyChallenge = z.object({
   apiVersion: z.string().describe('Group and version.'),
   kind: z.literal('PasskeyChallenge').describe('The kind.'),
-  spec: z.object({ purpose: Purpose.describe('What it is for.') }).describe('What was asked.'),
+  spec: z
+    .object({ purpose: Purpose.describe('The purpose of the challenge.') })
+    .describe('The request.'),
   status: z
     .object({
       options: z
         .union([RequestOptions, CreationOptions])
         .describe('Options for the browser, in WebAuthn’s JSON form.'),
-      expirationTimestamp: timestamp().describe('Until when an answer counts.'),
+      expirationTimestamp: timestamp().describe('When the challenge expires.'),
     })
-    .describe('What the browser needs.'),
+    .describe('The challenge and its options.'),
 });
 type Options = z.infer<typeof PasskeyChallenge>['status']['options'];
 
-/** The answer to a request for a challenge. */
-export const challengeAnswer = (
+/** Returns the response to a passkeychallenge request; `now` in ms since the epoch. */
+export const challengeResponse = (
   purpose: Purpose,
   options: Options,
   now: number,
@@ -89,19 +90,22 @@ export const challengeAnswer = (
   apiVersion,
   kind: 'PasskeyChallenge',
   spec: { purpose },
-  status: { options, expirationTimestamp: toTimestamp(now + challengeLife) },
+  status: { options, expirationTimestamp: toTimestamp(now + challengeLifetimeMs) },
 });
 
-/** Options of a sign-in: the same for everybody, since no one has said who they are. */
+/**
+ * Returns the options of a sign-in. They are the same for everyone, because the person is not known
+ * yet.
+ */
 export const requestOptions = (challenge: string, { rpID }: Settings): Options => ({
   challenge,
-  timeout: challengeLife,
+  timeout: challengeLifetimeMs,
   rpId: rpID,
   allowCredentials: [],
   userVerification: 'required',
 });
 
-/** Whose passkey is to be made. */
+/** The person who registers a passkey. */
 interface Person {
   readonly userHandle: string;
   readonly address: string;
@@ -109,14 +113,17 @@ interface Person {
   readonly passkeys: readonly { readonly id: string; readonly transports: string[] }[];
 }
 
-/** Options of a registration, with nothing left to a default (docs/design/security.md#passkeys). */
+/**
+ * Returns the options of a registration. They set every member, so that no browser default applies
+ * (docs/design/security.md#passkeys).
+ */
 export const creationOptions = (
   challenge: string,
   { rpID }: Settings,
   { userHandle, address, displayName, passkeys }: Person,
 ): Options => ({
   challenge,
-  timeout: challengeLife,
+  timeout: challengeLifetimeMs,
   rp: { id: rpID, name: rpID },
   user: { id: userHandle, name: address, displayName: displayName ?? address },
   pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),

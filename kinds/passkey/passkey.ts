@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
-import { ownChanges } from '../signin/update-limit.js';
+import { updateLimit } from '../signin/update-limit.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
@@ -17,21 +17,21 @@ import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { authenticatorName } from './aaguid-names.js';
-import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import { NewPasskey, type NewCredential } from './webauthn/credential.js';
-import { entersWithoutPasskey } from './last-passkey.js';
+import { canSignInWithoutPasskey } from './last-passkey.js';
 import {
   transports,
   verifyRegistration,
   type Registration,
 } from './webauthn/verify-registration.js';
-import { fullStrengthFrom, type Binding } from './strength.js';
+import { fullStrengthTimestampOf, type RegisteredAfter } from './strength.js';
 
-const noticeFor = 86_400_000;
+const noticeLifetimeMs = 86_400_000;
 
-const displayName = () => line(64).describe('The name its owner gave it.');
+const displayName = () => line(64).describe('The name that its owner chose.');
 
-/** What registers a passkey. */
+/** The body of a registration. */
 export const newPasskey = NewPasskey(displayName());
 
 /** Limits registrations by client network. */
@@ -43,23 +43,23 @@ const PasskeyStatus = z.object({
   account: z.string().describe('The Account it signs in to.'),
   deviceType: z
     .enum(['singleDevice', 'multiDevice'])
-    .describe('Whether it may be on several devices.'),
-  backedUp: z.boolean().describe('A copy exists elsewhere, as of its last use.'),
-  transports: z.array(z.enum(transports)).describe('How its authenticator can be reached.'),
+    .describe('Whether it can be synced to several devices.'),
+  backedUp: z.boolean().describe('Whether it was backed up at its last use.'),
+  transports: z.array(z.enum(transports)).describe('The transports of the authenticator.'),
   authenticator: z
     .object({
-      aaguid: z.string().describe('The kind of authenticator, as it says itself.'),
-      name: z.string().optional().describe('What its maker calls that kind.'),
+      aaguid: z.string().describe('The AAGUID that the authenticator reports.'),
+      name: z.string().optional().describe('The name that the vendor publishes for the AAGUID.'),
     })
-    .describe('What keeps it.'),
+    .describe('The authenticator that stores it.'),
   lastUsedTimestamp: timestamp()
     .nullable()
-    .describe('The last sign-in by it; null when never used.'),
+    .describe('The last sign-in with it; null if never used.'),
   fullStrengthTimestamp: timestamp()
     .optional()
     .describe(
-      'From when a sign-in by it counts as phishing-resistant: later than its creation where it ' +
-        'was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
+      'When sign-ins with it start to count as phishing-resistant: later than its creation if ' +
+        'it was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
     ),
 });
 
@@ -79,7 +79,7 @@ type PasskeyObject = KindObject<
 >;
 
 /**
- * A passkey a person signs in with; registering one answers a challenge (docs/design/security.md#passkeys).
+ * A passkey of a person. Registering one answers a challenge (docs/design/security.md#passkeys).
  */
 export const Passkey = defineKind({
   kind: 'Passkey',
@@ -88,7 +88,7 @@ export const Passkey = defineKind({
   owner: 'status.account',
   named: 'service',
   bodyLimit: 64 << 10,
-  changeLimit: ownChanges,
+  changeLimit: updateLimit,
   description: 'A passkey that a person signs in with.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: PasskeySpec,
@@ -104,14 +104,15 @@ export const Passkey = defineKind({
   create: {
     spec: newPasskey,
     limit: passkeyLimit,
-    run: (call, { spec }): Promise<PasskeyObject> => registerSignedIn(call, spec as Sent),
+    run: (call, { spec }): Promise<PasskeyObject> =>
+      registerSignedIn(call, spec as RegistrationRequest),
   },
   strategy: {
     async beforeCommit(tx, next, old, call) {
       if (next && old) return;
       const account = await tx.get(Account, (next ?? old)!.status.account);
       if (!account) return;
-      if (!next) await refuseRemoval(call, account, old!.metadata.name);
+      if (!next) await assertRemovable(call, account, old!.metadata.name);
       await tx.update(Account, account.metadata.name, ({ status }) => {
         status.passkeys += next ? 1 : -1;
       });
@@ -120,9 +121,9 @@ export const Passkey = defineKind({
         'mail',
         {
           to: account.status.email.address,
-          passkey: noticeOf(call, account, (next ?? old)!, next ? 'Added' : 'Removed'),
+          passkey: passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed'),
         },
-        call.now + noticeFor,
+        call.now + noticeLifetimeMs,
       );
       if (!next) await revokeOtherSessions(tx, call, account.metadata.name);
       tx.after(() =>
@@ -135,7 +136,7 @@ export const Passkey = defineKind({
   },
 });
 
-const noticeOf = (
+const passkeyNotice = (
   call: Call,
   account: AccountObject,
   { spec }: PasskeyObject,
@@ -155,10 +156,10 @@ const isOwner = ({ caller }: Pick<Call, 'caller'>, { metadata }: AccountObject):
   caller.type === 'Account' && caller.account === metadata.name;
 
 /**
- * 403 after more than ten minutes; 409 where its owner could not get in without it. Who runs the
- * service may take any away.
+ * Throws 403 without a recent sign-in, and 409 if its owner could not sign in without it. Operators
+ * may remove any passkey.
  */
-async function refuseRemoval(call: Call, account: AccountObject, name: string): Promise<void> {
+async function assertRemovable(call: Call, account: AccountObject, name: string): Promise<void> {
   requireRecentAuthentication(
     call,
     Passkey,
@@ -168,14 +169,14 @@ async function refuseRemoval(call: Call, account: AccountObject, name: string): 
   if (
     !isOwner(call, account) ||
     account.status.passkeys > 1 ||
-    (await entersWithoutPasskey(call, account))
+    (await canSignInWithoutPasskey(call, account))
   )
     return;
   throw conflict(Passkey, name, 'policy requires a passkey, and this is the last one');
 }
 
 /**
- * 422: whatever is wrong with the answer, and whether or not there was a challenge to it
+ * Returns the 422 for every fault of a registration, with or without a challenge
  * (docs/design/security.md#passkeys).
  */
 const notAccepted = (name: string): StatusError =>
@@ -187,16 +188,16 @@ const notAccepted = (name: string): StatusError =>
     },
   ]);
 
-/** What a browser sends to register. */
-interface Sent {
+/** The spec of a registration request. */
+interface RegistrationRequest {
   readonly displayName?: string;
   readonly credential: NewCredential;
 }
 
-/** Verifies what was sent against the challenge that was taken for it; 422 for every fault. */
+/** Verifies a registration against its challenge; throws 422 for every fault. */
 export async function verifiedRegistration(
   call: Pick<Call, 'settings'>,
-  { credential }: Sent,
+  { credential }: RegistrationRequest,
   challenge: string,
 ): Promise<Registration> {
   const { baseURL, rpID } = call.settings;
@@ -206,13 +207,13 @@ export async function verifiedRegistration(
 }
 
 /**
- * Creates the Passkey in this commit: 409 where the account has as many as it may or anyone has the
- * credential already.
+ * Creates the Passkey in this commit. Throws 409 if the account has the maximum number of passkeys
+ * or if the credential is registered already.
  */
 export async function addPasskey(
   tx: Transaction,
   call: Call,
-  { account, binding }: { account: AccountObject; binding: Binding },
+  { account, binding }: { account: AccountObject; binding: RegisteredAfter },
   { registration, called }: { registration: Registration; called?: string | undefined },
 ): Promise<PasskeyObject> {
   const {
@@ -227,7 +228,7 @@ export async function addPasskey(
   const { name } = account.metadata;
   const max = call.settings.limits.passkeysPerAccount;
   if (account.status.passkeys >= max)
-    throw conflict(Account, name, `an account may have ${max} passkeys`);
+    throw conflict(Account, name, `an account may have at most ${max} passkeys`);
   const known = authenticatorName(aaguid);
   return tx.create(Passkey, {
     metadata: { name: `${name}-${randomName(10)}` },
@@ -239,23 +240,27 @@ export async function addPasskey(
       transports: reached,
       authenticator: { aaguid, ...(known && { name: known }) },
       lastUsedTimestamp: null,
-      fullStrengthTimestamp: fullStrengthFrom(binding, call.now, call.settings.limits.recoveryWait),
+      fullStrengthTimestamp: fullStrengthTimestampOf(
+        binding,
+        call.now,
+        call.settings.limits.recoveryWait,
+      ),
     },
     internal: { credentialID: id, publicKey, counter },
   });
 }
 
 /**
- * POST passkeys: answers a Register challenge of one's own session; the challenge is used up
- * whatever comes of it.
+ * POST passkeys: registers a passkey with the Register challenge of the caller's session. The
+ * challenge is used up even if the registration fails.
  */
-async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> {
+async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<PasskeyObject> {
   const { caller } = call;
   if (caller.type !== 'Account') throw unauthorized();
   requireRecentAuthentication(call, Passkey);
   const challenge = call.ports.signIns.challengeOf(
     await call.change(async (tx) => {
-      let taken!: Taken;
+      let taken!: TakenChallenge;
       await tx.update(Session, caller.session!, ({ internal }) => {
         taken = takeChallenge(internal, 'Register', call.now);
       });

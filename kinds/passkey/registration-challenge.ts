@@ -7,20 +7,22 @@ import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Session } from '../session/session.js';
 import { newChallenge, putChallenge } from '../signin/passkey-challenge.js';
-import { challengeAnswer, creationOptions, PasskeyChallenge } from './options.js';
+import { challengeResponse, creationOptions, PasskeyChallenge } from './options.js';
 import { Passkey } from './passkey.js';
 
 /** Limits WebAuthn challenges by client network. */
 export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork');
 
-/** Limits WebAuthn challenges of one sign-in or session, over two hours. */
-export const challengesOfOne: LimitOf = ({ challengesPerSession }) => ({
+/**
+ * Limits the WebAuthn challenges of one sign-in or session to `challengesPerSession` in two hours.
+ */
+export const challengesPerSessionLimit: LimitOf = ({ challengesPerSession }) => ({
   name: 'passkeychallenges',
   max: challengesPerSession,
   seconds: 7_200,
 });
 
-/** What a browser is given to make a passkey for this account. */
+/** Returns the options with which a browser creates a passkey for this account. */
 export async function registrationOptions(
   call: Call,
   challenge: string,
@@ -39,8 +41,8 @@ export async function registrationOptions(
 }
 
 /**
- * POST accounts/~/passkeychallenge: a challenge to register a passkey, stored in the session that
- * asks (docs/design/api.md#passkey-challenges).
+ * POST accounts/~/passkeychallenge: returns a challenge to register a passkey and stores it in the
+ * caller's session (docs/design/api.md#passkey-challenges).
  */
 export const accountPasskeyChallenge = defineAction({
   of: Account,
@@ -50,15 +52,15 @@ export const accountPasskeyChallenge = defineAction({
   answers: { kind: 'PasskeyChallenge', schema: PasskeyChallenge },
   code: 201,
   limit: challengeLimit,
-  description: 'Returns options for the browser to register a passkey.',
+  description: 'Returns WebAuthn options to register a passkey.',
   spec: z.object({
-    purpose: z.literal('Register').describe('Register: anyone who asks is signed in already.'),
+    purpose: z.literal('Register').describe('Always Register, because the caller is signed in.'),
   }),
   async run(call, account) {
     const { caller } = call;
     if (caller.type !== 'Account' || caller.account !== account.metadata.name)
       throw forbidden(
-        'passkeys are registered by their owners alone',
+        'only the owner of an account may register its passkeys',
         Account,
         account.metadata.name,
       );
@@ -67,12 +69,12 @@ export const accountPasskeyChallenge = defineAction({
     await call.change(async (tx) => {
       const session = await tx.get(Session, caller.session!);
       if (!session || session.metadata.deletionTimestamp) throw unauthorized();
-      await tx.spend(challengesOfOne(call.settings.limits), session.metadata.name);
+      await tx.spend(challengesPerSessionLimit(call.settings.limits), session.metadata.name);
       await tx.update(Session, session.metadata.name, ({ internal }) =>
         putChallenge(internal, 'Register', challenge, call.now),
       );
     });
-    return challengeAnswer(
+    return challengeResponse(
       'Register',
       await registrationOptions(call, challenge, account),
       call.now,

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * Whether passkeys can belong to a host: browsers take domains alone, never an address of numbers
- * (WebAuthn 3, 5.1.3).
+ * Returns true if the host can be a relying party ID: a domain, not an IP address (WebAuthn 3
+ * §5.1.3).
  */
-export const takesPasskeys = (host: string): boolean => isIP(host.replace(/^\[|\]$/g, '')) === 0;
+export const canBeRelyingPartyId = (host: string): boolean =>
+  isIP(host.replace(/^\[|\]$/g, '')) === 0;

@@ -1,38 +1,34 @@
 import { toTimestamp } from '../../registry/timestamp.js';
 import { phishingResistant } from '../session/acr.js';
 
-/** What of a passkey's status says how strong a sign-in by it is. */
+/** The part of a passkey's status that decides the strength of a sign-in. */
 export interface PasskeyStrength {
   readonly fullStrengthTimestamp?: string | undefined;
 }
 
 /**
- * Whether a sign-in by a passkey counts in full at `now` (ms since the epoch). Passkeys that an
- * earlier release stored say nothing of it, and do.
+ * Returns true if a sign-in with the passkey counts as phishing-resistant at `now` (ms since the
+ * epoch). Passkeys of earlier releases have no timestamp and always count.
  */
-export const countsInFull = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
+export const hasFullStrength = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
   fullStrengthTimestamp === undefined || Date.parse(fullStrengthTimestamp) <= now;
 
-/**
- * What a passkey is registered behind: the sign-in that made the account, or one of which Clients
- * are told this acr.
- */
-export interface Binding {
+/** The sign-in that a passkey is registered after; `acr` as Clients receive it. */
+export interface RegisteredAfter {
   readonly isSignUp?: boolean | undefined;
   readonly acr: string;
 }
 
 /**
- * From when a passkey registered at `now` counts in full: at once where it is registered by the
- * sign-in that made the account or behind one that is itself phishing-resistant; else after the
- * wait (ms) of a recovery, during which its owner can see it. Otherwise a mailbox would become a
- * passkey.
+ * Returns when a passkey registered at `now` reaches full strength: at once after a sign-up or a
+ * phishing-resistant sign-in, else after `waitMs`, the wait of a recovery, so that its owner can
+ * notice it. Without the wait, access to a mailbox would yield a full-strength passkey.
  */
-export function fullStrengthFrom(
-  { isSignUp = false, acr }: Binding,
+export function fullStrengthTimestampOf(
+  { isSignUp = false, acr }: RegisteredAfter,
   now: number,
-  wait: number,
+  waitMs: number,
 ): string {
   const isFull = isSignUp || acr === phishingResistant;
-  return toTimestamp(isFull ? now : Math.ceil((now + wait) / 1000) * 1000);
+  return toTimestamp(isFull ? now : Math.ceil((now + waitMs) / 1000) * 1000);
 }

@@ -6,12 +6,12 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import type { RecoveryObject } from './recovery-object.js';
 
-/** How long a notice is tried, in milliseconds. */
-const noticeFor = 86_400_000;
+/** How long delivery of a notice is retried, in milliseconds. */
+const noticeLifetimeMs = 86_400_000;
 
 /**
- * Mails the person, at the address the account has now, how their recovery stands. While it waits,
- * each mail has a token of its own that cancels it, of which `internal` keeps the hash.
+ * Mails the state of a recovery to the account's current address. While it waits, each mail has its
+ * own token to cancel it; `internal` stores the hash.
  */
 export async function announceRecovery(
   tx: Transaction,
@@ -40,6 +40,6 @@ export async function announceRecovery(
   await tx.enqueue(
     'mail',
     { to: account.status.email.address, recovery: notice },
-    call.now + noticeFor,
+    call.now + noticeLifetimeMs,
   );
 }

@@ -7,13 +7,13 @@ import { notFound } from '../../registry/status.js';
 import { cancelRecovery, Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';
 
-/** Tries to cancel, by client network: a token cannot be guessed, and each try is a read. */
+/** Limits cancellations by client network: tokens cannot be guessed, but each attempt is a read. */
 const cancelLimit = perMinute('recovery-cancel', 'recoveryCancelsPerNetwork');
 
 /**
- * POST recoveries/<name>/cancel: stops a recovery that waits, by the token of any of its mails,
- * without a sign-in. Who is signed in to the account, or runs the service, deletes it instead. A
- * token that is not of it is answered as a recovery that is not there.
+ * POST recoveries/<name>/cancel: cancels a waiting recovery with the token from any of its mails,
+ * without a sign-in. Signed-in owners and operators delete it instead. Throws the same 404 for a
+ * wrong token and an absent recovery.
  */
 export const cancelByToken = defineAction({
   of: Recovery,
@@ -21,7 +21,7 @@ export const cancelByToken = defineAction({
   verb: 'create',
   kind: 'RecoveryCancellation',
   limit: cancelLimit,
-  description: 'Cancels the recovery, by the token of any mail about it.',
+  description: 'Cancels the recovery with the token from any mail about it.',
   spec: z.object({
     token: z
       .string()

@@ -8,27 +8,29 @@ export const RecoveryStatus = z.object({
   phase: z
     .enum(['Waiting', 'Completed', 'Cancelled'])
     .describe(
-      'Waiting; Completed once the passkeys were removed; Cancelled where someone stopped it before.',
+      'Waiting; Completed after the passkeys were removed; Cancelled if it was stopped before.',
     ),
-  startedBy: z.enum(['Person', 'Operator']).describe('Who started it.'),
+  startedBy: z
+    .enum(['Person', 'Operator'])
+    .describe('Whether the owner or an operator started it.'),
   startedFrom: z
     .string()
     .max(140)
     .optional()
-    .describe('The browser it was started from; absent where an operator started it.'),
+    .describe('The browser it was started from; absent if an operator started it.'),
   startedTimestamp: timestamp().describe('When it was started.'),
-  halfwayTimestamp: timestamp().describe('When it is announced by mail again.'),
-  readyTimestamp: timestamp().describe('When the wait is over, and the passkeys are removed.'),
+  halfwayTimestamp: timestamp().describe('When the next mail about it is sent.'),
+  readyTimestamp: timestamp().describe('When the wait ends and the passkeys are removed.'),
   endedTimestamp: timestamp().optional().describe('When it was completed or cancelled.'),
 });
 
-/** What is kept of a Recovery and never shown. */
+/** The internal part of a Recovery, which is never shown. */
 export const RecoveryInternal = z.object({
   /**
-   * SHA-256 (base64url) of the token in each mail, by which it can be cancelled without a sign-in.
+   * SHA-256 (base64url) of the token in each mail, which cancels the recovery without a sign-in.
    */
   cancelTokens: z.array(z.string()),
-  /** Announcements that were made. */
+  /** The announcements that were sent. */
   announced: z.array(z.string()),
   /** The store's epoch when the recovery was started; absent means 0. */
   epoch: z.number().int().optional(),

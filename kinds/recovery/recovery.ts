@@ -6,12 +6,12 @@ import { describeBrowser } from '../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
 import { RecoveryInternal, RecoveryStatus, type RecoveryObject } from './recovery-object.js';
 
-/** Days a recovery is kept after its end. */
-const keptDays = 90;
+/** The number of days that a recovery is kept after its end. */
+const retentionDays = 90;
 
 /**
- * The way back in for someone who lost all passkeys: after a wait that is announced by mail and to
- * every session, the account has none any more.
+ * Account recovery for a person who lost all passkeys. After a wait that is announced by mail and
+ * in every session, the passkeys are removed.
  */
 export const Recovery = defineKind({
   kind: 'Recovery',
@@ -20,7 +20,7 @@ export const Recovery = defineKind({
   owner: 'status.account',
   named: 'service',
   description:
-    'The way back in to an account whose passkeys are all lost: after a wait they are removed. ' +
+    'Recovery of an account whose passkeys are all lost: after a wait, they are removed. ' +
     'Until then, anyone who is signed in to the account can cancel it.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: z.object({}),
@@ -30,21 +30,21 @@ export const Recovery = defineKind({
   expires: ({ status }) =>
     status.endedTimestamp === undefined
       ? undefined
-      : fromTimestamp(status.endedTimestamp) + keptDays * 86_400_000,
+      : fromTimestamp(status.endedTimestamp) + retentionDays * 86_400_000,
   columns: {
     Account: ({ status }) => status.account,
     Phase: ({ status }) => status.phase,
     Ready: ({ status }) => status.readyTimestamp,
   },
   strategy: {
-    /** Cancels it; its record stays for a while. */
+    /** Cancels the recovery; the object stays for `keptDays`. */
     async beginDelete(tx, old, call): Promise<RecoveryObject> {
       return cancelRecovery(tx, call, old as RecoveryObject);
     },
   },
 });
 
-/** Cancels a recovery that waits, in this commit, and says so by mail; 409 once it has ended. */
+/** Cancels a waiting recovery in this commit and mails the person; throws 409 if it has ended. */
 export async function cancelRecovery(
   tx: Transaction,
   call: Call,
@@ -53,7 +53,7 @@ export async function cancelRecovery(
   const cancelled = await tx.update(Recovery, name, async (next) => {
     const recovery = next as RecoveryObject;
     if (recovery.status.phase !== 'Waiting')
-      throw conflict(Recovery, name, `it is ${recovery.status.phase} already`);
+      throw conflict(Recovery, name, `it is already ${recovery.status.phase}`);
     recovery.status.phase = 'Cancelled';
     recovery.status.endedTimestamp = toTimestamp(call.now);
     recovery.internal.cancelTokens = [];

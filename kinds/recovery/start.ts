@@ -14,25 +14,23 @@ import { Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';
 import { recoverySteps, stepTime, type RecoveryRow } from './worker.js';
 
-/** Recoveries of one account that it may start itself in a day: each is a mail. */
+/** Limits the recoveries that an account may start itself in a day, because each sends mails. */
 const startLimit: LimitOf = ({ recoveriesPerAccountDay }) => ({
   name: 'recovery',
   max: recoveriesPerAccountDay,
   seconds: 86_400,
 });
 
-/** How long a step of a recovery is tried once it is due, in milliseconds. */
-const patience = 30 * 86_400_000;
+/** How long a due step is retried, in milliseconds. */
+const retryForMs = 30 * 86_400_000;
+
+/** How much longer than the recovery a passkey below full strength waits, in milliseconds. */
+const fullStrengthDelayMs = 3_600_000;
 
 /**
- * How much longer than a recovery a passkey waits that does not count in full yet, in milliseconds.
- */
-const slack = 3_600_000;
-
-/**
- * POST accounts/<name>/recovery: begins the way back in for someone who lost all passkeys. The
- * person starts it soon after a sign-in by any method, an operator as the policy permits; both wait
- * as long, and in both cases the mailbox, every mail and every session can stop it.
+ * POST accounts/<name>/recovery: starts the recovery of an account without its passkeys. The owner
+ * needs a recent sign-in by any method; an operator needs the policy's permission. Both wait
+ * equally long, and the token of any mail and every session can cancel it.
  */
 export const startRecovery = defineAction({
   of: Account,
@@ -41,7 +39,8 @@ export const startRecovery = defineAction({
   kind: 'Recovery',
   answers: Recovery,
   code: 201,
-  description: 'Begins to remove all passkeys of the account, which takes effect after a wait.',
+  description:
+    'Starts the removal of all passkeys of the account, which takes effect after a wait.',
   spec: z.object({}),
   async run(call, { metadata: { name } }) {
     const isOwn = call.caller.type === 'Account' && call.caller.account === name;
@@ -50,7 +49,7 @@ export const startRecovery = defineAction({
       const account = (await tx.get(Account, name))!;
       if (account.metadata.deletionTimestamp) throw conflict(Account, name, 'it is being deleted');
       if (account.status.passkeys === 0)
-        throw conflict(Account, name, 'it has no passkeys: a sign-in by mail is enough');
+        throw conflict(Account, name, 'it has no passkeys; sign in by mail instead');
       if (isOwn) await tx.spend(startLimit(call.settings.limits), name);
       return start(tx, call, name, isOwn);
     });
@@ -85,12 +84,17 @@ async function start(
   )) as RecoveryObject;
   for (const step of recoverySteps) {
     const due = stepTime(recovery, step);
-    await tx.enqueue('recovery', { recovery: name, step } satisfies RecoveryRow, due + patience, {
+    await tx.enqueue('recovery', { recovery: name, step } satisfies RecoveryRow, due + retryForMs, {
       id: `${name}-${step}`,
       notBefore: due,
     });
   }
-  await holdBack(tx, call, account, Date.parse(recovery.status.readyTimestamp) + slack);
+  await delayFullStrength(
+    tx,
+    call,
+    account,
+    Date.parse(recovery.status.readyTimestamp) + fullStrengthDelayMs,
+  );
   tx.after(() =>
     call.ports.audit('recovery.started', { account, recovery: name, by: status.startedBy }),
   );
@@ -98,10 +102,10 @@ async function start(
 }
 
 /**
- * A passkey that does not count in full yet does not begin to while its owner is on the way back
- * in: else anyone who added it would be first.
+ * Delays the full strength of passkeys until after the recovery. Otherwise a passkey that an
+ * attacker added would reach it first.
  */
-async function holdBack(
+async function delayFullStrength(
   tx: Transaction,
   call: Call,
   account: string,

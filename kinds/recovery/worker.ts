@@ -11,7 +11,7 @@ import { announceRecovery } from './announce.js';
 import { cancelRecovery, Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';
 
-/** What is done as a recovery waits: two more announcements, and its end. */
+/** The steps of a recovery: two more announcements and the completion. */
 export const recoverySteps = [
   'Halfway',
   'Ending',
@@ -19,28 +19,27 @@ export const recoverySteps = [
 ] as const satisfies readonly RecoveryNotice['event'][];
 type Step = (typeof recoverySteps)[number];
 
-/** One step of one recovery, as it waits in the outbox. */
+/** The outbox row of one step. */
 export interface RecoveryRow {
   readonly recovery: string;
   readonly step: Step;
 }
 
-/** The last announcement comes when so much of the wait is left. */
-const lastShare = 8;
+/** The last announcement is sent when 1/8 of the wait is left. */
+const lastAnnouncementFraction = 8;
 
-/** When a step is due, in milliseconds since the epoch. */
+/** Returns when a step is due, in milliseconds since the epoch. */
 export function stepTime({ status }: RecoveryObject, step: Step): number {
   const ready = fromTimestamp(status.readyTimestamp);
   if (step === 'Completed') return ready;
   return step === 'Halfway'
     ? fromTimestamp(status.halfwayTimestamp)
-    : Math.ceil(ready - (ready - fromTimestamp(status.startedTimestamp)) / lastShare);
+    : Math.ceil(
+        ready - (ready - fromTimestamp(status.startedTimestamp)) / lastAnnouncementFraction,
+      );
 }
 
-/**
- * Carries recoveries out, on whichever replica is first; each step is one commit and may be
- * repeated.
- */
+/** Returns the worker that runs the steps of recoveries. Each step is one idempotent commit. */
 export const recoveryWorker = (store: Store): Worker => ({
   name: 'recovery',
   delivery: 'AtLeastOnce',
@@ -52,7 +51,7 @@ export const recoveryWorker = (store: Store): Worker => ({
       const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;
       if (recovery?.status.phase !== 'Waiting' || recovery.internal.announced.includes(step))
         return { done: true };
-      if (isRevived(recovery, store.settings.epoch)) {
+      if (isRestored(recovery, store.settings.epoch)) {
         await cancelRecovery(tx, call, recovery);
         return { done: true };
       }
@@ -69,41 +68,40 @@ export const recoveryWorker = (store: Store): Worker => ({
 });
 
 /**
- * Whether a restore brought it back: it may have been cancelled after the snapshot, and its owner
- * does not know that it goes on.
+ * Returns true if a restore brought the recovery back: it may have been cancelled after the
+ * snapshot, and its owner does not know that it continues.
  */
-const isRevived = ({ internal }: RecoveryObject, epoch: number): boolean =>
+const isRestored = ({ internal }: RecoveryObject, epoch: number): boolean =>
   (internal.epoch ?? 0) < epoch;
 
 /**
- * Stops, as the service starts, every recovery that came back with a backup: its owner need not
- * wait for the next step to start another, and of an old backup the steps themselves are over. What
- * fails is logged, and left to the next step.
+ * Cancels at start every recovery that a restored backup brought back, so that its owner can start
+ * another one. Errors are logged; the next step cancels the recovery otherwise.
  */
-export async function stopRevivedRecoveries(store: Store, log: Log): Promise<void> {
+export async function cancelRestoredRecoveries(store: Store, log: Log): Promise<void> {
   const { epoch } = store.settings;
   if (epoch === 0) return;
   try {
     const recoveries = await store.reader(Recovery).list();
     for (const { metadata, status } of recoveries)
-      if (status.phase === 'Waiting') await stopRevived(store, metadata.name);
+      if (status.phase === 'Waiting') await cancelRestored(store, metadata.name);
   } catch (error) {
-    log.warn({ err: error }, 'recoveries of a backup go on until their next step');
+    log.warn({ err: error }, 'could not cancel the recoveries of a restored backup');
   }
 }
 
-function stopRevived(store: Store, name: string): Promise<void> {
+function cancelRestored(store: Store, name: string): Promise<void> {
   const call = store.systemCall();
   return call.change(async (tx) => {
     const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;
-    if (recovery?.status.phase === 'Waiting' && isRevived(recovery, store.settings.epoch))
+    if (recovery?.status.phase === 'Waiting' && isRestored(recovery, store.settings.epoch))
       await cancelRecovery(tx, call, recovery);
   });
 }
 
 /**
- * The wait is over: in this commit every passkey of the account goes, all its sessions count no
- * more, and the person is told.
+ * Completes a recovery: one commit removes every passkey, revokes all sessions and enqueues the
+ * mail.
  */
 async function complete(
   tx: Transaction,

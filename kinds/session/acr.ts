@@ -1,23 +1,25 @@
 import type { Method } from './session.js';
 
-/** An emailed proof: one weak factor, claimed as nothing more. */
-export const emailed = 'urn:vestibule:acr:email';
+/** The acr of a sign-in by an emailed code or link: a single weak factor. */
+export const emailAcr = 'urn:vestibule:acr:email';
 
-/** OpenID EAP ACR values: a phishing-resistant authentication. */
+/** The acr of a phishing-resistant sign-in (OpenID EAP ACR Values). */
 export const phishingResistant = 'phr';
 
-/** What Clients are told of a sign-in (RFC 8176, OpenID Connect Core 2). */
-export interface Claimed {
+/** The acr and amr claims of a sign-in (RFC 8176, OpenID Connect Core §2). */
+export interface AuthenticationClaims {
   readonly acr: string;
   readonly amr: readonly string[];
 }
 
-const byMail: Claimed = { acr: emailed, amr: ['otp'] };
-const byPasskey: Claimed = { acr: phishingResistant, amr: ['pop', 'user', 'mfa'] };
+const emailClaims: AuthenticationClaims = { acr: emailAcr, amr: ['otp'] };
+const passkeyClaims: AuthenticationClaims = { acr: phishingResistant, amr: ['pop', 'user', 'mfa'] };
 
 /**
- * What is claimed of a sign-in: never more than the weakest step that led to the credential. A
- * passkey that does not count in full was added behind an emailed proof, and is as strong as that.
+ * Returns the acr and amr of a sign-in, which never exceed the weakest step that led to the
+ * credential. A passkey below full strength was added after an emailed proof and counts as one.
  */
-export const claimsOf = (method: Method, inFull = true): Claimed =>
-  method === 'Passkey' && inFull ? byPasskey : byMail;
+export const authenticationClaims = (
+  method: Method,
+  isFullStrength = true,
+): AuthenticationClaims => (method === 'Passkey' && isFullStrength ? passkeyClaims : emailClaims);

@@ -3,7 +3,7 @@ import { defineKind } from '../../registry/kind.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { timestamp } from '../signin/schema-types.js';
 
-/** Ways to sign in. */
+/** The sign-in methods. */
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
 export type Method = z.infer<typeof Method>;
 
@@ -14,17 +14,17 @@ const SignOut = z.object({
         name: z.string().describe('Client.'),
         state: z
           .enum(['Notified', 'Retrying', 'GaveUp', 'Unsupported'])
-          .describe('Whether it was told.'),
+          .describe('The state of its logout notification.'),
       }),
     )
-    .describe('Each Client and whether it was told.'),
+    .describe('The Clients of the session and their logout notifications.'),
 });
-/** What becomes of each Client of a session that ends. */
+/** The logout notifications of a session that ends. */
 export type SignOut = z.infer<typeof SignOut>;
 
 /**
- * Where someone is signed in: a projection of the provider's own session, written in the same
- * commit as it.
+ * A browser session of an account. It is a projection of oidc-provider's session, written in the
+ * same commit.
  */
 export const Session = defineKind({
   kind: 'Session',
@@ -37,28 +37,28 @@ export const Session = defineKind({
   verbs: ['get', 'list', 'watch', 'delete', 'deletecollection'],
   spec: z.object({}),
   status: z.object({
-    account: z.string().describe('The Account signed in.'),
-    current: z.boolean().describe('It is the session this request came with.'),
-    authenticationTimestamp: timestamp().describe('The last proof of who it is.'),
-    methods: z.array(Method).describe('How that proof was given.'),
+    account: z.string().describe('The Account that is signed in.'),
+    current: z.boolean().describe('True for the session of this request.'),
+    authenticationTimestamp: timestamp().describe('When the person last signed in.'),
+    methods: z.array(Method).describe('The methods of that sign-in.'),
     assurance: z.string().describe('The acr claim.'),
     client: z
       .object({
-        browser: z.string().max(64).describe('Browser, as its user agent says.'),
-        os: z.string().max(64).describe('Operating system, as the user agent says.'),
+        browser: z.string().max(64).describe('The browser, from its user agent.'),
+        os: z.string().max(64).describe('The operating system, from the user agent.'),
         device: z.string().max(64).describe('Desktop, Phone, Tablet or Other.'),
       })
-      .describe('What it was used from.'),
-    lastUsedTimestamp: timestamp().describe('Last use at a Client, to within five minutes.'),
-    expirationTimestamp: timestamp().describe('When it ends unless it is used again.'),
+      .describe('The browser and device of the session.'),
+    lastUsedTimestamp: timestamp().describe('The last use by a Client, accurate to five minutes.'),
+    expirationTimestamp: timestamp().describe('When it expires unless it is used again.'),
     clients: z
       .array(
         z.object({
           name: z.string().describe('Client.'),
-          displayName: z.string().describe('Its name for people.'),
+          displayName: z.string().describe('Its display name.'),
         }),
       )
-      .describe('Clients signed in to from here.'),
+      .describe('The Clients that the session is signed in to.'),
     recentEvents: z
       .array(
         z.object({
@@ -66,14 +66,14 @@ export const Session = defineKind({
             .enum(['SignedIn', 'SignedInAgain', 'CodeIssued', 'TokensIssued'])
             .describe('What happened.'),
           timestamp: timestamp().describe(
-            'When; a code and tokens for one Client within five minutes are one event.',
+            'When it happened. A code and tokens for one Client within five minutes are one event.',
           ),
           method: Method.optional().describe('How the person signed in.'),
           browser: z
             .string()
             .max(160)
             .optional()
-            .describe('The browser in which they did, as its user agent says.'),
+            .describe('The browser of the sign-in, from its user agent.'),
           client: z
             .string()
             .optional()
@@ -83,17 +83,19 @@ export const Session = defineKind({
       .max(10)
       .optional()
       .describe(
-        'What happened in it, oldest first: the last ten events. Absent in sessions that an earlier release began.',
+        'The last ten events of the session, oldest first. Absent in sessions of earlier releases.',
       ),
     signOut: SignOut.optional().describe('Present while the session is being ended.'),
   }),
   internal: z.object({
     /**
-     * Storage key of the library's session, so that a sign-out deletes it without its cookie's
+     * Storage key of oidc-provider's session, so that a sign-out deletes it without the cookie's
      * value.
      */
     recordKey: z.string(),
-    /** SHA-256 (base64url) of the library's uid: what codes and tokens of this session point to. */
+    /**
+     * SHA-256 (base64url) of oidc-provider's uid, which codes and tokens of the session refer to.
+     */
     uidDigest: z.string(),
     loginSeconds: z.number().int(),
     epoch: z.number().int(),
@@ -116,7 +118,7 @@ export const Session = defineKind({
       const ending = await call.ports.endSessions([old]);
       tx.add(ending);
       if (call.caller.type === 'Account' && call.caller.session === old.metadata.name)
-        tx.after(() => call.ports.forgetCookies());
+        tx.after(() => call.ports.clearSessionCookie());
       const signOut = ending.signOut.get(old.metadata.name);
       return signOut && { ...old, status: { ...old.status, signOut } };
     },

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { inWords } from '../../registry/pattern.js';
 import type { Limits } from '../../registry/limit-settings.js';
 
-/** The code of a request, in the API: as many ASCII digits as the mail had, and nothing else. */
-export const emailedCode = () =>
+/** Returns the schema of a code in the API: 6 to 8 ASCII digits. */
+export const emailedCodeSchema = () =>
   z
     .string()
     .regex(inWords(/^[0-9]{6,8}$/, 'must be the digits of the code'))
-    .describe('The emailed code: its digits, without spaces.');
+    .describe('The emailed code, digits only.');
 
-/** How long the code in a mail is, for pages that ask for it. */
-export const codeLength = () => z.number().int().describe('How many digits the code has.');
+/** Returns the schema of the length of an emailed code. */
+export const codeLength = () => z.number().int().describe('The number of digits of the code.');
 
-/** Returns a code that is drawn again, uniform over its digits. */
+/** Returns a new random code of `emailCodeDigits` digits, uniformly distributed. */
 export const newCode = ({ emailCodeDigits }: Pick<Limits, 'emailCodeDigits'>): string =>
   String(randomInt(10 ** emailCodeDigits)).padStart(emailCodeDigits, '0');

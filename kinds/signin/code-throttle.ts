@@ -4,16 +4,16 @@ import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
 
 /**
- * Whose tries are counted together for an address: browsers that proved a sign-in with it, or
- * everybody else. Neither can rest the codes of the other.
+ * Whose wrong codes count together for an address: browsers that signed in with it before, or all
+ * others. Neither can lock the codes of the other.
  */
-export type Asker = 'known' | 'stranger';
+export type Requester = 'known' | 'stranger';
 
 /**
- * Wrong codes for one address, over all interactions, browsers and replicas. Times in ms since the
- * epoch.
+ * The stored count of wrong codes for one address, over all interactions and browsers. Times in ms
+ * since the epoch; `rests` counts lockouts.
  */
-interface Wrong {
+interface WrongCodeRecord {
   count: number;
   at: number;
   restUntil: number;
@@ -21,21 +21,22 @@ interface Wrong {
   restedAt: number;
 }
 
-const keptFor = 30 * 24 * 3_600_000;
+const recordTtlMs = 30 * 24 * 3_600_000;
 
-type Judging = Pick<Call, 'now' | 'settings'>;
+type ThrottleContext = Pick<Call, 'now' | 'settings'>;
 
-/** Who asks about an address, by what the browser proves. */
-export const askerOf = (call: Pick<Call, 'ports'>, address: string): Asker =>
+/** Returns whether the browser has a cookie of an earlier sign-in with the address. */
+export const requesterOf = (call: Pick<Call, 'ports'>, address: string): Requester =>
   call.ports.knowsBrowser(address) ? 'known' : 'stranger';
 
 /**
- * Wrong codes by client network, and of everybody: beyond that ceiling codes rest for all. Those of
- * a known browser can only be about its own address.
+ * Returns the limit on wrong codes by client network, with a ceiling over all networks beyond which
+ * codes are locked for everyone. A known browser is exempt from the ceiling, since it can only try
+ * its own address.
  */
 export function wrongCodes(
   { wrongCodesPerNetwork, wrongCodesInAll, wrongCodeWindow }: Limits,
-  asker: Asker = 'stranger',
+  asker: Requester = 'stranger',
 ): Limit {
   return {
     name: 'wrongcodes',
@@ -46,56 +47,57 @@ export function wrongCodes(
   };
 }
 
-const keyOf = (address: string, asker: Asker): string =>
+const keyOf = (address: string, asker: Requester): string =>
   `limits/wrongcodes-${asker}/${digest(address)}`;
 
 /**
- * What stands for an address, as it has decayed until now: the count by its ceiling, the rests by
- * one, in `wrongCodeDecay`.
+ * Returns the record of an address, decayed until now: in each `wrongCodeDecay`, the count by its
+ * ceiling and the lockouts by one.
  */
-async function read(
+async function readRecord(
   tx: Transaction,
   key: string,
-  { now, settings: { limits } }: Judging,
-): Promise<Wrong> {
+  { now, settings: { limits } }: ThrottleContext,
+): Promise<WrongCodeRecord> {
   const held = await tx.read(key);
   if (!held) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
-  const wrong = JSON.parse(held.value.toString()) as Wrong;
-  const each = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
-  const forgotten = Math.floor(Math.max(0, now - wrong.at) / each);
+  const wrong = JSON.parse(held.value.toString()) as WrongCodeRecord;
+  const decayIntervalMs = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
+  const forgotten = Math.floor(Math.max(0, now - wrong.at) / decayIntervalMs);
   const rested = Math.floor(Math.max(0, now - wrong.restedAt) / limits.wrongCodeDecay);
   return {
     count: Math.max(0, wrong.count - forgotten),
-    at: wrong.at + forgotten * each,
+    at: wrong.at + forgotten * decayIntervalMs,
     restUntil: wrong.restUntil,
     rests: Math.max(0, wrong.rests - rested),
     restedAt: rested > 0 ? now : wrong.restedAt,
   };
 }
 
-/** Until when codes rest for an address, or 0. */
+/** Returns until when codes are locked for an address (ms since the epoch), or 0. */
 export async function lockedUntil(
   tx: Transaction,
   address: string,
-  asker: Asker,
-  call: Judging,
+  asker: Requester,
+  call: ThrottleContext,
 ): Promise<number> {
-  const { restUntil } = await read(tx, keyOf(address, asker), call);
+  const { restUntil } = await readRecord(tx, keyOf(address, asker), call);
   return restUntil > call.now ? restUntil : 0;
 }
 
 /**
- * Counts a wrong code, which nothing but time takes back, anyone who signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
- * codes to rest, for twice as long each time.
+ * Counts a wrong code. A successful sign-in does not reset the count. At
+ * `limits.wrongCodesPerAddress`, codes are locked for `codeRest`, doubled with each lockout up to
+ * `codeRestMax`.
  */
-export async function countTry(
+export async function countWrongCode(
   tx: Transaction,
   address: string,
-  asker: Asker,
-  call: Judging,
+  asker: Requester,
+  call: ThrottleContext,
 ): Promise<void> {
   const key = keyOf(address, asker);
-  const wrong = await read(tx, key, call);
+  const wrong = await readRecord(tx, key, call);
   wrong.count += 1;
   const { limits } = call.settings;
   if (wrong.count >= limits.wrongCodesPerAddress) {
@@ -104,5 +106,5 @@ export async function countTry(
     wrong.restedAt = call.now;
     wrong.count = 0;
   }
-  tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + keptFor);
+  tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + recordTtlMs);
 }

@@ -3,8 +3,8 @@ import { inWords } from '../../registry/pattern.js';
 import type { Cause } from '../../registry/status.js';
 
 /**
- * An address in the ASCII grammar this service takes: dot-atom (RFC 5322 §3.2.3), at most 64 + 255
- * characters, a dotted domain of letters, digits and inner hyphens.
+ * Returns the schema of an email address in the accepted ASCII grammar: dot-atom (RFC 5322 §3.2.3),
+ * at most 64 + 255 characters, a dotted domain of letters, digits and inner hyphens.
  */
 export const emailAddress = () =>
   z
@@ -17,21 +17,21 @@ export const emailAddress = () =>
       ),
     );
 
-/** Whether the parts of an address of that grammar are within their lengths. */
+/** Returns true if local part and domain are within their lengths. */
 export function isWithinLengths(address: string): boolean {
   const at = address.lastIndexOf('@');
   return at <= 64 && address.length - at - 1 <= 255;
 }
 
 /**
- * What mail servers and commands may take for something other than a name: routes (`%`, `!`),
- * encoded words (`=?`, RFC 2047), options (a leading `-`).
+ * Characters that mail servers and commands may interpret: routes (`%`, `!`), encoded words (`=?`,
+ * RFC 2047), options (a leading `-`).
  */
 const ambiguous = /[%!]|=\?|^-/;
 
 /**
- * Why an address may not become one of an account or a group, as a cause at `field`; none where it
- * may. Accounts that have such an address keep it.
+ * Returns a cause at `field` if an address may not become that of an account or a group, else none.
+ * Accounts that already have such an address keep it.
  */
 export const newAddressFaults = (address: string, field: string): Cause[] =>
   ambiguous.test(address)
@@ -45,5 +45,5 @@ export const newAddressFaults = (address: string, field: string): Cause[] =>
       ]
     : [];
 
-/** How addresses are compared: both parts in lower case; `a+x@` is not `a@`. */
-export const canonical = (address: string): string => address.toLowerCase();
+/** Returns the form in which addresses are compared: lower case. `a+x@` differs from `a@`. */
+export const canonicalAddress = (address: string): string => address.toLowerCase();

@@ -1,6 +1,6 @@
 import { group } from '../../registry/kind.js';
 
-/** What messages and keys call the kind; pieces of the kind itself cannot import it. */
+/** The names of the Interaction kind, for modules that the kind itself imports. */
 export const naming = {
   kind: 'Interaction',
   resource: 'interactions',

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
-/** What a passkey challenge is for: to sign in, or to add a passkey. */
+/** The purpose of a challenge: to sign in or to register a passkey. */
 export const Purpose = z.enum(['Authenticate', 'Register']);
 export type Purpose = z.infer<typeof Purpose>;
 
-/** For how long a challenge counts, on our clock, in ms (docs/design/security.md#passkeys). */
-export const challengeLife = 300_000;
+/** The lifetime of a challenge on the server's clock, in ms (docs/design/security.md#passkeys). */
+export const challengeLifetimeMs = 300_000;
 
 const Challenge = z.object({
   /** 32 random bytes, base64url. */
@@ -16,55 +16,62 @@ const Challenge = z.object({
 });
 
 /**
- * The challenges in force, one a purpose, inside the Interaction or Session that asked for them.
+ * The challenges in force, one for each purpose, inside the Interaction or Session that requested
+ * them.
  */
 export const Challenges = z.object({
   Authenticate: Challenge.optional(),
   Register: Challenge.optional(),
 });
 
-/** Anyone who keeps challenges. */
-interface Holder {
+/** The internal part of an object that stores challenges. */
+interface ChallengeHolder {
   passkeyChallenges?: z.infer<typeof Challenges> | undefined;
 }
 
-/** A challenge that no one was given before. */
+/** Returns a new random challenge. */
 export const newChallenge = (): string => randomBytes(32).toString('base64url');
 
-/** Puts a challenge in force; the one before for the same purpose is over. */
+/** Stores a challenge; it replaces the previous one for the same purpose. */
 export function putChallenge(
-  holder: Holder,
+  holder: ChallengeHolder,
   purpose: Purpose,
   challenge: string,
   now: number,
 ): void {
   holder.passkeyChallenges = {
     ...holder.passkeyChallenges,
-    [purpose]: { challenge, expires: now + challengeLife },
+    [purpose]: { challenge, expires: now + challengeLifetimeMs },
   };
 }
 
-/** The challenge to hold an answer to, and whether there was one that counts. */
-export interface Taken {
+/** A challenge to verify against, and whether it was in force. */
+export interface TakenChallenge {
   readonly challenge: string;
   readonly inForce: boolean;
 }
 
-const nothingTaken = (): Taken => ({ challenge: newChallenge(), inForce: false });
+const unanswerableChallenge = (): TakenChallenge => ({ challenge: newChallenge(), inForce: false });
 
 /**
- * Takes the challenge in force away, whatever comes of the answer to it; where there is none that
- * counts, one that no answer can be to.
+ * Removes and returns the challenge in force, so that it is used up even if the response is
+ * refused. Without one, returns a random challenge that no response can match.
  */
-export function takeChallenge(holder: Holder, purpose: Purpose, now: number): Taken {
+export function takeChallenge(
+  holder: ChallengeHolder,
+  purpose: Purpose,
+  now: number,
+): TakenChallenge {
   const { [purpose]: held, ...others } = holder.passkeyChallenges ?? {};
-  if (!held) return nothingTaken();
+  if (!held) return unanswerableChallenge();
   if (Object.keys(others).length > 0) holder.passkeyChallenges = others;
   else delete holder.passkeyChallenges;
-  return now < held.expires ? { challenge: held.challenge, inForce: true } : nothingTaken();
+  return now < held.expires
+    ? { challenge: held.challenge, inForce: true }
+    : unanswerableChallenge();
 }
 
-/** Ends every challenge of a holder. */
-export function endChallenges(holder: Holder): void {
+/** Removes every challenge of a holder. */
+export function clearChallenges(holder: ChallengeHolder): void {
   delete holder.passkeyChallenges;
 }

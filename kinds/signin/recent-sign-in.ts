@@ -2,19 +2,19 @@ import type { Call } from '../../registry/kind.js';
 import { forbidden, type Named } from '../../registry/status.js';
 
 const anyMethod = ['EmailCode', 'EmailLink', 'Passkey'] as const;
-const passkeyAlone = ['Passkey'] as const;
+const passkeyOnly = ['Passkey'] as const;
 
-/** How and when (seconds since the epoch) someone signed in last. */
+/** The methods and the time (seconds since the epoch) of the last sign-in. */
 export interface SignInProof {
   readonly methods: readonly string[];
   readonly seconds: number;
 }
 
 /**
- * Demands a sign-in as recent as `limits.recentSignIn` says, by passkey where the person's account
- * has any: proof of the mailbox alone must not change an account that is held by more. `passkeys`
- * is how many the account has. Throws 403 with cause ReauthenticationRequired and, in
- * `details.methods`, the methods that suffice.
+ * Requires a sign-in within `limits.recentSignIn`, by passkey if the account has any (`passkeys` is
+ * their number): access to the mailbox alone must not change an account that has a stronger method.
+ * Throws 403 with cause ReauthenticationRequired and, in `details.methods`, the methods that
+ * suffice.
  */
 export function requireRecentProof(
   proof: SignInProof | undefined,
@@ -29,21 +29,21 @@ export function requireRecentProof(
   const byPasskey = passkeys > 0;
   if (isRecent && (!byPasskey || proof.methods.includes('Passkey'))) return;
   const why = byPasskey
-    ? `sign in again by passkey, this may only follow a sign-in by passkey of the last ${minutes(recentSignIn)}`
-    : `sign in again, this may only follow a sign-in of the last ${minutes(recentSignIn)}`;
+    ? `sign in again by passkey; this requires a sign-in by passkey within the last ${minutesText(recentSignIn)}`
+    : `sign in again; this requires a sign-in within the last ${minutesText(recentSignIn)}`;
   const message = byPasskey
-    ? `the account has a passkey: this needs a sign-in by method Passkey of the last ${minutes(recentSignIn)}`
+    ? `the account has a passkey: this requires a sign-in by method Passkey within the last ${minutesText(recentSignIn)}`
     : 'the last sign-in is too old for this';
   throw forbidden(why, of, name, {
-    methods: byPasskey ? passkeyAlone : anyMethod,
+    methods: byPasskey ? passkeyOnly : anyMethod,
     causes: [{ reason: 'ReauthenticationRequired', message }],
   });
 }
 
 /**
- * Demands the same of anyone who asks: a person, by the passkeys of their own account, which a caller
- * that has read the account in its transaction passes on. A token is no sign-in; Machines and this
- * service itself have none to renew.
+ * Requires a recent sign-in of the caller, by passkey if its account has any. Pass `passkeys` if
+ * the transaction has read the account. A token is not a sign-in; Machines and the service itself
+ * are exempt.
  */
 export function requireRecentAuthentication(
   { caller, now, settings }: Pick<Call, 'caller' | 'now' | 'settings'>,
@@ -60,5 +60,5 @@ export function requireRecentAuthentication(
   requireRecentProof(proof, passkeys ?? caller.passkeys ?? 0, { now, settings }, of, name);
 }
 
-const minutes = (milliseconds: number): string =>
+const minutesText = (milliseconds: number): string =>
   milliseconds === 600_000 ? 'ten minutes' : `${Math.round(milliseconds / 60_000)} minutes`;

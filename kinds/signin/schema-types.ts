@@ -2,15 +2,17 @@ import { z } from 'zod';
 import { inWords, lineOfText } from '../../registry/pattern.js';
 
 /**
- * A line of text for people, from people or Clients: judged as it was sent, kept in Unicode's
- * normal form C.
+ * Returns the schema of a line of display text. It is validated as sent and stored in Unicode NFC.
  */
-export const line = (max: number, least = 1) => z.string().min(least).max(max).regex(lineOfText);
+export const line = (max: number, min = 1) => z.string().min(min).max(max).regex(lineOfText);
 
-/** RFC 3339, UTC, whole seconds. */
+/** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();
 
-/** An https address; plain http where the host is loopback. */
+/**
+ * Returns the schema of a web address, http or https. Kinds that need https outside loopback check
+ * it themselves.
+ */
 export const webAddress = () =>
   z
     .string()
@@ -23,8 +25,7 @@ export const webAddress = () =>
     );
 
 /**
- * An address to redirect to, as RFC 3986 writes URIs: printable ASCII without a space or a
- * backslash.
+ * Returns the schema of a redirect URI: printable ASCII without spaces and backslashes (RFC 3986).
  */
 export const redirectURI = () =>
   z

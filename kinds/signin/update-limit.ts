@@ -1,4 +1,4 @@
 import { perMinute } from '../../registry/rate-limit.js';
 
 /** Limits updates and patches of what people own, by client network. */
-export const ownChanges = perMinute('changes', 'changesPerNetwork');
+export const updateLimit = perMinute('changes', 'changesPerNetwork');

@@ -1,4 +1,4 @@
-/** What a user agent says it is; `Other` where it says nothing known. */
+/** The device that a user agent names; `Other` if unknown. */
 interface Device {
   readonly browser: string;
   readonly os: string;
@@ -29,29 +29,29 @@ const devices: readonly [RegExp, Device['device']][] = [
   [/\bWindows\b|\bMacintosh\b|\bX11\b|\bCrOS\b/, 'Desktop'],
 ];
 
-const first = <T>(rows: readonly [RegExp, T][], text: string): T | undefined =>
+const firstMatch = <T>(rows: readonly [RegExp, T][], text: string): T | undefined =>
   rows.find(([pattern]) => pattern.test(text))?.[1];
 
-/** Browser, system and kind of device, as its user agent says. */
+/** Returns browser, operating system and device type from a user agent. */
 export function deviceOf(userAgent: string): Device {
   const text = userAgent.slice(0, 512);
   return {
-    browser: first(browsers, text) ?? 'Other',
-    os: first(systems, text) ?? 'Other',
-    device: first(devices, text) ?? 'Other',
+    browser: firstMatch(browsers, text) ?? 'Other',
+    os: firstMatch(systems, text) ?? 'Other',
+    device: firstMatch(devices, text) ?? 'Other',
   };
 }
 
-/** "Firefox on Linux", as a mail names who asked. */
+/** Returns a browser as mails name it: "Firefox on Linux". */
 export const describeBrowser = (userAgent: string): string => describeDevice(deviceOf(userAgent));
 
-/** The same of what a session was begun from. */
+/** Returns the device of a session in the same form. */
 export const describeDevice = ({ browser, os }: Pick<Device, 'browser' | 'os'>): string =>
   browser === 'Other' && os === 'Other' ? 'an unknown browser' : `${browser} on ${os}`;
 
 /**
- * What asked, as it says itself: a browser by its name, any other program by the beginning of its
- * user agent.
+ * Returns the name of a program from its user agent: a known browser, else the first 80 printable
+ * characters.
  */
 export function describeProgram(userAgent: string): string {
   if (deviceOf(userAgent).browser !== 'Other') return describeBrowser(userAgent);

@@ -1,7 +1,7 @@
 import { Account } from '../../kinds/account/account.js';
-import { canonical } from '../../kinds/signin/email-address.js';
+import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
-import type { OperatorsHave } from '../../kinds/group/operator-passkeys.js';
+import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/transaction.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
@@ -9,8 +9,8 @@ import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 
 /**
- * An Account that can sign in, at its latest, read once a request; undefined for disabled, ending
- * and absent ones.
+ * Returns the latest version of an Account that can sign in, read once a request; undefined for
+ * disabled, deleted and absent accounts.
  */
 export async function accountObject(
   services: ProviderServices,
@@ -19,30 +19,33 @@ export async function accountObject(
   const memo = currentUnitOfWork()?.memo;
   const key = `account ${name}`;
   if (memo?.has(key)) return memo.get(key) as AccountObject | undefined;
-  const found = await withProviderErrors(services.store.reader(Account).get(name));
-  const account = found && isAlive(found) ? found : undefined;
+  const stored = await withProviderErrors(services.store.reader(Account).get(name));
+  const account = stored && canSignIn(stored) ? stored : undefined;
   memo?.set(key, account);
   return account;
 }
 
 /**
- * The owner of what is made for an account, where this request has read it already: nothing is read
- * for it.
+ * Returns the owner reference of an account that this request has already read; reads nothing
+ * itself.
  */
-export function ownedBy(name: string): { ownerReferences?: OwnerReference[] } {
+export function ownerReferencesOf(name: string): { ownerReferences?: OwnerReference[] } {
   const account = currentUnitOfWork()?.memo.get(`account ${name}`) as AccountObject | undefined;
   return account ? { ownerReferences: [ownerReference(Account, account)] } : {};
 }
 
-/** Whether someone can sign in to it. */
-export const isAlive = (account: AccountObject): boolean =>
+/** Returns true if the account is neither disabled nor being deleted. */
+export const canSignIn = (account: AccountObject): boolean =>
   !account.status.disabledTimestamp && !account.metadata.deletionTimestamp;
 
-/** The domain of its address, which is all that policy learns of it. */
+/** Returns the domain of the account's address, the only part of it that policy sees. */
 export const domainOf = (account: AccountObject): string =>
   account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
-/** What is known of someone's sign-in. */
+/**
+ * The facts about a sign-in that are known to a request; `authenticated` in seconds since the
+ * epoch.
+ */
 export interface SignedIn {
   readonly session?: string;
   readonly authenticated?: number;
@@ -50,25 +53,23 @@ export interface SignedIn {
   readonly assurance?: string;
 }
 
-/**
- * How an Account that is in these groups stands before policy, with what is known of its sign-in.
- */
+/** Returns the account as a caller for policy, with its groups and the facts of its sign-in. */
 export function accountCaller(
   { settings }: Pick<ProviderServices, 'settings'>,
   account: AccountObject,
   groups: readonly string[],
-  signedIn: SignedIn & Partial<OperatorsHave> = {},
+  signedIn: SignedIn & Partial<OperatorPasskeyFacts> = {},
 ): AccountCaller {
   const { authenticated } = signedIn;
-  const recent =
+  const recentSignIn =
     authenticated === undefined
       ? {}
       : { recentUntil: authenticated + settings.limits.recentSignIn / 1000 };
   return {
     type: 'Account',
     account: account.metadata.name,
-    ...recent,
-    email: canonical(account.status.email.address),
+    ...recentSignIn,
+    email: canonicalAddress(account.status.email.address),
     groups,
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,
@@ -76,15 +77,16 @@ export function accountCaller(
   };
 }
 
-/** The same with its groups as they are now. */
+/** Returns the account as a caller, with its current groups. */
 export async function callerFor(
   services: ProviderServices,
   account: AccountObject,
   signedIn: SignedIn = {},
 ): Promise<AccountCaller> {
-  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
+  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
   return accountCaller(services, account, groups, {
     ...signedIn,
-    ...(groups.includes(operators) && (await withProviderErrors(services.operatorPasskeys.of()))),
+    ...(groups.includes(operators) &&
+      (await withProviderErrors(services.operatorPasskeys.currentFacts()))),
   });
 }

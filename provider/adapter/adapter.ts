@@ -10,8 +10,8 @@ import {
 import type { ProviderServices } from '../context/context.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interaction-record.js';
-import { loginMemo, projectSession } from './session-projection.js';
-import { codeMemo } from './session-events.js';
+import { loginMethodMemo, projectSession } from './session-projection.js';
+import { codeClientMemo } from './session-events.js';
 import { sessionName } from '../context/session-name.js';
 import { withProviderErrors } from '../context/errors.js';
 import {
@@ -26,39 +26,41 @@ import { deleteMembers, revokeReused } from './revocation.js';
 import { presentedMemo } from './user-code-events.js';
 import { spendUserCode } from './user-code.js';
 
-/**
- * Clock tolerance in seconds: how long the library accepts an object after its end (FAPI 2.0
- * requires this of assertions).
- */
+/** Clock tolerance in seconds for expired objects (FAPI 2.0 requires it for assertions). */
 export const clockTolerance = 10;
 
 /** Models that a Client presents at the token endpoint. */
-const grants: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken', 'DeviceCode']);
+const grantModels: ReadonlySet<string> = new Set([
+  'AuthorizationCode',
+  'RefreshToken',
+  'DeviceCode',
+]);
 
 /** The library's storage for one model over the store (docs/design/provider.md#storage-adapter). */
 export class StoreAdapter implements Adapter {
   readonly #model: string;
   readonly #services: ProviderServices;
 
-  constructor(model: string, foundation: ProviderServices) {
+  constructor(model: string, services: ProviderServices) {
     this.#model = model;
-    this.#services = foundation;
+    this.#services = services;
   }
 
   /**
-   * Stores an object with its indexes; a code or token only while its Grant exists (else
-   * InvalidGrant).
+   * Stores an object with its indexes; `expiresIn` in seconds. Stores a code or token only while
+   * its Grant exists, else throws InvalidGrant.
    */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
-    if (expiresIn === undefined) throw new Error(`a ${this.#model} without an end is refused`);
+    if (expiresIn === undefined) throw new Error(`a ${this.#model} must have an expiry`);
     const expires = Date.now() + (Math.max(1, Math.floor(expiresIn)) + clockTolerance + 5) * 1000;
     const key = recordKey(this.#model, id);
-    await this.#within(async (unitOfWork) => {
-      if (this.#model === 'Session' && (await this.#unchanged(unitOfWork, key, payload))) return;
-      if (this.#model === 'AuthorizationCode') unitOfWork.memo.set(codeMemo, payload.clientId);
-      if (this.#model === 'ReplayDetection') return this.#once(key, payload, expires);
+    await this.#inUnitOfWork(async (unitOfWork) => {
+      if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
+      if (this.#model === 'AuthorizationCode')
+        unitOfWork.memo.set(codeClientMemo, payload.clientId);
+      if (this.#model === 'ReplayDetection') return this.#recordOnce(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId)
-        this.#needsGrant(unitOfWork, payload.grantId);
+        this.#requireGrant(unitOfWork, payload.grantId);
       unitOfWork.put(key, this.#services.records.seal(key, this.#model, payload), expires);
       for (const [index, value] of indexesOf(this.#services, this.#model, id, payload))
         unitOfWork.put(index, value, expires);
@@ -68,13 +70,13 @@ export class StoreAdapter implements Adapter {
 
   /** Returns the latest payload, as a new object. */
   find(id: string): Promise<AdapterPayload | undefined> {
-    return this.#within(async (unitOfWork) => {
+    return this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Client') return findClient(this.#services, id);
       const payload = await this.#read(unitOfWork, recordKey(this.#model, id));
-      if (grants.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
+      if (grantModels.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
       if (this.#model !== 'Interaction' || !payload) return payload;
       const method = (payload.result?.login as { method?: string } | undefined)?.method;
-      if (method !== undefined) unitOfWork.memo.set(loginMemo, method);
+      if (method !== undefined) unitOfWork.memo.set(loginMethodMemo, method);
       return Date.now() >= payload.iat! * 1000 + this.#services.settings.limits.interactionLifetime
         ? undefined
         : payload;
@@ -82,7 +84,7 @@ export class StoreAdapter implements Adapter {
   }
 
   findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.#within((unitOfWork) => this.#through(unitOfWork, uidKey(uid)));
+    return this.#inUnitOfWork((unitOfWork) => this.#readByIndex(unitOfWork, uidKey(uid)));
   }
 
   /**
@@ -90,9 +92,9 @@ export class StoreAdapter implements Adapter {
    * the limit.
    */
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return this.#within(async (unitOfWork) => {
+    return this.#inUnitOfWork(async (unitOfWork) => {
       const found = await spendUserCode(this.#services, unitOfWork.origin, () =>
-        this.#through(unitOfWork, userCodeKey(this.#services.keys, userCode)),
+        this.#readByIndex(unitOfWork, userCodeKey(this.#services.keys, userCode)),
       );
       unitOfWork.memo.set(presentedMemo, found);
       return found;
@@ -102,7 +104,7 @@ export class StoreAdapter implements Adapter {
   /** Consumes a single-use object; a second use revokes the grant (RFC 9700 §4.14). */
   consume(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
-    return this.#within(async (unitOfWork) => {
+    return this.#inUnitOfWork(async (unitOfWork) => {
       const payload = await this.#read(unitOfWork, key);
       const grantId = payload?.grantId;
       if (!payload || payload.consumed)
@@ -112,9 +114,9 @@ export class StoreAdapter implements Adapter {
           ...(grantId && { grantId }),
         });
       const expires = (payload.exp! + clockTolerance + 5) * 1000;
-      const used = { ...payload, consumed: Math.floor(Date.now() / 1000) };
+      const consumed = { ...payload, consumed: Math.floor(Date.now() / 1000) };
       unitOfWork.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
-      unitOfWork.put(key, this.#services.records.seal(key, this.#model, used), expires);
+      unitOfWork.put(key, this.#services.records.seal(key, this.#model, consumed), expires);
     });
   }
 
@@ -124,7 +126,7 @@ export class StoreAdapter implements Adapter {
    */
   destroy(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
-    return this.#within(async (unitOfWork) => {
+    return this.#inUnitOfWork(async (unitOfWork) => {
       const payload = await this.#read(unitOfWork, key);
       unitOfWork.delete(key);
       if (!payload) return;
@@ -132,7 +134,7 @@ export class StoreAdapter implements Adapter {
         unitOfWork.delete(index);
       if (this.#model === 'Session') unitOfWork.memo.set(`rotated ${payload.uid}`, key);
       if (this.#model !== 'Interaction') return;
-      unitOfWork.unmoved(key);
+      unitOfWork.checkUnchanged(key);
       recordEnded(this.#services, unitOfWork, id, payload);
     });
   }
@@ -143,7 +145,7 @@ export class StoreAdapter implements Adapter {
   }
 
   /** Runs in the request's unit of work, else in one of its own, which is committed at once. */
-  async #within<T>(work: (unitOfWork: UnitOfWork) => Promise<T>): Promise<T> {
+  async #inUnitOfWork<T>(work: (unitOfWork: UnitOfWork) => Promise<T>): Promise<T> {
     const shared = currentUnitOfWork();
     if (shared) return work(shared);
     const own = new UnitOfWork(this.#services.store);
@@ -167,33 +169,41 @@ export class StoreAdapter implements Adapter {
     return value && this.#services.records.open(key, this.#model, value);
   }
 
-  async #through(unitOfWork: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
+  async #readByIndex(unitOfWork: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
     const hashed = await unitOfWork.get(index);
     return hashed && this.#read(unitOfWork, recordKeyOf(this.#model, hashed.toString()));
   }
 
-  /** Records a replay id in a commit of its own; the first one wins. */
-  async #once(key: string, payload: AdapterPayload, expires: number): Promise<void> {
+  /**
+   * Records a replay id in a commit of its own; of concurrent requests only the first succeeds (RFC
+   * 9449 §11.1).
+   */
+  async #recordOnce(key: string, payload: AdapterPayload, expires: number): Promise<void> {
     const { entry } = await withProviderErrors(this.#services.storage.get(key));
-    const live = entry && (entry.expires ?? Infinity) > Date.now();
+    const isLive = entry && (entry.expires ?? Infinity) > Date.now();
     const part = {
       checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
       writes: [
         { put: key, value: this.#services.records.seal(key, this.#model, payload), expires },
       ],
     };
-    if (!live && (await withProviderErrors(this.#services.store.commit([part]))).committed) return;
+    if (!isLive && (await withProviderErrors(this.#services.store.commit([part]))).committed)
+      return;
     this.#services.metrics?.singleUseRefused.inc({ kind: 'ReplayDetection' });
-    throw new errors.InvalidRequest('this proof was used before');
+    throw new errors.InvalidRequest('the proof was replayed');
   }
 
-  #needsGrant(unitOfWork: UnitOfWork, grantId: string): void {
+  #requireGrant(unitOfWork: UnitOfWork, grantId: string): void {
     const key = recordKey('Grant', grantId);
     if (!unitOfWork.puts(key)) unitOfWork.check({ key, is: 'present' });
   }
 
-  /** Whether saving would change only the end, by less than five minutes. */
-  async #unchanged(unitOfWork: UnitOfWork, key: string, payload: AdapterPayload): Promise<boolean> {
+  /** Returns true if saving would only move the expiry, by less than five minutes. */
+  async #isUnchanged(
+    unitOfWork: UnitOfWork,
+    key: string,
+    payload: AdapterPayload,
+  ): Promise<boolean> {
     const stored = await this.#read(unitOfWork, key);
     if (!stored) return false;
     const { exp: before = 0, ...old } = stored;
@@ -203,7 +213,7 @@ export class StoreAdapter implements Adapter {
 
   #project(unitOfWork: UnitOfWork, id: string, payload: AdapterPayload): void {
     const rotated = unitOfWork.memo.get(`rotated ${payload.uid}`);
-    if (rotated) unitOfWork.unmoved(rotated as string);
+    if (rotated) unitOfWork.checkUnchanged(rotated as string);
     if (!payload.accountId) return;
     const name = sessionName(payload.accountId, payload.uid!);
     unitOfWork.defer(`session ${name}`, () =>

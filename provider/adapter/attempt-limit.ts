@@ -5,31 +5,34 @@ import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors, toProviderError } from '../context/errors.js';
 
 /**
- * Where an unit of work that ran into a limit leaves for how many seconds to wait: the library renders
- * the error and knows no such header.
+ * The memo key of the wait in seconds when a limit is reached; the middleware sends it as
+ * Retry-After, which oidc-provider cannot.
  */
-export const waitMemo = 'wait';
+export const retryAfterMemo = 'wait';
 
-/** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
-export async function spendTry(
+/**
+ * Counts one against a limit in the store; throws an oidc-provider error with status 429 above it.
+ */
+export async function spendAttempt(
   services: ProviderServices,
   limit: Limit,
   subject: string,
 ): Promise<void> {
   try {
-    await change(services, limit, subject, (log) =>
+    await updateCounter(services, limit, subject, (log) =>
       spendFrom(raised(limit, services.settings.limitFactor), log, Date.now()),
     );
   } catch (error) {
-    currentUnitOfWork()?.memo.set(waitMemo, (error as { retryAfter?: number }).retryAfter);
+    currentUnitOfWork()?.memo.set(retryAfterMemo, (error as { retryAfter?: number }).retryAfter);
     throw error;
   }
 }
 
 /**
- * Takes one from a limit by client network and those around it; throws 429 in the library's words.
+ * Counts one against a limit by client network and enclosing networks; throws an oidc-provider
+ * error with status 429 above it.
  */
-export async function spendNetworkTry(
+export async function spendNetworkAttempt(
   services: ProviderServices,
   limit: Limit,
   network: string,
@@ -37,24 +40,27 @@ export async function spendNetworkTry(
   try {
     await services.store.networkLimits.spend(limit, network, Date.now());
   } catch (error) {
-    currentUnitOfWork()?.memo.set(waitMemo, (error as StatusError).details?.retryAfterSeconds);
+    currentUnitOfWork()?.memo.set(
+      retryAfterMemo,
+      (error as StatusError).details?.retryAfterSeconds,
+    );
     throw toProviderError(error);
   }
 }
 
-/** Gives the last one back: it turned out to be a right one. */
-export function returnTry(
+/** Takes back one count after a right attempt. */
+export function returnAttempt(
   services: ProviderServices,
   limit: Limit,
   subject: string,
 ): Promise<void> {
-  return change(services, limit, subject, (log) => ({
+  return updateCounter(services, limit, subject, (log) => ({
     value: givenBack(log ?? Buffer.from('[]')),
     expires: Date.now() + limit.seconds * 1000,
   }));
 }
 
-async function change(
+async function updateCounter(
   services: ProviderServices,
   limit: Limit,
   subject: string,

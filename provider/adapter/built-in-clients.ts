@@ -1,33 +1,33 @@
 import type { ClientMetadata } from 'oidc-provider';
 import type { Settings } from '../../registry/kind.js';
 
-/** The command's client: native and public, it signs in by device flow. */
-export const command = 'vestibule';
+/** The client of the command: native and public, it uses the device flow. */
+export const commandClient = 'vestibule';
 
-/** The account page's client: it gets a session and never a code. */
-export const accountPage = 'vestibule-account';
+/** The client of the account page: it receives a session, never a code. */
+export const accountPageClient = 'vestibule-account';
 
-/** Clients that are part of this service, and whether consent is asked for them. */
+/** The clients that are part of this service, and whether they need consent. */
 export const builtIn: ReadonlyMap<string, { readonly firstParty: boolean }> = new Map([
-  [command, { firstParty: false }],
-  [accountPage, { firstParty: true }],
+  [commandClient, { firstParty: false }],
+  [accountPageClient, { firstParty: true }],
 ]);
 
-/** Their names for people. */
+/** Their display names. */
 export const builtInNames: ReadonlyMap<string, string> = new Map([
-  [command, 'Vestibule command'],
-  [accountPage, 'your account'],
+  [commandClient, 'Vestibule command'],
+  [accountPageClient, 'your account'],
 ]);
 
-/** The audience of access tokens that this service's own API takes. */
+/** Returns the audience of access tokens for this service's own API. */
 export const apiAudience = (baseURL: string): string => `${baseURL}/apis`;
 
-/** The grant that connects devices (RFC 8628 §3.4). */
+/** The device authorization grant (RFC 8628 §3.4). */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Metadata of the built-in clients (RFC 7591), the only static ones; where devices are switched off
- * the command keeps what it was connected by.
+ * Returns the metadata of the built-in clients (RFC 7591). Without device authorization, the
+ * command keeps its refresh tokens.
  */
 export function builtInClients({
   baseURL,
@@ -41,8 +41,8 @@ export function builtInClients({
   return [
     {
       ...common,
-      client_id: command,
-      client_name: builtInNames.get(command),
+      client_id: commandClient,
+      client_name: builtInNames.get(commandClient),
       application_type: 'native',
       redirect_uris: [],
       response_types: [],
@@ -51,8 +51,8 @@ export function builtInClients({
     },
     {
       ...common,
-      client_id: accountPage,
-      client_name: builtInNames.get(accountPage),
+      client_id: accountPageClient,
+      client_name: builtInNames.get(accountPageClient),
       redirect_uris: [`${baseURL}/account`],
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],

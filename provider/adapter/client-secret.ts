@@ -4,24 +4,25 @@ const prefix = 'hashed:';
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * What stands in the metadata in place of a secret: the hashes of those that are good, so that a
- * changed one changes the metadata.
+ * Returns the placeholder for client_secret in the metadata: the hashes of the valid secrets, so
+ * that a rotation changes the metadata.
  */
 export const secretMarker = (hashes: readonly string[]): string => prefix + hashes.join(',');
 
 /**
- * Whether `presented` hashes to one of the marker's secrets (`sha256:<hex>`); every one is
- * compared, in constant time.
+ * Returns true if `presented` hashes to a secret of the marker (`sha256:<hex>`). Compares with
+ * every hash, in constant time.
  */
 export function secretMatches(marker: string | undefined, presented: string): boolean {
-  const given = sha256(presented);
+  const presentedHash = sha256(presented);
   const hashes = marker?.startsWith(prefix)
     ? marker.slice(prefix.length).split(',').filter(Boolean)
     : [];
   let matches = false;
   for (const hash of hashes) {
-    const held = Buffer.from(hash.replace(/^sha256:/, ''), 'hex');
-    if (held.length === given.length && timingSafeEqual(held, given)) matches = true;
+    const expected = Buffer.from(hash.replace(/^sha256:/, ''), 'hex');
+    if (expected.length === presentedHash.length && timingSafeEqual(expected, presentedHash))
+      matches = true;
   }
   return matches;
 }

@@ -9,7 +9,7 @@ import { parseDuration } from '../../registry/units.js';
 import { withProviderErrors } from '../context/errors.js';
 import { secretMarker } from './client-secret.js';
 
-/** The Client object behind a client_id at its latest, read once a request. */
+/** Returns the latest Client object of a client_id, read once a request. */
 export async function clientObject(
   services: ProviderServices,
   name: string,
@@ -23,7 +23,7 @@ export async function clientObject(
   return found;
 }
 
-/** RFC 7591 metadata of a Client, or undefined where there is none. */
+/** Returns the RFC 7591 metadata of a Client, or undefined if it does not exist. */
 export async function findClient(
   services: ProviderServices,
   name: string,
@@ -32,7 +32,7 @@ export async function findClient(
   return client && metadataOf(client, knownScopes(services), services.settings.deviceAuthorization);
 }
 
-/** The scopes of a declared Client that this service knows and lets it ask for. */
+/** Returns the scopes that a declared Client may request. */
 const knownScopes = (services: ProviderServices): ReadonlySet<string> =>
   new Set(
     services
@@ -42,13 +42,13 @@ const knownScopes = (services: ProviderServices): ReadonlySet<string> =>
   );
 
 /**
- * A Client object in the library's words (RFC 7591); scopes this service does not know, and the
- * device grant where devices are switched off, are left out, else all of it would be refused.
+ * Returns a Client object as client metadata (RFC 7591). Leaves out unknown scopes, and the device
+ * grant if device authorization is off; oidc-provider would refuse the whole client for them.
  */
 export function metadataOf(
   client: ClientObject,
   known: ReadonlySet<string>,
-  devices: boolean,
+  deviceAuthorization: boolean,
 ): ClientMetadata {
   const {
     spec,
@@ -72,7 +72,8 @@ export function metadataOf(
     response_types: codes ? ['code'] : [],
     response_modes: ['query', 'form_post'],
     grant_types: spec.grantTypes.filter(
-      (type) => (codes || type !== 'authorization_code') && (devices || type !== deviceGrant),
+      (type) =>
+        (codes || type !== 'authorization_code') && (deviceAuthorization || type !== deviceGrant),
     ),
     scope: scopes.length > 0 ? scopes.join(' ') : 'openid',
     token_endpoint_auth_method: method,
@@ -102,14 +103,14 @@ export function metadataOf(
   };
 }
 
-/** The name people know a Client by. */
+/** Returns the display name of a Client. */
 export async function clientName(services: ProviderServices, name: string): Promise<string> {
   return builtInNames.get(name) ?? (await clientObject(services, name))?.spec.displayName ?? name;
 }
 
 type Summary = ObjectOf<typeof Interaction>['status']['client'];
 
-/** Who asks, as a sign-in page shows it. */
+/** Returns the Client as a sign-in page shows it. */
 export async function clientSummary(services: ProviderServices, name: string): Promise<Summary> {
   const displayName = await clientName(services, name);
   const spec = (await clientObject(services, name))?.spec;

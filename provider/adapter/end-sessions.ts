@@ -1,6 +1,6 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/grant.js';
-import type { Ending } from '../../kinds/ports.js';
+import type { StagedSessionEnd } from '../../kinds/ports.js';
 import { Session, type SignOut } from '../../kinds/session/session.js';
 import type { DeleteOnlyFallback } from '../../registry/delete-only-fallback.js';
 import type { KindObject, StagedWrites } from '../../registry/kind.js';
@@ -9,16 +9,23 @@ import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import type { Check, Write } from '../../storage/storage.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
-import { cleanupRow, lateBy, noticeRow, noticesOf, tellFor, type Notice } from './outbox-rows.js';
+import {
+  cleanupRow,
+  noticeGraceMs,
+  noticeRow,
+  noticesOf,
+  noticeLifetimeMs,
+  type Notice,
+} from './outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf, uidKey } from '../context/records.js';
 
-const mostWrites = 80;
-/** A commit takes no more. */
-const mostBare = 100;
+const maxWrites = 80;
+/** The maximum number of delete-only writes in a commit. */
+const maxFallbackWrites = 100;
 
-/** Marks a Session as ending; it goes at once where no one is left to be told. */
-export async function endingPart(
+/** Returns writes that mark a Session as ending, or delete it if no Client is left to notify. */
+export async function stageEnding(
   services: ProviderServices,
   name: string,
   states: SignOut['clients'],
@@ -33,60 +40,61 @@ export async function endingPart(
     if (!old) return 'leave';
     old.metadata.deletionTimestamp ??= toTimestamp(now);
     old.status.signOut = { clients: states };
-    old.internal.expires = now + tellFor + 2 * lateBy;
+    old.internal.expires = now + noticeLifetimeMs + 2 * noticeGraceMs;
     return old;
   });
 }
 
 /**
- * What ends these sessions (20 at most) in one commit: library sessions and indexes, Grants of
- * Clients without offline access, notices, and the marks on the Sessions themselves.
+ * Returns the writes that end up to 20 sessions in one commit: library sessions and indexes, Grants
+ * of Clients without offline access, logout notices, and the marks on the Session objects.
  */
 export async function endSessions(
   services: ProviderServices,
   sessions: readonly KindObject[],
-): Promise<Ending> {
+): Promise<StagedSessionEnd> {
   const checks: Check[] = [];
   const writes: Write[] = [];
-  const bare: Write[] = [];
-  const left: { grants: string[]; notices: Notice[] } = { grants: [], notices: [] };
+  const fallbackWrites: Write[] = [];
+  const deferred: { grants: string[]; notices: Notice[] } = { grants: [], notices: [] };
   const signOut = new Map<string, SignOut>();
   const ending = (sessions as readonly SessionObject[]).filter(
     (session) => !session.metadata.deletionTimestamp,
   );
   for (const [i, session] of ending.entries()) {
-    const { must, may, states } = await endOne(services, session);
-    bare.push(
-      ...must.deleteOnlyFallback.writes,
-      ...may.writes.filter((write) => 'delete' in write),
+    const { must: required, may: deferrable, states } = await stageEndOfSession(services, session);
+    fallbackWrites.push(
+      ...required.deleteOnlyFallback.writes,
+      ...deferrable.writes.filter((write) => 'delete' in write),
     );
     signOut.set(session.metadata.name, { clients: states });
-    checks.push(...must.checks);
-    writes.push(...must.writes);
-    left.grants.push(...may.grants);
-    if (writes.length + may.writes.length + 3 * (ending.length - i) <= mostWrites)
-      writes.push(...may.writes);
-    else left.notices.push(...may.notices);
+    checks.push(...required.checks);
+    writes.push(...required.writes);
+    deferred.grants.push(...deferrable.grants);
+    if (writes.length + deferrable.writes.length + 3 * (ending.length - i) <= maxWrites)
+      writes.push(...deferrable.writes);
+    else deferred.notices.push(...deferrable.notices);
   }
-  if (left.grants.length > 0 || left.notices.length > 0) writes.push(cleanupRow(services, left));
+  if (deferred.grants.length > 0 || deferred.notices.length > 0)
+    writes.push(cleanupRow(services, deferred));
   return {
     checks,
     writes,
     signOut,
-    ...(bare.length <= mostBare && {
-      deleteOnlyFallback: { writes: bare, made: () => untold(signOut) },
+    ...(fallbackWrites.length <= maxFallbackWrites && {
+      deleteOnlyFallback: { writes: fallbackWrites, made: () => giveUpNotices(signOut) },
     }),
   };
 }
 
-/** Without room for notices no one is told of these ends, now or later. */
-function untold(signOut: ReadonlyMap<string, SignOut>): void {
+/** Marks pending notifications as GaveUp: a store that is out of space has no room for notices. */
+function giveUpNotices(signOut: ReadonlyMap<string, SignOut>): void {
   for (const { clients } of signOut.values())
     for (const client of clients) if (client.state === 'Retrying') client.state = 'GaveUp';
 }
 
-/** What ends one session for certain, and what may as well follow from the outbox at once. */
-async function endOne(
+/** Returns the writes that must be in the commit, and those that the outbox may do afterwards. */
+async function stageEndOfSession(
   services: ProviderServices,
   session: SessionObject,
 ): Promise<{
@@ -98,7 +106,7 @@ async function endOne(
   const { entry } = await withProviderErrors(services.storage.get(key));
   const payload = entry && services.records.open(key, 'Session', entry.value);
   const { notices, states } = await noticesOf(services, session.metadata.name, payload ?? {});
-  const mark = await endingPart(services, session.metadata.name, states);
+  const mark = await stageEnding(services, session.metadata.name, states);
   const grants = endingGrants(payload ?? {});
   const records = payload ? [{ delete: key }, { delete: uidKey(payload.uid!) }] : [];
   return {
@@ -124,7 +132,7 @@ async function endOne(
   };
 }
 
-/** The library Grants that end with a session: those of Clients without offline access. */
+/** Returns the library Grants that end with a session: those of Clients without offline access. */
 function endingGrants(payload: AdapterPayload): { hashed: string; copy: string }[] {
   return Object.entries(payload.authorizations ?? {}).flatMap(
     ([client, { grantId, persistsLogout }]) => {

@@ -7,20 +7,20 @@ import type { ProviderServices } from '../context/context.js';
 import { copiesPrefix, grantable, membersPrefix, uidKey, userCodeKey } from '../context/records.js';
 
 /**
- * What an index entry says of a copy: the decision it was made from, and how the sign-in was done
- * that it was made for.
+ * The value of a copy's index entry: the consent decision that the copy was made from, and the
+ * sign-in that it was made for.
  */
 export interface GrantAuthenticationContext {
   readonly decision: number;
   readonly signedIn?: SignedIn;
 }
 
-/** Where a copy being saved takes its stamp from. */
-export const stampOf = (grantId: string): string => `stamp ${grantId}`;
+/** Returns the memo key of the authentication context of a Grant that is being saved. */
+export const authenticationContextMemo = (grantId: string): string => `stamp ${grantId}`;
 
 type Index = readonly [key: string, value: Buffer];
 
-/** The index keys that stand and fall with a library object. */
+/** Returns the index entries that are written and deleted with a library object. */
 export function indexesOf(
   services: ProviderServices,
   model: string,
@@ -37,27 +37,29 @@ export function indexesOf(
   if (model === 'Grant')
     indexes.push([
       copiesPrefix(grantName(payload.accountId!, payload.clientId!)) + hashed,
-      stamp(id),
+      encodedContextOf(id),
     ]);
   return indexes;
 }
 
-function stamp(id: string): Buffer {
-  return stamped(
-    (currentUnitOfWork()?.memo.get(stampOf(id)) as GrantAuthenticationContext | undefined) ?? {
+function encodedContextOf(id: string): Buffer {
+  return encodeContext(
+    (currentUnitOfWork()?.memo.get(authenticationContextMemo(id)) as
+      | GrantAuthenticationContext
+      | undefined) ?? {
       decision: 0,
     },
   );
 }
 
-/** A stamp as it is kept. */
-export const stamped = (given: GrantAuthenticationContext): Buffer =>
+/** Encodes an authentication context for the store. */
+export const encodeContext = (given: GrantAuthenticationContext): Buffer =>
   Buffer.from(JSON.stringify(given));
 
-/** The decision that a copy was made from, by its index entry. */
-export const decisionOf = (kept: Buffer): number =>
+/** Returns the consent decision from a copy's index entry. */
+export const decisionFromIndex = (kept: Buffer): number =>
   (JSON.parse(kept.toString()) as GrantAuthenticationContext).decision;
 
-/** How the sign-in was done that a copy was made for, as far as its index entry says. */
-export const signInOf = (kept: Buffer): SignedIn =>
+/** Returns the sign-in from a copy's index entry, as far as it is recorded. */
+export const signInFromIndex = (kept: Buffer): SignedIn =>
   (JSON.parse(kept.toString()) as GrantAuthenticationContext).signedIn ?? {};

@@ -12,46 +12,48 @@ import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { demandedAcr } from '../context/acr.js';
-import { accountPage } from './built-in-clients.js';
+import { accountPageClient } from './built-in-clients.js';
 import { bindBrowser } from '../context/browser-binding.js';
 import { clientSummary } from './clients.js';
 import { currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { newBrowserNotice } from './new-browser-notice.js';
-import { loginMemo } from './session-projection.js';
+import { loginMethodMemo } from './session-projection.js';
 import { sessionName } from '../context/session-name.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
-const begunMemo = 'begun';
-const endedMemo = 'ended';
+const nextInteractionMemo = 'begun';
+const endedInteractionMemo = 'ended';
 
-/** The path of an interaction, which is also its cookie's. */
+/** Returns the path of an interaction, which is also the path of its cookies. */
 const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
 
 /**
- * The hand-off: makes our record of what the library asks of a person, create-if-absent, in the
- * commit that stores the library's own.
+ * Creates the Interaction object for a prompt of oidc-provider, in the commit that stores the
+ * library's interaction. Leaves an existing object as it is.
  */
 export async function beginInteraction(
   services: ProviderServices,
   ctx: ProviderContext,
   interaction: LibraryInteraction,
 ): Promise<string> {
-  const exchange = currentUnitOfWork()!;
+  const unitOfWork = currentUnitOfWork()!;
   const name = nameOf(interaction.uid);
-  exchange.memo.set(begunMemo, { name, cid: interaction.cid });
+  unitOfWork.memo.set(nextInteractionMemo, { name, cid: interaction.cid });
   bindBrowser(services, ctx);
-  const draft = await draftOf(services, name, interaction);
-  exchange.defer(`interaction ${name}`, () => {
-    const ended = exchange.memo.get(endedMemo) as { name: string; cid: string } | undefined;
+  const draft = await newInteraction(services, name, interaction);
+  unitOfWork.defer(`interaction ${name}`, () => {
+    const ended = unitOfWork.memo.get(endedInteractionMemo) as
+      | { name: string; cid: string }
+      | undefined;
     if (ended?.cid === interaction.cid) draft.status.previous = ended.name;
     return services.store.stage(Interaction, name, (old) => (old ? 'leave' : draft));
   });
   return interactionPath(name);
 }
 
-async function draftOf(
+async function newInteraction(
   services: ProviderServices,
   name: string,
   interaction: LibraryInteraction,
@@ -87,7 +89,9 @@ async function draftOf(
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
       ...(!consent &&
-        (demandsPhr || prompt.reasons.includes('assurance_required') || asksForPasskey(params)) && {
+        (demandsPhr ||
+          prompt.reasons.includes('assurance_required') ||
+          requiresPasskey(params)) && {
           passkeyOnly: true,
         }),
       ...(demandsPhr && { demandedAcr: phishingResistant }),
@@ -99,18 +103,18 @@ async function draftOf(
   };
 }
 
-/** The account page asks for it before what may follow a sign-in by passkey alone. */
-const asksForPasskey = ({
+/** Returns true if the account page requires a passkey, before a change that needs one. */
+const requiresPasskey = ({
   client_id: client,
   vestibule_method: method,
-}: Record<string, unknown>): boolean => client === accountPage && method === 'Passkey';
+}: Record<string, unknown>): boolean => client === accountPageClient && method === 'Passkey';
 
-const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** What an address may look like: nothing else is kept of a hint. */
-const addressLike = /^[^\s@]+@[^\s@]+$/;
+/** A login_hint is kept only if it looks like an address. */
+const addressPattern = /^[^\s@]+@[^\s@]+$/;
 
-/** What the Client suggests, as far as it could be meant. */
+/** Returns the valid hints of a request: login_hint and ui_locales. */
 function hints(
   params: Record<string, unknown>,
 ): Pick<InteractionObject['spec'], 'loginHint' | 'locales'> {
@@ -125,15 +129,15 @@ function hints(
   return {
     ...(typeof hint === 'string' &&
       hint.length <= 320 &&
-      addressLike.test(hint) &&
-      !control.test(hint) && { loginHint: hint }),
+      addressPattern.test(hint) &&
+      !controlCharacters.test(hint) && { loginHint: hint }),
     ...(languages.length > 0 && { locales: languages }),
   };
 }
 
 /**
- * The library destroyed its half: ours stops showing the way back, in the same commit, and says
- * where the sign-in went on, or that it is complete, or over where nothing had been decided.
+ * Updates the Interaction after the library destroyed its own: removes returnTo and records the
+ * next Interaction, the completion, or, if nothing was decided, the abort. Runs in the same commit.
  */
 export function recordEnded(
   services: ProviderServices,
@@ -142,17 +146,19 @@ export function recordEnded(
   payload: AdapterPayload,
 ): void {
   const name = nameOf(uid);
-  exchange.memo.set(endedMemo, { name, cid: payload.cid });
+  exchange.memo.set(endedInteractionMemo, { name, cid: payload.cid });
   exchange.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
-    let proven: InteractionObject | undefined;
+    let signedIn: InteractionObject | undefined;
     const { checks, writes } = await services.store.stage(Interaction, name, (old) => {
       if (!old) return 'leave';
       if (old.internal.login && payload.result?.login) {
-        exchange.memo.set(loginMemo, old.internal.login.method);
-        proven = old;
+        exchange.memo.set(loginMethodMemo, old.internal.login.method);
+        signedIn = old;
       }
-      const begun = exchange.memo.get(begunMemo) as { name: string; cid: string } | undefined;
-      if (begun?.cid === old.internal.cid) old.status.next = begun.name;
+      const next = exchange.memo.get(nextInteractionMemo) as
+        | { name: string; cid: string }
+        | undefined;
+      if (next?.cid === old.internal.cid) old.status.next = next.name;
       else if (old.status.phase === 'Authenticated' && payload.result)
         old.status.phase = 'Completed';
       delete old.internal.returnTo;
@@ -162,7 +168,9 @@ export function recordEnded(
       }
       return old;
     });
-    const notice = proven ? await newBrowserNotice(services, proven) : { checks: [], writes: [] };
+    const notice = signedIn
+      ? await newBrowserNotice(services, signedIn)
+      : { checks: [], writes: [] };
     return { checks: [...checks, ...notice.checks], writes: [...writes, ...notice.writes] };
   });
 }

@@ -6,13 +6,12 @@ import { accountObject } from './accounts.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 
-/** How long the mail is tried, in milliseconds. */
-const tryFor = 86_400_000;
+/** How long delivery is retried, in milliseconds. */
+const retryForMs = 86_400_000;
 
 /**
- * Returns the mail about a sign-in from a browser that has proven no earlier one, as a row for the
- * commit that makes its session: whatever else is signed in, and wherever the process ends, the
- * person is told. Nothing for the sign-in that made the account.
+ * Returns the outbox row of the mail about a sign-in from an unknown browser. It is part of the
+ * commit that creates the session, so a crash cannot lose the mail. Returns nothing for a sign-up.
  */
 export async function newBrowserNotice(
   services: ProviderServices,
@@ -32,7 +31,7 @@ export async function newBrowserNotice(
       outboxRow(services.keys, 'mail', order, {
         id: `browser-${interaction.metadata.name}`,
         notBefore: now,
-        until: now + tryFor,
+        until: now + retryForMs,
       }),
     ],
   };

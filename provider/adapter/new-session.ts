@@ -3,8 +3,11 @@ import { prefixRange } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
 import { endSessions } from './end-sessions.js';
 
-/** Ends, after a new session, what an account has too much of. */
-export async function followNewSession(services: ProviderServices, account: string): Promise<void> {
+/** Ends the sessions of an account beyond `sessionsPerAccount`, after a new one. */
+export async function enforceSessionLimit(
+  services: ProviderServices,
+  account: string,
+): Promise<void> {
   const { sessionsPerAccount } = services.settings.limits;
   const { entries } = await services.storage.list(
     prefixRange(`objects/${Session.resource}/${account}-`),
@@ -12,11 +15,11 @@ export async function followNewSession(services: ProviderServices, account: stri
       limit: sessionsPerAccount + 1,
     },
   );
-  if (entries.length > sessionsPerAccount) await endBeyondCap(services, account);
+  if (entries.length > sessionsPerAccount) await endExcessSessions(services, account);
 }
 
-/** Ends what an account has too much of, a few at a time. */
-async function endBeyondCap(services: ProviderServices, account: string): Promise<void> {
+/** Ends the least recently used sessions beyond the limit, one commit each. */
+async function endExcessSessions(services: ProviderServices, account: string): Promise<void> {
   const live = (await services.store.reader(Session).list(account)).filter(
     (session) => !session.metadata.deletionTimestamp && session.internal.expires > Date.now(),
   );

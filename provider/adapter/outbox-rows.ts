@@ -1,12 +1,12 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { digest } from '../../security/keyring.js';
 import { outboxRow } from '../../registry/outbox-row.js';
-import { accountPage } from './built-in-clients.js';
+import { accountPageClient } from './built-in-clients.js';
 import { clientObject } from './clients.js';
 import type { SignOut } from '../../kinds/session/session.js';
 import type { ProviderServices } from '../context/context.js';
 
-/** Someone to be told that a session ended (OpenID Connect Back-Channel Logout 1.0). */
+/** A Client to notify that a session ended (OpenID Connect Back-Channel Logout 1.0). */
 export interface Notice {
   readonly client: string;
   readonly account: string;
@@ -15,8 +15,8 @@ export interface Notice {
 }
 
 /**
- * What follows a commit: grants whose tokens are to go (hashed ids), remembered Grants with copies
- * left, Clients left to be told.
+ * The work after a commit: library Grants (hashed ids) whose tokens to delete, Grants whose
+ * remaining copies to delete, and Clients to notify.
  */
 export interface Cleanup {
   readonly grants?: readonly string[];
@@ -24,38 +24,41 @@ export interface Cleanup {
   readonly notices?: readonly Notice[];
 }
 
-/** For how long Clients are told, in milliseconds. */
-export const tellFor = 86_400_000;
+/** How long Clients are notified, in milliseconds. */
+export const noticeLifetimeMs = 86_400_000;
 
 /**
- * How much later its row still stands, in milliseconds, so that who was to be told is given up and
- * not forgotten where no replica ran when the time was over.
+ * How long a notice's row outlives its deadline, in milliseconds. Within that time a worker records
+ * GaveUp even if no replica ran at the deadline.
  */
-export const lateBy = 3_600_000;
+export const noticeGraceMs = 3_600_000;
 
 type Row = ReturnType<typeof outboxRow>;
 
-/** The outbox row that tells one Client. */
+/** Returns the outbox row that notifies one Client. */
 export function noticeRow(services: ProviderServices, notice: Notice): Row {
   const now = Date.now();
   return outboxRow(services.keys, 'logout', notice, {
     id: digest(`${notice.session} ${notice.client} ${notice.sid}`),
     notBefore: now,
-    until: now + tellFor + lateBy,
+    until: now + noticeLifetimeMs + noticeGraceMs,
   });
 }
 
-/** The outbox row that clears up after a commit. */
+/** Returns the outbox row that cleans up after a commit. */
 export function cleanupRow(services: ProviderServices, work: Cleanup): Row {
   const now = Date.now();
   return outboxRow(services.keys, 'grants', work, {
     id: crypto.randomUUID(),
     notBefore: now,
-    until: now + tellFor,
+    until: now + noticeLifetimeMs,
   });
 }
 
-/** Those of a session's Clients that want to be told, and what becomes of all of them. */
+/**
+ * Returns the notices for the Clients of a session that support back-channel logout, and the state
+ * of all its Clients.
+ */
 export async function noticesOf(
   services: ProviderServices,
   session: string,
@@ -64,12 +67,12 @@ export async function noticesOf(
   const notices: Notice[] = [];
   const states: SignOut['clients'] = [];
   for (const [client, { sid }] of Object.entries(payload.authorizations ?? {})) {
-    if (client === accountPage) continue;
-    const told =
+    if (client === accountPageClient) continue;
+    const isNotified =
       sid !== undefined &&
       (await clientObject(services, client))?.spec.backchannelLogoutURI !== undefined;
-    states.push({ name: client, state: told ? 'Retrying' : 'Unsupported' });
-    if (told) notices.push({ client, account: payload.accountId!, sid, session });
+    states.push({ name: client, state: isNotified ? 'Retrying' : 'Unsupported' });
+    if (isNotified) notices.push({ client, account: payload.accountId!, sid, session });
   }
   return { notices, states };
 }

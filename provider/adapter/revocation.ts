@@ -5,7 +5,7 @@ import { digest } from '../../security/keyring.js';
 import { prefixRange, type Write } from '../../storage/storage.js';
 import type { SingleUse } from '../context/unit-of-work.js';
 import type { ProviderServices, GrantObject } from '../context/context.js';
-import { decisionOf } from './indexes.js';
+import { decisionFromIndex } from './indexes.js';
 import { cleanupRow } from './outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, membersPrefix, recordKeyOf } from '../context/records.js';
@@ -36,8 +36,8 @@ export async function revokeGrant(services: ProviderServices, hashedGrant: strin
 }
 
 /**
- * Deletes, in pages, what the index under `prefix` (of one Grant, or of one model under it) points
- * to, and the index.
+ * Deletes, in pages, the index under `prefix` (of one Grant, or of one model under it) and the
+ * objects it refers to.
  */
 export async function deleteMembers(services: ProviderServices, prefix: string): Promise<void> {
   for (let more = 1; more > 0; ) {
@@ -55,8 +55,8 @@ export async function deleteMembers(services: ProviderServices, prefix: string):
 }
 
 /**
- * Returns writes that delete the library copies of remembered Grants, which invalidates their
- * tokens. The outbox deletes the tokens, and copies beyond one commit or made meanwhile.
+ * Returns writes that delete the library's copies of Grant objects, which invalidates their tokens.
+ * The outbox deletes the tokens, and copies that exceed one commit or were created concurrently.
  */
 export async function revokeGrants(
   services: ProviderServices,
@@ -64,31 +64,31 @@ export async function revokeGrants(
 ): Promise<StagedWrites> {
   const writes: Write[] = [];
   const hashes: string[] = [];
-  let whole = true;
+  let isComplete = true;
   for (const grant of grants) {
     const prefix = copiesPrefix(grant);
     const { entries, more } = await withProviderErrors(
       services.storage.list(prefixRange(prefix), { limit: pageSize }),
     );
-    whole &&= more === 0 && writes.length + 2 * entries.length <= 2 * pageSize;
+    isComplete &&= more === 0 && writes.length + 2 * entries.length <= 2 * pageSize;
     if (writes.length + 2 * entries.length > 2 * pageSize) continue;
-    const here = entries.map(({ key }) => key.slice(prefix.length));
-    hashes.push(...here);
+    const hashedIds = entries.map(({ key }) => key.slice(prefix.length));
+    hashes.push(...hashedIds);
     writes.push(
-      ...here.flatMap((hashed) => [
+      ...hashedIds.flatMap((hashed) => [
         { delete: recordKeyOf('Grant', hashed) },
         { delete: prefix + hashed },
       ]),
     );
   }
-  const bare = { writes: [...writes] };
+  const fallback = { writes: [...writes] };
   if (grants.length > 0) writes.push(cleanupRow(services, { grants: hashes, copies: grants }));
-  return { checks: [], writes, ...(whole && { deleteOnlyFallback: bare }) };
+  return { checks: [], writes, ...(isComplete && { deleteOnlyFallback: fallback }) };
 }
 
 /**
- * Deletes library copies of a remembered Grant that come from an older decision, or all if it is
- * gone.
+ * Deletes the library's copies of a Grant object that come from an older decision, or all if the
+ * Grant was deleted.
  */
 export async function revokeOutdated(services: ProviderServices, grant: string): Promise<void> {
   const prefix = copiesPrefix(grant);
@@ -98,7 +98,7 @@ export async function revokeOutdated(services: ProviderServices, grant: string):
     | GrantObject
     | undefined;
   for (const { key, value } of entries) {
-    if (decisionOf(value) === remembered?.internal.decision) continue;
+    if (decisionFromIndex(value) === remembered?.internal.decision) continue;
     await revokeGrant(services, key.slice(prefix.length));
     await withProviderErrors(services.store.commit([{ checks: [], writes: [{ delete: key }] }]));
   }

@@ -3,22 +3,22 @@ import { Session, type Method } from '../../kinds/session/session.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { ownedBy } from './accounts.js';
+import { ownerReferencesOf } from './accounts.js';
 import { clientName } from './clients.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
 import type { UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
-import { followNewSession } from './new-session.js';
-import { codeMemo, eventsWith } from './session-events.js';
+import { enforceSessionLimit } from './new-session.js';
+import { codeClientMemo, eventsWith } from './session-events.js';
 import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
 
-/** Where a sign-in that this unit of work completes leaves how it was done. */
-export const loginMemo = 'login';
+/** The memo key of the sign-in method that this unit of work completes. */
+export const loginMethodMemo = 'login';
 
-const coarse = 300_000;
+const resolutionMs = 300_000;
 
 /**
- * Writes what people may know of a library session, in the commit that writes the session itself.
+ * Writes the Session object of a library session, in the commit that writes the library session.
  */
 export async function projectSession(
   services: ProviderServices,
@@ -29,24 +29,24 @@ export async function projectSession(
 ): Promise<StagedWrites> {
   const clients = await clientsOf(services, payload);
   const userAgent = unitOfWork.origin.request?.headers['user-agent'] ?? '';
-  const method = unitOfWork.memo.get(loginMemo) as Method | undefined;
-  const client = unitOfWork.memo.get(codeMemo) as string | undefined;
-  const owned = ownedBy(payload.accountId!);
+  const method = unitOfWork.memo.get(loginMethodMemo) as Method | undefined;
+  const client = unitOfWork.memo.get(codeClientMemo) as string | undefined;
+  const owned = ownerReferencesOf(payload.accountId!);
   return services.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old)
       unitOfWork.afterCommit('new session', () =>
-        services.afterwards(() => followNewSession(services, payload.accountId!)),
+        services.runInBackground(() => enforceSessionLimit(services, payload.accountId!)),
       );
     return {
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
-      ...projected(services, payload, recordKey, old),
+      ...internalOf(services, payload, recordKey, old),
       status: statusOf(payload, clients, { userAgent, method, client, old }),
     } as SessionObject;
   });
 }
 
-function projected(
+function internalOf(
   services: ProviderServices,
   payload: AdapterPayload,
   recordKey: string,
@@ -67,14 +67,14 @@ function projected(
 function statusOf(
   payload: AdapterPayload,
   clients: SessionObject['status']['clients'],
-  seen: {
+  facts: {
     userAgent: string;
     method: Method | undefined;
     client: string | undefined;
     old: SessionObject | undefined;
   },
 ): SessionObject['status'] {
-  const { userAgent, method, client, old } = seen;
+  const { userAgent, method, client, old } = facts;
   const now = Date.now();
   const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
   const methods = method
@@ -95,14 +95,14 @@ function statusOf(
     methods,
     assurance: payload.acr ?? '',
     client: userAgent || !old ? deviceOf(userAgent) : old.status.client,
-    lastUsedTimestamp: toTimestamp(now - last < coarse ? last : now),
+    lastUsedTimestamp: toTimestamp(now - last < resolutionMs ? last : now),
     expirationTimestamp: toTimestamp(payload.exp! * 1000),
     clients,
     ...(recentEvents && { recentEvents }),
   };
 }
 
-/** The Clients someone signed in to from one library session, except our own pages. */
+/** Returns the Clients of a library session, except the account page. */
 async function clientsOf(
   services: ProviderServices,
   payload: AdapterPayload,

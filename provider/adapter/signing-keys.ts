@@ -5,11 +5,11 @@ import { thumbprint, type Keys } from '../../security/keyring.js';
 
 type Jwk = Keys['signing'][number];
 
-const signBeside = promisify(sign);
+const signInThreadPool = promisify(sign);
 
 /**
- * A key of ID tokens that signs by itself: ES256 at once and at half of what the library's own way
- * to a thread and back costs, RS256, which takes a millisecond, in such a thread.
+ * A key that signs ID tokens. ES256 signs synchronously, at half the cost of a thread pool round
+ * trip; RS256 takes a millisecond and signs in the thread pool.
  */
 class SigningKey extends ExternalSigningKey {
   readonly #private: KeyObject;
@@ -27,25 +27,26 @@ class SigningKey extends ExternalSigningKey {
     return this.#public;
   }
 
-  /** The signature of a JWS (RFC 7518 3.3, 3.4). */
+  /** Returns the signature of a JWS (RFC 7518 §3.3, §3.4). */
   override sign(data: Buffer): Buffer | Promise<Buffer> {
     return this.alg === 'ES256'
       ? sign('sha256', data, { key: this.#private, dsaEncoding: 'ieee-p1363' })
-      : signBeside('sha256', data, this.#private);
+      : signInThreadPool('sha256', data, this.#private);
   }
 }
 
-/** The private keys of ID tokens as the library takes them, each with a kid of its own. */
+/** Returns the signing keys for oidc-provider, each with its own kid. */
 export const signingKeys = (keys: Keys): { keys: SigningKey[] } => ({
   keys: keys.signing.map((jwk) => new SigningKey(jwk)),
 });
 
-const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodePart = (value: unknown): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JWT by the first ES256 key; `iat` is added, the rest is the caller's. */
+/** Returns a JWT signed with the first ES256 key; adds `iat`. */
 export function signJwt(keys: Keys, claims: Record<string, unknown>, typ = 'JWT'): string {
   const jwk = keys.signing.find((candidate) => candidate.alg === 'ES256')!;
-  const data = `${part({ alg: 'ES256', typ, kid: thumbprint(jwk) })}.${part({ iat: Math.floor(Date.now() / 1000), ...claims })}`;
+  const data = `${encodePart({ alg: 'ES256', typ, kid: thumbprint(jwk) })}.${encodePart({ iat: Math.floor(Date.now() / 1000), ...claims })}`;
   const key = createPrivateKey({ key: jwk as never, format: 'jwk' });
   return `${data}.${sign('sha256', Buffer.from(data), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }

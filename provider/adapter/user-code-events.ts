@@ -3,8 +3,8 @@ import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
- * The unit of work's memo of the code or token that the request presented. The logs need it, as a
- * refusal does not say whose it was.
+ * The memo key of the code or token that the request presented. The logs need it, because a refusal
+ * does not say whose it was.
  */
 export const presentedMemo = 'presented';
 
@@ -14,8 +14,8 @@ export const presented = (): AdapterPayload | undefined =>
 
 const deviceRoutes: ReadonlySet<string> = new Set(['code_verification', 'device_resume']);
 
-/** Whether a request is about the code that a device shows (RFC 8628 §3.3). */
-export const isOfDevice = (ctx: { readonly oidc?: { readonly route: string } }): boolean =>
+/** Returns true for requests of the device flow's pages (RFC 8628 §3.3). */
+export const isDeviceRequest = (ctx: { readonly oidc?: { readonly route: string } }): boolean =>
   deviceRoutes.has(ctx.oidc?.route ?? '');
 
 /**

@@ -3,7 +3,7 @@ import type { LimitOf } from '../../registry/rate-limit.js';
 import { cookieValue } from '../context/cookies.js';
 import type { Origin } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
-import { returnTry, spendNetworkTry, spendTry } from './attempt-limit.js';
+import { returnAttempt, spendNetworkAttempt, spendAttempt } from './attempt-limit.js';
 
 const sessionLimit: LimitOf = ({ wrongUserCodesPerSession, wrongCodeWindow }) => ({
   name: 'user-code-session',
@@ -19,8 +19,8 @@ export const userCodeLimit: LimitOf = ({ wrongUserCodesPerNetwork, wrongCodeWind
 });
 
 /**
- * Looks a user code up, spending a try of the session and of the network first; a code that exists
- * gives them back (RFC 8628 5.1).
+ * Looks up a user code. Counts an attempt of the session and of the network first, and takes it
+ * back if the code exists (RFC 8628 §5.1).
  */
 export async function spendUserCode(
   services: ProviderServices,
@@ -33,11 +33,11 @@ export async function spendUserCode(
     sessionLimit(services.settings.limits),
     userCodeLimit(services.settings.limits),
   ];
-  if (network !== undefined) await spendNetworkTry(services, byNetwork, network);
-  if (session !== undefined) await spendTry(services, bySession, session);
+  if (network !== undefined) await spendNetworkAttempt(services, byNetwork, network);
+  if (session !== undefined) await spendAttempt(services, bySession, session);
   const found = await find();
   if (!found) return undefined;
   if (network !== undefined) services.store.networkLimits.giveBack(byNetwork, network, Date.now());
-  if (session !== undefined) await returnTry(services, bySession, session);
+  if (session !== undefined) await returnAttempt(services, bySession, session);
   return found;
 }

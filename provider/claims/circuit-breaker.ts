@@ -1,39 +1,42 @@
-const max = 5;
-const rests = 30_000;
+const failureThreshold = 5;
+const openMs = 30_000;
 
 interface State {
   version: string;
   failures: number;
   openUntil: number;
-  trying: boolean;
+  isTrialRunning: boolean;
 }
 
 /**
- * Keeps calls away from a service that failed five times in a row: for 30 s no one calls it, then
- * one does for all. Times by the monotonic clock.
+ * A circuit breaker by name. It opens for 30 s after five failures in a row, then lets one trial
+ * call through. Times by the monotonic clock.
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #states = new Map<string, State>();
 
   /**
-   * Whether `name` may be called now; anyone who may has to say how it went. Another `version` of it
-   * begins again.
+   * Returns true if `name` may be called now; the caller then reports the result with `leave`.
+   * Another `version` starts with a closed breaker.
    */
   enter(name: string, version: string): boolean {
     let state = this.#states.get(name);
     if (state?.version !== version)
-      this.#states.set(name, (state = { version, failures: 0, openUntil: 0, trying: false }));
-    if (state.failures < max) return true;
-    if (state.trying || performance.now() < state.openUntil) return false;
-    return (state.trying = true);
+      this.#states.set(
+        name,
+        (state = { version, failures: 0, openUntil: 0, isTrialRunning: false }),
+      );
+    if (state.failures < failureThreshold) return true;
+    if (state.isTrialRunning || performance.now() < state.openUntil) return false;
+    return (state.isTrialRunning = true);
   }
 
-  /** How a call went that was let in. */
-  leave(name: string, version: string, well: boolean): void {
+  /** Records the result of a call that `enter` allowed. */
+  leave(name: string, version: string, isSuccess: boolean): void {
     const state = this.#states.get(name);
     if (state?.version !== version) return;
-    state.trying = false;
-    state.failures = well ? 0 : state.failures + 1;
-    if (state.failures >= max) state.openUntil = performance.now() + rests;
+    state.isTrialRunning = false;
+    state.failures = isSuccess ? 0 : state.failures + 1;
+    if (state.failures >= failureThreshold) state.openUntil = performance.now() + openMs;
   }
 }

@@ -7,20 +7,20 @@ import {
 import type { Scope } from '../../kinds/claims/scopes.js';
 import { whyRefused } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
-import { grantSignIn } from '../interaction/grant-sign-in.js';
+import { signInOfGrant } from '../interaction/grant-sign-in.js';
 import { clientObject } from '../adapter/clients.js';
 import { rememberScopes } from './disclosures.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
-import { judgeRefresh } from '../interaction/refresh-policy.js';
-import { mayShare } from '../interaction/policy.js';
-import { signedInBy } from '../interaction/prompts.js';
-import { supply } from './release.js';
+import { applyRefreshPolicy } from '../interaction/refresh-policy.js';
+import { decideShare } from '../interaction/policy.js';
+import { signInOfSession } from '../interaction/prompts.js';
+import { suppliedClaims } from './release.js';
 
 /**
- * The account behind a subject for the library, at authorization, token, refresh and userinfo;
- * undefined ends what was asked for. A refresh is put to policy here; one with a token that was
- * used is the library's to answer.
+ * Returns the account of a subject for oidc-provider at authorization, token, refresh and userinfo;
+ * undefined ends the request. Policy decides each refresh here, except one with a used token, which
+ * oidc-provider handles as reuse.
  */
 export async function findAccount(
   services: ProviderServices,
@@ -30,7 +30,7 @@ export async function findAccount(
 ): Promise<LibraryAccount | undefined> {
   const account = await accountObject(services, sub);
   if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token' && !token.consumed)
-    await judgeRefresh(services, ctx, account, token);
+    await applyRefreshPolicy(services, ctx, account, token);
   return (
     account && {
       accountId: sub,
@@ -40,26 +40,26 @@ export async function findAccount(
 }
 
 /**
- * What leaves for a Client: agreed scopes alone, each put to policy again; the ID token carries
- * what the Client asked to have there.
+ * Returns the claims for a Client: those of agreed scopes that policy still permits. The ID token
+ * carries only the claims that the Client has there.
  */
 async function claimsFor(
   services: ProviderServices,
   ctx: ProviderContext,
   account: AccountObject,
-  asked: { use: 'id_token' | 'userinfo'; scope: string },
+  request: { use: 'id_token' | 'userinfo'; scope: string },
 ): Promise<Record<string, unknown> & { sub: string }> {
   const sub = account.metadata.name;
   const client = ctx.oidc.client!.clientId;
-  const signedIn = await signedInFor(services, ctx, sub);
-  await refuseIdentity(services, account, client, { use: asked.use, signedIn });
-  const wanted =
-    asked.use === 'id_token'
+  const signedIn = await signInOf(services, ctx, sub);
+  await assertIdentityShared(services, account, client, { use: request.use, signedIn });
+  const idTokenClaims =
+    request.use === 'id_token'
       ? new Set((await clientObject(services, client))?.spec.idTokenClaims)
       : undefined;
-  if (wanted?.size === 0) return { sub };
+  if (idTokenClaims?.size === 0) return { sub };
   const agreed = new Set(
-    ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '),
+    ctx.oidc.grant?.getOIDCScopeFiltered(new Set(request.scope.split(' '))).split(' '),
   );
   const scopes = services
     .scopes()
@@ -67,48 +67,51 @@ async function claimsFor(
       (scope) =>
         agreed.has(scope.name) &&
         scope.name !== 'openid' &&
-        scope.claims.some(({ name }) => !wanted || wanted.has(name)),
+        scope.claims.some(({ name }) => !idTokenClaims || idTokenClaims.has(name)),
     );
-  const released = await release(services, account, client, scopes, signedIn);
-  const leaving = [...released]
-    .map(([scope, values]) => [scope, only(values, wanted)] as const)
+  const released = await releaseScopes(services, account, client, scopes, signedIn);
+  const disclosed = [...released]
+    .map(([scope, values]) => [scope, pick(values, idTokenClaims)] as const)
     .filter(([, values]) => Object.keys(values).length > 0);
-  rememberScopes(leaving);
-  return { ...Object.assign({}, ...leaving.map(([, values]) => values)), sub };
+  rememberScopes(disclosed);
+  return { ...Object.assign({}, ...disclosed.map(([, values]) => values)), sub };
 }
 
 /**
- * Refuses where policy does not let the Client know who it is: 403 at userinfo, with the words of
- * the rule (RFC 6750 3.1), `invalid_grant` at the token endpoint.
+ * Throws if policy does not permit scope openid: 403 with the rule's message at userinfo (RFC 6750
+ * §3.1), `invalid_grant` at the token endpoint.
  */
-async function refuseIdentity(
+async function assertIdentityShared(
   services: ProviderServices,
   account: AccountObject,
   client: string,
   { use, signedIn }: { use: 'id_token' | 'userinfo'; signedIn: SignedIn },
 ): Promise<void> {
-  const decision = await mayShare(services, account, client, 'openid', signedIn);
+  const decision = await decideShare(services, account, client, 'openid', signedIn);
   if (decision.allowed) return;
   if (use === 'id_token') throw new errors.InvalidGrant('policy refuses scope openid');
-  throw new errors.InsufficientScope(inDescription(whyRefused(decision)), 'openid');
+  throw new errors.InsufficientScope(toErrorDescription(whyRefused(decision)), 'openid');
 }
 
-/** A text in the characters of an `error_description` (RFC 6749 5.2), which is a header too. */
-const inDescription = (text: string): string =>
+/**
+ * Returns the text in the characters of an `error_description` (RFC 6749 §5.2), which is also a
+ * header value.
+ */
+const toErrorDescription = (text: string): string =>
   text.replaceAll('"', "'").replaceAll(/[^\x20-\x5b\x5d-\x7e]/gu, '?');
 
-/** How the sign-in was done that what leaves now goes back to. */
-async function signedInFor(
+/** Returns the sign-in that the requested claims derive from. */
+async function signInOf(
   services: ProviderServices,
   ctx: ProviderContext,
   account: string,
 ): Promise<SignedIn> {
   const { session, grant, client } = ctx.oidc;
-  if (session?.accountId === account) return signedInBy(services, session);
-  return grant ? grantSignIn(services, account, client!.clientId, grant.jti) : {};
+  if (session?.accountId === account) return signInOfSession(services, session);
+  return grant ? signInOfGrant(services, account, client!.clientId, grant.jti) : {};
 }
 
-async function release(
+async function releaseScopes(
   services: ProviderServices,
   account: AccountObject,
   client: string,
@@ -118,11 +121,11 @@ async function release(
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {
-    if ((await mayShare(services, account, client, scope.name, signedIn)).allowed)
+    if ((await decideShare(services, account, client, scope.name, signedIn)).allowed)
       allowed.push(scope);
   }
-  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
-  const supplied = await supply(
+  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
+  const supplied = await suppliedClaims(
     services,
     account,
     client,
@@ -133,12 +136,12 @@ async function release(
       scope.values?.({ account, sub: account.metadata.name, groups }) ??
       supplied.get(scope.name) ??
       {};
-    released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
+    released.set(scope, pick(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;
 }
 
-const only = (
+const pick = (
   values: Record<string, unknown>,
   names: ReadonlySet<string> | undefined,
 ): Record<string, unknown> =>

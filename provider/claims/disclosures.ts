@@ -9,26 +9,25 @@ import { recordTokens } from '../adapter/session-events.js';
 
 type Disclosures = GrantObject['status']['disclosures'];
 
-/** One claim that leaves: its name, the scope it was agreed to with, and who supplies it. */
-interface LeavingClaim {
+/**
+ * A disclosed claim: its name, the scope it was agreed to with, and the provider that supplies it.
+ */
+interface DisclosedClaim {
   readonly claim: string;
   readonly scope: string;
   readonly provider: string;
 }
 
 /**
- * Times are kept to within so many milliseconds, so that a busy Client costs no commit for each
- * request.
+ * The resolution of disclosure times in milliseconds, so that not every request of a busy Client
+ * costs a commit.
  */
-const coarse = 300_000;
+const resolutionMs = 300_000;
 
-/**
- * Where this unit of work keeps the scope that each claim was released for; every other claim comes
- * with `openid`.
- */
+/** The memo key of the scope of each released claim; other claims belong to `openid`. */
 const scopesMemo = 'scopes of claims';
 
-/** Keeps which scope each claim was released for, for what is recorded as it leaves. */
+/** Remembers the scope of each released claim for the record of the disclosure. */
 export function rememberScopes(
   released: Iterable<readonly [Scope, Readonly<Record<string, unknown>>]>,
 ): void {
@@ -39,12 +38,12 @@ export function rememberScopes(
 }
 
 /**
- * Has the library record on the Grant what it puts into ID tokens and userinfo answers, and each
- * use, in the commit that the answer waits for.
+ * Makes oidc-provider record in the Grant the claims of ID tokens and userinfo responses, and each
+ * use, in the commit that precedes the response.
  */
 export function recordDisclosures(services: ProviderServices, provider: Provider): void {
   const { result } = provider.Claims.prototype;
-  provider.Claims.prototype.result = async function recorded(this: Claims) {
+  provider.Claims.prototype.result = async function resultWithDisclosure(this: Claims) {
     const claims = await result.call(this);
     const names = Object.keys(claims).filter((name) => claims[name] !== undefined);
     discloseWithRequest(services, this.available.sub, this.client, names);
@@ -68,19 +67,23 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
   });
 }
 
-/** What an introspection answer tells of a person (RFC 7662 §2.2). */
+/** Records the claims of an introspection response (RFC 7662 §2.2). */
 export function discloseIntrospection(
   services: ProviderServices,
   { oidc, body }: KoaContext,
 ): void {
-  const told = body as { readonly active?: boolean; readonly sub?: string; readonly sid?: string };
+  const response = body as {
+    readonly active?: boolean;
+    readonly sub?: string;
+    readonly sid?: string;
+  };
   const account = (oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken)?.accountId;
-  if (oidc?.route !== 'introspection' || !told.active || account === undefined) return;
+  if (oidc?.route !== 'introspection' || !response.active || account === undefined) return;
   discloseWithRequest(
     services,
     account,
     oidc.client!,
-    (['sub', 'sid'] as const).filter((claim) => told[claim] !== undefined),
+    (['sub', 'sid'] as const).filter((claim) => response[claim] !== undefined),
   );
 }
 
@@ -101,21 +104,21 @@ function discloseWithRequest(
   unitOfWork.memo.set(key, all);
   const scopes = unitOfWork.memo.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
   unitOfWork.defer(key, () =>
-    disclosurePart(
+    stageDisclosure(
       services,
       name,
-      [...all].map((claim) => leaving(claim, scopes?.get(claim))),
+      [...all].map((claim) => disclosedClaim(claim, scopes?.get(claim))),
     ),
   );
 }
 
-const leaving = (claim: string, scope?: Scope): LeavingClaim => ({
+const disclosedClaim = (claim: string, scope?: Scope): DisclosedClaim => ({
   claim,
   scope: scope?.name ?? 'openid',
   provider: (scope?.provider ?? builtInProvider).name,
 });
 
-/** Records what a logout token told a Client, in a commit of its own. */
+/** Records the claims of a logout token, in a commit of its own. */
 export async function discloseLogout(
   services: ProviderServices,
   account: string,
@@ -123,23 +126,23 @@ export async function discloseLogout(
   claims: readonly string[],
 ): Promise<void> {
   for (let tries = 0; tries < 5; tries += 1) {
-    const part = await disclosurePart(
+    const part = await stageDisclosure(
       services,
       grantName(account, client),
-      claims.map((claim) => leaving(claim)),
+      claims.map((claim) => disclosedClaim(claim)),
     );
     if (part.writes.length === 0 || (await services.store.commit([part])).committed) return;
   }
 }
 
 /**
- * What writes a use and the claims that leave with it into a Grant, never their values; nothing
- * where it says so already, or where there is none.
+ * Returns the writes that record a use and the disclosed claims, without values, in a Grant;
+ * nothing if they are recorded already or there is no Grant.
  */
-const disclosurePart = (
+const stageDisclosure = (
   services: ProviderServices,
   name: string,
-  claims: readonly LeavingClaim[],
+  claims: readonly DisclosedClaim[],
 ): Promise<StagedWrites> =>
   services.store.stage(Grant, name, (grant) => {
     if (!grant) return 'leave';
@@ -153,50 +156,51 @@ const disclosurePart = (
     return grant;
   });
 
-const isRecent = (timestamp: string, now: number): boolean => now - Date.parse(timestamp) <= coarse;
+const isRecent = (timestamp: string, now: number): boolean =>
+  now - Date.parse(timestamp) <= resolutionMs;
 
 /**
- * Returns disclosures with what leaves `now` (ms since the epoch) added, or undefined where they
- * say so already. Claims of a scope that first and last left together share an entry.
+ * Returns disclosures with the claims disclosed at `now` (ms since the epoch), or undefined if
+ * nothing changes. Claims of a scope that were first and last disclosed together share an entry.
  */
 export function withClaims(
   disclosures: Disclosures,
-  claims: readonly LeavingClaim[],
+  claims: readonly DisclosedClaim[],
   now: number,
 ): Disclosures | undefined {
   const rows = disclosures.flatMap(({ claims: names, ...rest }) =>
     names.map((claim) => ({ ...rest, claim })),
   );
-  const rowOf = ({ claim, scope, provider }: LeavingClaim) =>
+  const rowOf = ({ claim, scope, provider }: DisclosedClaim) =>
     rows.find((row) => row.claim === claim && row.scope === scope && row.provider === provider);
-  const news = claims.filter((one) => {
+  const changed = claims.filter((one) => {
     const row = rowOf(one);
     return !row || !isRecent(row.lastTimestamp, now);
   });
-  if (news.length === 0) return undefined;
-  for (const one of news) {
-    const lastTimestamp = recentOf(rows, one.scope, now) ?? toTimestamp(now);
+  if (changed.length === 0) return undefined;
+  for (const one of changed) {
+    const lastTimestamp = recentTimestamp(rows, one.scope, now) ?? toTimestamp(now);
     const row = rowOf(one);
     if (row) row.lastTimestamp = lastTimestamp;
     else rows.push({ ...one, firstTimestamp: lastTimestamp, lastTimestamp });
   }
-  return grouped(rows);
+  return groupRows(rows);
 }
 
 type Row = Omit<Disclosures[number], 'claims'> & { readonly claim: string };
 
 /**
- * The time that claims of a scope left a moment ago: what leaves now goes by it, so that they stay
- * in one entry.
+ * Returns the time of a recent disclosure of the scope. New claims reuse it, so that they share an
+ * entry.
  */
-const recentOf = (rows: readonly Row[], scope: string, now: number): string | undefined =>
+const recentTimestamp = (rows: readonly Row[], scope: string, now: number): string | undefined =>
   rows
     .filter((row) => row.scope === scope && isRecent(row.lastTimestamp, now))
     .map((row) => row.lastTimestamp)
     .sort()
     .at(-1);
 
-function grouped(rows: readonly Row[]): Disclosures {
+function groupRows(rows: readonly Row[]): Disclosures {
   const entries = new Map<string, Disclosures[number]>();
   for (const { claim, scope, provider, firstTimestamp, lastTimestamp } of rows) {
     const key = JSON.stringify([scope, provider, firstTimestamp, lastTimestamp]);

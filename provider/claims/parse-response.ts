@@ -2,24 +2,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClaimValue, Scope } from '../../kinds/claims/scopes.js';
 import { parseJSON } from '../../registry/strict-json.js';
 
-/** What was supplied, by scope and claim. */
-export type Supplied = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;
+/** The supplied values, by scope and claim. */
+export type SuppliedClaims = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;
 
-const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const hiddenCharacters =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 const max = { characters: 4096, items: 100 };
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= max.characters && !hidden.test(value);
+  typeof value === 'string' && value.length <= max.characters && !hiddenCharacters.test(value);
 
-const fits: Readonly<Record<Scope['claims'][number]['type'], (value: unknown) => boolean>> = {
+const hasType: Readonly<Record<Scope['claims'][number]['type'], (value: unknown) => boolean>> = {
   string: isText,
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
   strings: (value) => Array.isArray(value) && value.length <= max.items && value.every(isText),
 };
 
-function parsed(body: Buffer): unknown {
+function parseOrUndefined(body: Buffer): unknown {
   try {
     return parseJSON(body);
   } catch {
@@ -30,8 +31,8 @@ function parsed(body: Buffer): unknown {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a review asks: about whom, for which Client, why, which scopes, of which supplier. */
-export interface Review {
+/** The spec of a ClaimsReview. */
+export interface ReviewSpec {
   readonly account: string;
   readonly client: string;
   readonly provider: string;
@@ -40,32 +41,32 @@ export interface Review {
 }
 
 /**
- * Reads the answer to a review: declared claims of the declared type, by scope. Undefined where it
- * is none: JSON that two readers could take for two things, or about anything but what was asked.
+ * Parses the response to a review: declared claims of the declared type, by scope. Returns
+ * undefined if the JSON is invalid or ambiguous, or if its spec differs from the request.
  */
-export function readAnswer(
+export function parseReviewResponse(
   body: Buffer,
-  asked: Review,
+  request: ReviewSpec,
   scopes: readonly Scope[],
-): Supplied | undefined {
-  const answer = parsed(body);
+): SuppliedClaims | undefined {
+  const response = parseOrUndefined(body);
   if (
-    !isRecord(answer) ||
-    !isRecord(answer.status) ||
-    !isRecord(answer.status.claims) ||
-    !isRecord(answer.spec)
+    !isRecord(response) ||
+    !isRecord(response.status) ||
+    !isRecord(response.status.claims) ||
+    !isRecord(response.spec)
   )
     return undefined;
-  const { account, client, provider, scopes: names, purpose } = answer.spec;
-  if (!isDeepStrictEqual({ account, client, provider, scopes: names, purpose }, asked))
+  const { account, client, provider, scopes: names, purpose } = response.spec;
+  if (!isDeepStrictEqual({ account, client, provider, scopes: names, purpose }, request))
     return undefined;
-  const { claims } = answer.status;
+  const { claims } = response.status;
   return new Map(
     scopes.map((scope) => [
       scope.name,
       Object.fromEntries(
         scope.claims
-          .filter(({ name, type }) => Object.hasOwn(claims, name) && fits[type](claims[name]))
+          .filter(({ name, type }) => Object.hasOwn(claims, name) && hasType[type](claims[name]))
           .map(({ name }) => [name, claims[name] as ClaimValue]),
       ),
     ]),

@@ -1,37 +1,38 @@
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import type { ProviderServices } from '../context/context.js';
-import type { Reviewed } from '../context/review.js';
+import type { ReviewedClaims } from '../context/review.js';
 
-type Shown = NonNullable<InteractionObject['internal']['shown']>;
+type ShownClaims = NonNullable<InteractionObject['internal']['shown']>;
 
 /**
- * What other services would share at a consent; which claims the person is shown is kept in the
- * Interaction, what they say is not.
+ * Returns the values that claims providers would share, for a consent. The Interaction keeps the
+ * names of the shown claims, not the values.
  */
 export async function preview(
   services: ProviderServices,
   interaction: InteractionObject,
   scopes: readonly Scope[],
-): Promise<Reviewed> {
+): Promise<ReviewedClaims> {
   const { internal, spec } = interaction;
-  const reviewed = await services.reviews.ask({
+  const reviewed = await services.reviews.requestClaims({
     account: internal.account!,
     client: spec.client,
     purpose: 'Preview',
     decision: 'preview',
     scopes,
   });
-  const news = (held: Shown | undefined): Shown => merged(held, scopes, reviewed);
-  if (JSON.stringify(news(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
-    await keep(services, interaction, news);
+  const mergeInto = (held: ShownClaims | undefined): ShownClaims =>
+    mergeShownClaims(held, scopes, reviewed);
+  if (JSON.stringify(mergeInto(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
+    await saveShownClaims(services, interaction, mergeInto);
   return reviewed;
 }
 
-async function keep(
+async function saveShownClaims(
   services: ProviderServices,
   interaction: InteractionObject,
-  news: (held: Shown | undefined) => Shown,
+  news: (held: ShownClaims | undefined) => ShownClaims,
 ): Promise<void> {
   const { name } = interaction.metadata;
   const after = await services.store.change(services.store.systemCall(), async (tx) => {
@@ -44,16 +45,20 @@ async function keep(
 }
 
 /**
- * Whatever was shown at any time of this sign-in, the names of what is declared where values could
- * not be had; of a scope that someone else supplies by now, what they showed.
+ * Returns the names of all claims shown during this sign-in; the declared names if values could not
+ * be fetched. If another provider supplies a scope now, only its claims count.
  */
-function merged(held: Shown = {}, scopes: readonly Scope[], reviewed: Reviewed): Shown {
+function mergeShownClaims(
+  held: ShownClaims = {},
+  scopes: readonly Scope[],
+  reviewed: ReviewedClaims,
+): ShownClaims {
   const shown = { ...held };
   for (const { name, provider, claims } of scopes) {
     const values = reviewed.get(name);
     const before = shown[name]?.provider === provider.name ? shown[name].claims : [];
-    const named = values ? Object.keys(values) : claims.map((claim) => claim.name);
-    shown[name] = { provider: provider.name, claims: [...new Set([...before, ...named])].sort() };
+    const names = values ? Object.keys(values) : claims.map((claim) => claim.name);
+    shown[name] = { provider: provider.name, claims: [...new Set([...before, ...names])].sort() };
   }
   return shown;
 }

@@ -6,10 +6,10 @@ import { libraryError, withProviderErrors } from '../context/errors.js';
 type Values = Record<string, unknown>;
 
 /**
- * What other services supply of these scopes at a release, no more than was agreed; 503 where one
- * fails that may not be left out.
+ * Returns the agreed claims that claims providers supply for the scopes. Throws 503 if a provider
+ * with failurePolicy Fail fails.
  */
-export async function supply(
+export async function suppliedClaims(
   services: ProviderServices,
   account: AccountObject,
   client: string,
@@ -19,10 +19,10 @@ export async function supply(
   const { name } = account.metadata;
   const grant = await withProviderErrors(services.store.reader(Grant).get(grantName(name, client)));
   const agreed = scopes.flatMap((scope) => {
-    const claims = claimsAgreed(grant, scope);
+    const claims = agreedClaims(grant, scope);
     return claims.size > 0 ? [{ scope, claims }] : [];
   });
-  const reviewed = await services.reviews.ask({
+  const reviewed = await services.reviews.requestClaims({
     account: name,
     client,
     purpose: 'Release',
@@ -32,24 +32,24 @@ export async function supply(
   return new Map(
     agreed.map(({ scope, claims }) => {
       const values = reviewed.get(scope.name);
-      if (!values && services.suppliers.named(scope.provider.name)?.spec.failurePolicy === 'Fail')
-        throw libraryError(
-          503,
-          'temporarily_unavailable',
-          'a service that supplies claims cannot be reached',
-        );
-      const within = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
-      if (values && within.length < Object.keys(values).length) services.count('claims_not_agreed');
-      return [scope.name, Object.fromEntries(within)];
+      if (
+        !values &&
+        services.scopeIndex.provider(scope.provider.name)?.spec.failurePolicy === 'Fail'
+      )
+        throw libraryError(503, 'temporarily_unavailable', 'a claims provider cannot be reached');
+      const agreedValues = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
+      if (values && agreedValues.length < Object.keys(values).length)
+        services.count('claims_not_agreed');
+      return [scope.name, Object.fromEntries(agreedValues)];
     }),
   );
 }
 
 /**
- * Of a scope's claims those that someone agreed to get from this very service; of a first party,
- * all.
+ * Returns the claims of a scope that the person agreed to get from this provider; all for a
+ * first-party Client.
  */
-function claimsAgreed(
+function agreedClaims(
   grant: GrantObject | undefined,
   { name, provider, claims }: Scope,
 ): ReadonlySet<string> {

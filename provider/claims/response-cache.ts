@@ -1,48 +1,45 @@
-const life = 60_000;
-const max = 10_000;
+const lifetimeMs = 60_000;
+const maxEntries = 10_000;
 
-interface Held<T> {
+interface CacheEntry<T> {
   readonly scopes: ReadonlySet<string>;
   readonly answer: Promise<T | undefined>;
   readonly timer: NodeJS.Timeout;
 }
 
-/**
- * Answers in memory for a minute at most and nowhere else; anyone who asks the same while one is under
- * way waits for that one.
- */
-export class Answers<T> {
-  readonly #held = new Map<string, Held<T>>();
+/** Caches responses in memory for a minute; concurrent requests for the same key share one call. */
+export class ResponseCache<T> {
+  readonly #entries = new Map<string, CacheEntry<T>>();
 
   /**
-   * The answer under `key` that covers these scopes, asked for where none is held; no answer
-   * (undefined) is not held.
+   * Returns the cached response of `key` that covers the scopes, else calls `fetchResponse`. A
+   * missing response (undefined) is not cached.
    */
-  of(
+  get(
     key: string,
     scopes: readonly string[],
-    ask: () => Promise<T | undefined>,
+    fetchResponse: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const known = this.#held.get(key);
-    if (known && scopes.every((scope) => known.scopes.has(scope))) return known.answer;
-    this.#drop(key, known);
-    const timer = setTimeout(() => this.#drop(key, held), life);
+    const cached = this.#entries.get(key);
+    if (cached && scopes.every((scope) => cached.scopes.has(scope))) return cached.answer;
+    this.#drop(key, cached);
+    const timer = setTimeout(() => this.#drop(key, entry), lifetimeMs);
     timer.unref();
-    const held: Held<T> = { scopes: new Set(scopes), answer: ask(), timer };
-    this.#held.set(key, held);
-    held.answer.then(
+    const entry: CacheEntry<T> = { scopes: new Set(scopes), answer: fetchResponse(), timer };
+    this.#entries.set(key, entry);
+    entry.answer.then(
       (answer) => {
-        if (answer === undefined) this.#drop(key, held);
+        if (answer === undefined) this.#drop(key, entry);
       },
-      () => this.#drop(key, held),
+      () => this.#drop(key, entry),
     );
-    if (this.#held.size > max) this.#drop(...this.#held.entries().next().value!);
-    return held.answer;
+    if (this.#entries.size > maxEntries) this.#drop(...this.#entries.entries().next().value!);
+    return entry.answer;
   }
 
-  #drop(key: string, held: Held<T> | undefined): void {
-    if (!held || this.#held.get(key) !== held) return;
+  #drop(key: string, held: CacheEntry<T> | undefined): void {
+    if (!held || this.#entries.get(key) !== held) return;
     clearTimeout(held.timer);
-    this.#held.delete(key);
+    this.#entries.delete(key);
   }
 }

@@ -7,54 +7,56 @@ import { apiVersion, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { withSpan } from '../../observability/tracer.js';
 import { randomName } from '../../registry/transaction.js';
-import { Answers } from './response-cache.js';
-import { Breaker } from './circuit-breaker.js';
+import { ResponseCache } from './response-cache.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 import { EgressRefusedError } from '../context/egress-fetch.js';
 import type { ProviderServices } from '../context/context.js';
 import { signJwt } from '../adapter/signing-keys.js';
-import type { ClaimsReviewRequest, Reviewed } from '../context/review.js';
-import { readAnswer, type Review, type Supplied } from './parse-response.js';
+import type { ClaimsReviewRequest, ReviewedClaims } from '../context/review.js';
+import { parseReviewResponse, type ReviewSpec, type SuppliedClaims } from './parse-response.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 
-const deadline = 2_500;
+const deadlineMs = 2_500;
 
 /**
- * Refusals that say something of the service, not of the person asked about: others keep no one
- * else from being asked about.
+ * Status codes that concern the provider, not the person; other 4xx responses do not count as
+ * failures for the circuit breaker.
  */
-const busy = new Set([408, 429]);
+const busyStatuses = new Set([408, 429]);
 
 /**
- * Asks the services that supply claims: side by side under one deadline, each through its breaker,
- * answers in memory for a minute (docs/design/api.md#claims-reviews).
+ * Requests claims from claims providers: in parallel with a common deadline, each behind a circuit
+ * breaker, cached for a minute (docs/design/api.md#claims-reviews).
  */
 export class ClaimsReviewClient {
   readonly #services: Omit<ProviderServices, 'reviews'>;
-  readonly #breaker = new Breaker();
-  readonly #answers = new Answers<Supplied>();
+  readonly #breaker = new CircuitBreaker();
+  readonly #cache = new ResponseCache<SuppliedClaims>();
 
   constructor(services: Omit<ProviderServices, 'reviews'>) {
     this.#services = services;
   }
 
-  /** What the suppliers of these scopes say; it never fails. */
-  async ask(asking: ClaimsReviewRequest): Promise<Reviewed> {
-    const byProvider = grouped(asking.scopes);
-    const end = AbortSignal.timeout(deadline);
+  /** Returns the values of the scopes; never throws. */
+  async requestClaims(request: ClaimsReviewRequest): Promise<ReviewedClaims> {
+    const byProvider = groupByProvider(request.scopes);
+    const end = AbortSignal.timeout(deadlineMs);
     const parts = await Promise.all(
-      [...byProvider].map(([name, scopes]) => this.#held(name, { ...asking, scopes }, end)),
+      [...byProvider].map(([name, scopes]) =>
+        this.#cachedReview(name, { ...request, scopes }, end),
+      ),
     );
     const supplied = new Map(parts.flatMap((part) => [...(part ?? [])]));
-    return new Map(asking.scopes.map(({ name }) => [name, supplied.get(name)]));
+    return new Map(request.scopes.map(({ name }) => [name, supplied.get(name)]));
   }
 
-  async #held(
+  async #cachedReview(
     name: string,
     asking: ClaimsReviewRequest,
     end: AbortSignal,
-  ): Promise<Supplied | undefined> {
-    const provider = this.#services.suppliers.named(name);
+  ): Promise<SuppliedClaims | undefined> {
+    const provider = this.#services.scopeIndex.provider(name);
     if (!provider?.spec.url) return undefined;
     const key = JSON.stringify([
       asking.account,
@@ -63,27 +65,27 @@ export class ClaimsReviewClient {
       versionOf(provider),
       asking.decision,
     ]);
-    return this.#answers.of(
+    return this.#cache.get(
       key,
       asking.scopes.map((scope) => scope.name),
       () => this.#review(provider, asking, end),
     );
   }
 
-  /** One review, recorded off the path of anyone who waits for it. */
+  /** Runs one review. It is recorded in the background. */
   async #review(
     provider: ClaimsProviderObject,
     asking: ClaimsReviewRequest,
     end: AbortSignal,
-  ): Promise<Supplied | undefined> {
+  ): Promise<SuppliedClaims | undefined> {
     const { name } = provider.metadata;
     const begun = performance.now();
     const { outcome, supplied } = this.#breaker.enter(name, versionOf(provider))
-      ? await this.#through(provider, asking, end)
+      ? await this.#throughBreaker(provider, asking, end)
       : { outcome: 'Refused' as const, supplied: undefined };
     const claims = [...(supplied?.values() ?? [])].flatMap((values) => Object.keys(values));
     this.#services.metrics?.claimsReviews.inc({ outcome });
-    this.#services.afterwards(() =>
+    this.#services.runInBackground(() =>
       this.#record(name, asking, {
         outcome,
         claims,
@@ -94,11 +96,11 @@ export class ClaimsReviewClient {
     return supplied;
   }
 
-  async #through(
+  async #throughBreaker(
     provider: ClaimsProviderObject,
     asking: ClaimsReviewRequest,
     end: AbortSignal,
-  ): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
+  ): Promise<{ outcome: Outcome; supplied: SuppliedClaims | undefined }> {
     const asked = await withSpan(
       'claims review',
       () => this.#call(provider, asking, end),
@@ -116,7 +118,7 @@ export class ClaimsReviewClient {
     { metadata, spec }: ClaimsProviderObject,
     asking: ClaimsReviewRequest,
     end: AbortSignal,
-  ): Promise<{ outcome: Outcome; supplied: Supplied | undefined; isUp?: boolean }> {
+  ): Promise<{ outcome: Outcome; supplied: SuppliedClaims | undefined; isUp?: boolean }> {
     const url = spec.url!;
     const over = AbortSignal.any([end, AbortSignal.timeout(spec.timeoutMilliseconds)]);
     const begun = performance.now();
@@ -134,23 +136,25 @@ export class ClaimsReviewClient {
         },
       });
       const supplied =
-        status === 200 || status === 201 ? readAnswer(body, review, asking.scopes) : undefined;
+        status === 200 || status === 201
+          ? parseReviewResponse(body, review, asking.scopes)
+          : undefined;
       return {
         outcome: supplied ? 'Answered' : 'Failed',
         supplied,
-        isUp: status >= 400 && status < 500 && !busy.has(status),
+        isUp: status >= 400 && status < 500 && !busyStatuses.has(status),
       };
     } catch (error) {
       const late =
         over.aborted ||
-        performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadline) - 20;
-      return { outcome: failureOf(error, late), supplied: undefined };
+        performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadlineMs) - 20;
+      return { outcome: failureOutcome(error, late), supplied: undefined };
     }
   }
 
   /**
-   * Says that it is this service that asks, this supplier that is asked, and about whom: once, for
-   * a minute.
+   * Returns a bearer token that proves this service as the caller, for one provider and one person,
+   * for a minute.
    */
   #token(url: string, account: string): string {
     return signJwt(
@@ -182,17 +186,17 @@ export class ClaimsReviewClient {
   }
 }
 
-/** How a call that gave no answer went; `late` where its time was over. */
-function failureOf(error: unknown, late: boolean): Outcome {
+/** Returns the outcome of a failed call; `isLate` if its deadline had passed. */
+function failureOutcome(error: unknown, late: boolean): Outcome {
   if (error instanceof EgressRefusedError) return 'Refused';
   return late ? 'TimedOut' : 'Failed';
 }
 
-/** What is sent: the person is named by their account alone. */
+/** Returns the spec of the review; it identifies the person by the Account name only. */
 const reviewOf = (
   provider: string,
   { account, client, scopes, purpose }: ClaimsReviewRequest,
-): Review => ({
+): ReviewSpec => ({
   account,
   client,
   provider,
@@ -203,7 +207,7 @@ const reviewOf = (
 const versionOf = ({ metadata }: ClaimsProviderObject): string =>
   `${metadata.uid} ${metadata.generation}`;
 
-function grouped(scopes: readonly Scope[]): Map<string, Scope[]> {
+function groupByProvider(scopes: readonly Scope[]): Map<string, Scope[]> {
   const groups = new Map<string, Scope[]>();
   for (const scope of scopes)
     groups.set(scope.provider.name, [...(groups.get(scope.provider.name) ?? []), scope]);

@@ -29,7 +29,10 @@ const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
 
 const bodyLimit = 64 << 10;
 
-/** Everything the library is told, with the reasons in docs/design/provider.md#library-settings. */
+/**
+ * Returns the configuration of oidc-provider (docs/design/provider.md#library-settings gives the
+ * reasons).
+ */
 export function configuration(services: ProviderServices): Configuration {
   return {
     adapter: (model: string) => new StoreAdapter(model, services),
@@ -44,7 +47,7 @@ export function configuration(services: ProviderServices): Configuration {
     responseTypes: ['code', 'none'],
     extraParams: {
       vestibule_method: undefined,
-      code_challenge: assertChallenge,
+      code_challenge: assertCodeChallenge,
       claims: assertClaims,
     },
     pkce: { required: (_ctx: unknown, client: Client) => client.pkce !== 'Optional' },
@@ -99,7 +102,7 @@ function cookieSettings(services: ProviderServices): Configuration {
   };
 }
 
-/** Scopes and claims, read once: a change of them needs a second Provider. */
+/** Returns scopes and claims. They are read once; a change of them needs a new Provider. */
 function vocabulary(services: ProviderServices): Configuration {
   const scopes = services.scopes();
   const claims = Object.fromEntries(
@@ -120,9 +123,9 @@ const isOrigin = (uri: string, origin: string): boolean => {
 };
 
 /**
- * Whether a refresh token is replaced as it is used. One that only its Client can use, by a secret
- * or a key, is replaced in the last third of its life alone, so that an answer which is lost costs
- * nothing (RFC 9700 4.14.2); what a Public Client holds unbound is replaced at each use.
+ * Returns true if the refresh token is rotated. A token bound to its Client by a secret or a key is
+ * rotated only in the last third of its life, so that a lost response does no harm (RFC 9700
+ * §4.14.2). An unbound token of a Public Client is rotated at each use.
  */
 function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;
@@ -131,10 +134,10 @@ function rotateRefreshToken(ctx: ProviderContext): boolean {
 }
 
 /**
- * A challenge is a SHA-256 in base64url (RFC 7636 4.2), which has 43 characters: the library takes
- * up to 128, none of which any verifier matches.
+ * Throws unless the challenge is a SHA-256 in base64url, 43 characters (RFC 7636 §4.2).
+ * oidc-provider accepts up to 128 characters, which no verifier matches.
  */
-function assertChallenge(_ctx: unknown, challenge: string | undefined): void {
+function assertCodeChallenge(_ctx: unknown, challenge: string | undefined): void {
   if (challenge !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(challenge))
     throw new errors.InvalidRequest(
       'code_challenge must have the 43 characters of a SHA-256 in base64url',
@@ -142,8 +145,8 @@ function assertChallenge(_ctx: unknown, challenge: string | undefined): void {
 }
 
 /**
- * A client assertion is for the issuer alone, and says so in one string: another audience could be
- * another server's (RFC 7523bis).
+ * Throws unless the audience of a client assertion is the issuer, as a single string: an assertion
+ * with other audiences could be replayed from another server (RFC 7523bis).
  */
 async function assertAudience(
   ctx: ProviderContext,

@@ -6,7 +6,7 @@ import {
   type ProviderContext,
   type Token,
 } from 'oidc-provider';
-import { apiAudience, command } from '../adapter/built-in-clients.js';
+import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
 import type { ProviderServices } from '../context/context.js';
 import {
   deviceOrigin,
@@ -20,7 +20,7 @@ import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.j
 
 const off = { enabled: false };
 
-/** What is on, what is off; turning one on is a change of the design. */
+/** Returns the enabled and disabled features of oidc-provider; enabling one is a design change. */
 export function features(services: ProviderServices): Configuration {
   return {
     devInteractions: off,
@@ -63,7 +63,7 @@ export function features(services: ProviderServices): Configuration {
   };
 }
 
-/** Sign-in on a device without a browser (RFC 8628); what is done with each user code is noted. */
+/** Configures the device flow (RFC 8628); the outcome of each user code is logged. */
 function deviceFlow(services: ProviderServices): Configuration {
   return {
     enabled: services.settings.deviceAuthorization,
@@ -93,22 +93,23 @@ function deviceFlow(services: ProviderServices): Configuration {
   };
 }
 
-/** Tokens for this service's own API, which the command alone may ask for (RFC 8707). */
+/**
+ * Configures access tokens for this service's own API, which only the command may request (RFC
+ * 8707).
+ */
 function resourceIndicators(services: ProviderServices): Configuration {
   return {
     enabled: true,
     defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
-      oneOf ?? (client.clientId === command ? apiAudience(services.settings.baseURL) : undefined),
-    useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
+      oneOf ??
+      (client.clientId === commandClient ? apiAudience(services.settings.baseURL) : undefined),
+    useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === commandClient,
     getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
       resourceServer(services, resource, client),
   };
 }
 
-/**
- * Confidential Clients may ask about what was issued to them or for them, everybody else learns
- * nothing (RFC 7662).
- */
+/** Permits Confidential Clients to introspect tokens issued to them or for them (RFC 7662). */
 function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
   return (
     client.clientAuthMethod !== 'none' &&
@@ -116,13 +117,16 @@ function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
   );
 }
 
-/** The one resource there is: this service's own API, for the command alone (RFC 8707). */
+/**
+ * Returns the only resource server: this service's own API, for the command (RFC 8707). Throws
+ * InvalidTarget for any other.
+ */
 function resourceServer(
   services: ProviderServices,
   resource: string,
   client: Client,
 ): { scope: string; audience: string; accessTokenFormat: string } {
-  if (resource !== apiAudience(services.settings.baseURL) || client.clientId !== command)
+  if (resource !== apiAudience(services.settings.baseURL) || client.clientId !== commandClient)
     throw new errors.InvalidTarget();
   return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
 }

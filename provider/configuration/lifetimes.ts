@@ -6,31 +6,28 @@ const hour = 3_600;
 const now = (): number => Math.floor(Date.now() / 1000);
 const atLeastOne = (value: number): number => Math.max(1, Math.floor(value));
 
-type Exchanging = (KoaContext & { oidc: OIDCContext }) | undefined;
+type TokenContext = (KoaContext & { oidc: OIDCContext }) | undefined;
 
-/**
- * Returns how long something lives for a Client, in seconds: as it says itself, else as the
- * settings say for all.
- */
+/** Returns a lifetime for a Client in seconds: the Client's own, else `defaultMs`. */
 function lifetimeFor(
   client: Client | undefined,
-  of: 'accessToken' | 'idToken' | 'refreshToken',
-  general: number,
+  kind: 'accessToken' | 'idToken' | 'refreshToken',
+  defaultMs: number,
 ): number {
-  const own = client?.lifetimes?.[of];
-  return (own === undefined ? general : parseDuration(own)) / 1000;
+  const clientLifetime = client?.lifetimes?.[kind];
+  return (clientLifetime === undefined ? defaultMs : parseDuration(clientLifetime)) / 1000;
 }
 
 /**
- * How long what the library issues lives, in seconds. Plain functions, since the library refuses
- * async ones.
+ * Returns the lifetimes of oidc-provider's objects, in seconds. The functions are synchronous,
+ * because oidc-provider does not accept async ones.
  */
 export function lifetimes(limits: Limits) {
   const seconds = (name: keyof Limits): number => limits[name] / 1000;
   return {
     AccessToken: (_ctx: unknown, _token: Token, client: Client) =>
       lifetimeFor(client, 'accessToken', limits.accessTokenLifetime),
-    /** Of FAPI 2.0 a minute at most (Security Profile 5.3.2.1). */
+    /** At most 60 s with FAPI 2.0 (Security Profile §5.3.2.1). */
     AuthorizationCode: (_ctx: unknown, _token: Token, client: Client) =>
       Math.min(seconds('authorizationCodeLifetime'), client.profile === 'FAPI2' ? 60 : Infinity),
     DeviceCode: seconds('deviceCodeLifetime'),
@@ -42,8 +39,8 @@ export function lifetimes(limits: Limits) {
     PreAuthorizedCode: 600,
 
     /**
-     * From the last authorization, and from the sign-in at most; as long as a sign-in for a session
-     * of no one.
+     * The idle lifetime from the last authorization, limited by the total lifetime from the
+     * sign-in. A session without an account lives as long as an interaction.
      */
     Session(_ctx: unknown, session: Session): number {
       if (!session.accountId) return seconds('interactionLifetime');
@@ -56,25 +53,25 @@ export function lifetimes(limits: Limits) {
     },
 
     /**
-     * At each rotation, and from the first at most; where a browser alone holds it unbound, it
-     * keeps its first end.
+     * The lifetime from each rotation, limited by the total lifetime from the first token. An
+     * unbound token in a browser keeps its first expiry.
      */
-    RefreshToken(ctx: Exchanging, token: Token, client: Client): number {
+    RefreshToken(ctx: TokenContext, token: Token, client: Client): number {
       const rotated = ctx?.oidc.entities.RotatedRefreshToken;
-      const exposed =
+      const isExposed =
         client.applicationType === 'web' &&
         client.clientAuthMethod === 'none' &&
         !token.isSenderConstrained();
-      const life =
-        rotated && exposed
+      const lifetime =
+        rotated && isExposed
           ? rotated.remainingTTL
           : lifetimeFor(client, 'refreshToken', limits.refreshTokenLifetime);
       return atLeastOne(
-        Math.min(life, (token.iiat ?? now()) + seconds('refreshTokenTotalLifetime') - now()),
+        Math.min(lifetime, (token.iiat ?? now()) + seconds('refreshTokenTotalLifetime') - now()),
       );
     },
 
-    /** A copy of a remembered decision: as long as its tokens can live. */
+    /** The copy of a consent decision lives as long as its tokens can. */
     Grant(_ctx: unknown, grant: { getOIDCScope(): string }): number {
       const isOffline = grant.getOIDCScope().split(' ').includes('offline_access');
       return isOffline

@@ -1,51 +1,49 @@
 import { errors, type ProviderContext } from 'oidc-provider';
-import { emailed, phishingResistant } from '../../kinds/session/acr.js';
-import { takesPasskeys } from '../../kinds/passkey/rp-id.js';
+import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
+import { canBeRelyingPartyId } from '../../kinds/passkey/rp-id.js';
 import { parseJSON } from '../../registry/strict-json.js';
 import type { Settings } from '../../registry/kind.js';
 
 /**
- * Authentication context class references, from the weakest on: each sign-in also meets what is
- * asked of the ones before it.
+ * Authentication context class references, the weakest first; each also satisfies the ones before
+ * it.
  */
-const byStrength: readonly string[] = [emailed, phishingResistant];
+const byStrength: readonly string[] = [emailAcr, phishingResistant];
 
-/** Returns the acr values that people can sign in by here, the strongest first. */
+/** Returns the acr values that this service can satisfy, the strongest first. */
 export const offeredAcrs = ({ rpID }: Pick<Settings, 'rpID'>): string[] =>
-  takesPasskeys(rpID) ? [phishingResistant, emailed] : [emailed];
+  canBeRelyingPartyId(rpID) ? [phishingResistant, emailAcr] : [emailAcr];
 
 /**
- * Returns the weakest acr that meets what a request asks by `acr_values` and by the acr of
- * `claims`, essential or not; undefined where it asks nothing, 'Unmet' where no sign-in here can
- * meet it.
+ * Returns the weakest acr that satisfies `acr_values` and the acr of `claims`, essential or not;
+ * undefined if none is requested, 'Unmet' if this service cannot satisfy the request.
  */
 export function demandedAcr(
   params: Readonly<Record<string, unknown>>,
   settings: Pick<Settings, 'rpID'>,
 ): string | 'Unmet' | undefined {
   const offered = offeredAcrs(settings);
-  const asked = [wordsOf(params.acr_values), acrOf(params.claims)].filter(
+  const requested = [splitWords(params.acr_values), acrOf(params.claims)].filter(
     (values) => values.length > 0,
   );
-  const least = asked.map((values) =>
+  const weakest = requested.map((values) =>
     byStrength.find((acr) => offered.includes(acr) && values.includes(acr)),
   );
-  if (least.includes(undefined)) return 'Unmet';
-  return byStrength.findLast((acr) => least.includes(acr));
+  if (weakest.includes(undefined)) return 'Unmet';
+  return byStrength.findLast((acr) => weakest.includes(acr));
 }
 
-/** Whether a sign-in of one acr meets the demand for another. */
-export const meets = (acr: string | undefined, demanded: string): boolean =>
+/** Returns true if a sign-in with `acr` satisfies the demanded one. */
+export const satisfies = (acr: string | undefined, demanded: string): boolean =>
   byStrength.indexOf(acr ?? '') >= byStrength.indexOf(demanded);
 
 /**
- * Refuses a `claims` parameter (OpenID Connect Core 5.5) that cannot be read; of one that can,
- * nothing is kept but the acr of the ID token: the library would ask for consent to other claims,
- * which it then does not give.
+ * Throws for an invalid `claims` parameter (OpenID Connect Core §5.5). Keeps only the acr of the ID
+ * token: oidc-provider would ask for consent to other claims that it then does not return.
  */
 export function assertClaims({ oidc }: ProviderContext, claims: string | undefined): void {
   if (claims === undefined) return;
-  const asked = parsed(claims);
+  const asked = parseClaims(claims);
   if (!isObject(asked)) throw new errors.InvalidRequest('claims must be a JSON object');
   const token = asked.id_token ?? {};
   const acr = isObject(token) ? (token.acr ?? {}) : undefined;
@@ -63,11 +61,11 @@ export function assertClaims({ oidc }: ProviderContext, claims: string | undefin
 }
 
 /**
- * Whether the session of a request is weaker than the request asks; throws where no sign-in, or not
- * the one just made, can meet it (OpenID Connect Core Error Code unmet_authentication_requirements
+ * Returns true if the session is weaker than the request demands. Throws if no sign-in, or not the
+ * one just made, can satisfy it (OpenID Connect Core Error Code unmet_authentication_requirements
  * 1.0).
  */
-export function isWeakerThanAsked(
+export function isWeakerThanDemanded(
   { oidc }: ProviderContext,
   settings: Pick<Settings, 'rpID'>,
 ): boolean {
@@ -75,20 +73,20 @@ export function isWeakerThanAsked(
   if (demanded === undefined) return false;
   if (demanded === 'Unmet')
     throw new errors.UnmetAuthenticationRequirements(
-      'none of the acr values that were asked for can be met',
+      'none of the requested acr values can be satisfied',
     );
-  if (oidc.session?.accountId === undefined || meets(oidc.session.acr, demanded)) return false;
+  if (oidc.session?.accountId === undefined || satisfies(oidc.session.acr, demanded)) return false;
   if (oidc.result?.login)
-    throw new errors.UnmetAuthenticationRequirements('the sign-in was weaker than was asked for');
+    throw new errors.UnmetAuthenticationRequirements('the sign-in was weaker than requested');
   return true;
 }
 
-const wordsOf = (text: unknown): string[] =>
+const splitWords = (text: unknown): string[] =>
   typeof text === 'string' ? text.split(' ').filter(Boolean) : [];
 
 function acrOf(claims: unknown): string[] {
   if (typeof claims !== 'string') return [];
-  const { id_token: token } = parsed(claims) as {
+  const { id_token: token } = parseClaims(claims) as {
     id_token?: { acr?: { value?: string; values?: string[] } | null } | null;
   };
   const { value, values = [] } = token?.acr ?? {};
@@ -98,7 +96,7 @@ function acrOf(claims: unknown): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function parsed(claims: string): unknown {
+function parseClaims(claims: string): unknown {
   try {
     return parseJSON(Buffer.from(claims));
   } catch {

@@ -4,27 +4,27 @@ import { browserCookie, browserID, type CookieNames } from './cookies.js';
 import { currentUnitOfWork } from './unit-of-work.js';
 import type { ProviderServices } from './context.js';
 
-const givenMemo = 'browser';
+const browserIdMemo = 'browser';
 
 /**
- * The id of the browser whose request the library answers: the one given in this answer, else the
- * one it came with.
+ * Returns the id of the current request's browser: the one set in this response, else the one of
+ * the request.
  */
 export function currentBrowser(names: CookieNames): string | undefined {
   const unitOfWork = currentUnitOfWork();
   return (
-    (unitOfWork?.memo.get(givenMemo) as string | undefined) ??
+    (unitOfWork?.memo.get(browserIdMemo) as string | undefined) ??
     browserID(unitOfWork?.origin.request?.headers.cookie, names)
   );
 }
 
 /**
- * Gives the browser that begins an interaction an id, or keeps the one it has, for as long as the
- * interaction's own cookies last.
+ * Sets the id cookie of a browser that starts an interaction, or extends it, for as long as the
+ * interaction's cookies last.
  */
 export function bindBrowser(services: ProviderServices, ctx: KoaContext): void {
   const id = currentBrowser(services.cookies) ?? randomBytes(32).toString('base64url');
-  currentUnitOfWork()!.memo.set(givenMemo, id);
+  currentUnitOfWork()!.memo.set(browserIdMemo, id);
   ctx.append(
     'Set-Cookie',
     browserCookie(services.cookies, id, (2 * services.settings.limits.interactionLifetime) / 1000),

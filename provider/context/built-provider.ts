@@ -3,13 +3,13 @@ import type { Scope } from '../../kinds/claims/scopes.js';
 import type { NotifyClient } from './logout-notice.js';
 
 /**
- * A Provider of the library, the scopes and the version of the keys it was made of, its request
- * handler, and how it tells Clients of a sign-out.
+ * A Provider of oidc-provider with the scopes and the key version it was created with, its request
+ * handler, and the function that notifies Clients of a logout.
  */
 export interface BuiltProvider {
   readonly scopes: readonly Scope[];
-  readonly keys: number;
+  readonly keysVersion: number;
   readonly provider: Provider;
   readonly callback: ReturnType<Provider['callback']>;
-  readonly tell: NotifyClient;
+  readonly notify: NotifyClient;
 }

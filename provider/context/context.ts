@@ -14,19 +14,19 @@ import type { Memberships } from '../../kinds/group/membership-index.js';
 import type { OperatorPasskeys } from '../../kinds/group/operator-passkeys.js';
 import type { Session } from '../../kinds/session/session.js';
 import type { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
-import type { Suppliers } from '../../kinds/claims/scope-index.js';
+import type { ScopeIndex } from '../../kinds/claims/scope-index.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
 import type { Records } from './records.js';
-import type { ClaimsReviewRequest, Reviewed } from './review.js';
+import type { ClaimsReviewRequest, ReviewedClaims } from './review.js';
 
-/** The objects this room reads and writes. */
+/** The objects that the provider reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
 export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
 
-/** What the parts of the provider share. */
+/** The services that the modules of the provider share. */
 export interface ProviderServices {
   readonly store: Store;
   readonly storage: Storage;
@@ -38,22 +38,22 @@ export interface ProviderServices {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
-  readonly groups: Pick<Memberships, 'of'>;
-  readonly operatorPasskeys: Pick<OperatorPasskeys, 'of'>;
+  readonly groups: Pick<Memberships, 'groupsOf'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
   readonly networkLimits?: NetworkLimits;
-  readonly reviews: { ask(asking: ClaimsReviewRequest): Promise<Reviewed> };
-  readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
+  readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
+  readonly scopeIndex: Pick<ScopeIndex, 'provider' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
   /** Records activity of a sign-in's browser. */
-  touched(name: string): void;
-  /** The scopes there are, as they stand now. */
+  noteActivity(name: string): void;
+  /** Returns the current scopes. */
   scopes(): readonly Scope[];
-  /** The address of the shared style sheet. */
+  /** Returns the URL path of the shared style sheet. */
   stylesheet(): string;
   /** Absent without a metrics port. */
   readonly metrics?: Metrics | undefined;
   /** Counts an event. */
   count(event: string): void;
   /** Runs work in the background; failures are counted. */
-  afterwards(work: () => Promise<unknown>): void;
+  runInBackground(work: () => Promise<unknown>): void;
 }

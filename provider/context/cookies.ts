@@ -6,16 +6,16 @@ export interface CookieNames {
   readonly interaction: string;
   readonly resume: string;
   readonly session: string;
-  /** What a browser proves earlier sign-ins by; sealed by its own MAC. */
+  /** Identifies browsers that signed in before; authenticated by its own MAC. */
   readonly known: string;
-  /** Binds the former two to one browser; not signed. */
+  /** Binds `interaction` and `resume` to one browser; not signed. */
   readonly browser: string;
   readonly secure: boolean;
 }
 
 /**
- * Prefixed names, which browsers hold to https (RFC 6265bis §4.1.3); plain ones only where the base
- * URL is http on loopback.
+ * Returns the cookie names: with prefixes that browsers restrict to https (RFC 6265bis §4.1.3), and
+ * plain ones if the base URL is http on loopback.
  */
 export function cookieNames(baseURL: string): CookieNames {
   const secure = baseURL.startsWith('https:');
@@ -37,24 +37,23 @@ export function cookieNames(baseURL: string): CookieNames {
   };
 }
 
-/** The id that a browser was given, 256 random bits; undefined where it has none. */
+/** Returns the id of a browser, 256 random bits; undefined if it has none. */
 export function browserID(header: string | undefined, names: CookieNames): string | undefined {
   const value = cookieValue(header, names.browser);
   return value !== undefined && /^[A-Za-z0-9_-]{43}$/.test(value) ? value : undefined;
 }
 
 /**
- * A Set-Cookie line that gives a browser its id, or lengthens what it has; `seconds` from now. A
- * sibling subdomain can set no cookie whose name begins with `__Host-` (RFC 6265bis §4.1.3.2).
+ * Returns the Set-Cookie value that sets or extends a browser's id; `seconds` from now. A sibling
+ * subdomain cannot set a cookie whose name begins with `__Host-` (RFC 6265bis §4.1.3.2).
  */
 export const browserCookie = (names: CookieNames, id: string, seconds: number): string =>
   `${names.browser}=${id}; path=/; max-age=${seconds}; samesite=lax;${names.secure ? ' secure;' : ''} httponly`;
 
 /**
- * What is signed for a cookie, `name=value`. The cookies of an interaction have a path and thus no
- * `__Host-` name, so their signature covers the browser's
- * id besides: set in another browser by a sibling subdomain they are worth nothing there. Undefined
- * where the browser has no id.
+ * Returns the text to sign for a cookie, `name=value`. Interaction cookies have a path and thus no
+ * `__Host-` name, so their signature also covers the browser's id: a sibling subdomain cannot plant
+ * them in another browser. Returns undefined if the browser has no id.
  */
 function signedData(
   names: CookieNames,
@@ -67,8 +66,8 @@ function signedData(
 }
 
 /**
- * How the library signs cookies: HMAC-SHA-256, the newest key first, every live key verifies.
- * `browser` gives the id of the browser whose request is answered.
+ * Signs cookies for oidc-provider: HMAC-SHA-256 with the newest key; every live key verifies.
+ * `browser` returns the id of the current request's browser.
  */
 export class CookieSigner {
   readonly #keys: Keys;
@@ -95,15 +94,15 @@ export class CookieSigner {
   }
 }
 
-/** The one value under a name; undefined where there is none or two that differ. */
+/** Returns the value of a cookie; undefined if it is absent or occurs with different values. */
 export function cookieValue(header: string | undefined, name: string): string | undefined {
   const values = new Set(cookieValues(header, name));
   return values.size === 1 ? [...values][0] : undefined;
 }
 
 /**
- * Whether a live key signed this value, for this browser where the cookie is bound to one; old and
- * new signatures may come along side by side.
+ * Returns true if a live key signed the value, for this browser if the cookie is bound to one. Old
+ * and new signatures may be present together.
  */
 export function isSigned(
   keys: Keys,
@@ -119,8 +118,8 @@ export function isSigned(
 }
 
 /**
- * The Cookie header without those of our cookies that came with two different values, which do not
- * count, or in quotes, which the library would take off.
+ * Returns the Cookie header without those of our cookies that are ambiguous (two values) or quoted
+ * (the library would remove the quotes).
  */
 export function withoutAmbiguous(
   header: string | undefined,
@@ -141,7 +140,7 @@ export function withoutAmbiguous(
     .join(';');
 }
 
-/** Set-Cookie lines that clear the session's cookie and its signature. */
+/** Returns the Set-Cookie values that clear the session cookie and its signature. */
 export function clearedSession(names: CookieNames): string[] {
   return [names.session, `${names.session}.sig`].map(
     (name) =>

@@ -1,10 +1,10 @@
 import { lookup as resolve } from 'node:dns/promises';
-import { request as plain, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as secure } from 'node:https';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../../security/loopback.js';
 import { AddressJudge } from '../../security/egress-policy.js';
-import type { FetchAnswer } from '../../kinds/ports.js';
+import type { FetchResponse } from '../../kinds/ports.js';
 
 /** Options of a call; `ca` (PEM) replaces the public authorities. */
 interface FetchInit {
@@ -15,8 +15,8 @@ interface FetchInit {
   readonly ca?: string;
 }
 
-/** The one way out of this server. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+/** Sends an outgoing request. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** The call was refused because of its destination. */
 export class EgressRefusedError extends Error {
@@ -24,12 +24,12 @@ export class EgressRefusedError extends Error {
 }
 
 /** The call failed: no response in time, too large, or encoded. */
-class Failed extends Error {
+class FetchError extends Error {
   override readonly name = 'Failed';
 }
 
-const deadline = 2_500;
-const cap = 64 << 10;
+const deadlineMs = 2_500;
+const maxBytes = 64 << 10;
 
 interface Target {
   readonly url: URL;
@@ -38,7 +38,7 @@ interface Target {
 
 /**
  * Creates the fetch of all outgoing requests: addresses are checked before connecting, redirects
- * are not followed, 2.5 s and 64 KiB at most (docs/design/security.md#outgoing-requests).
+ * are not followed, at most 2.5 s and 64 KiB (docs/design/security.md#outgoing-requests).
  */
 export function createFetch(options: {
   baseURL: string;
@@ -48,37 +48,43 @@ export function createFetch(options: {
   const judge = new AddressJudge(options.allowPrivateNetwork ?? [], local);
   return async (url, init) => {
     const signal = AbortSignal.any([
-      AbortSignal.timeout(deadline),
+      AbortSignal.timeout(deadlineMs),
       ...(init.signal ? [init.signal] : []),
     ]);
-    const target = await targetOf(url, judge, signal);
+    const target = await resolveTarget(url, judge, signal);
     return send(target, init, signal);
   };
 }
 
-async function targetOf(text: string, judge: AddressJudge, signal: AbortSignal): Promise<Target> {
-  if (!URL.canParse(text)) throw new EgressRefusedError('not an address');
+async function resolveTarget(
+  text: string,
+  judge: AddressJudge,
+  signal: AbortSignal,
+): Promise<Target> {
+  if (!URL.canParse(text)) throw new EgressRefusedError('not a URL');
   const url = new URL(text);
   if (!['https:', 'http:'].includes(url.protocol) || url.username || url.password || url.hash)
-    throw new EgressRefusedError('only https without user information and fragment');
+    throw new EgressRefusedError('the URL must be https without user information and fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const addresses = family
     ? [{ address: host, family }]
-    : await within(signal, resolve(host, { all: true }));
+    : await untilAborted(signal, resolve(host, { all: true }));
   if (
     addresses.length === 0 ||
     !addresses.every(({ address }) => judge.permits(address, url.protocol === 'https:'))
   )
-    throw new EgressRefusedError('the address is not open to this service');
+    throw new EgressRefusedError('the egress policy does not permit the address');
   return { url, addresses };
 }
 
 /** Resolves a name's addresses within the time limit. */
-function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
-    signal.addEventListener('abort', () => fail(new Failed('no answer in time')), { once: true });
-    work.then(done, () => fail(new Failed('the name does not resolve')));
+    signal.addEventListener('abort', () => fail(new FetchError('no response in time')), {
+      once: true,
+    });
+    work.then(done, () => fail(new FetchError('the name does not resolve')));
   });
 }
 
@@ -86,15 +92,15 @@ function send(
   { url, addresses }: Target,
   init: FetchInit,
   signal: AbortSignal,
-): Promise<FetchAnswer> {
-  const judged: LookupFunction = (_host, wanted, answer) =>
+): Promise<FetchResponse> {
+  const pinnedLookup: LookupFunction = (_host, wanted, answer) =>
     wanted.all
       ? answer(null, [...addresses])
       : answer(null, addresses[0]!.address, addresses[0]!.family);
   const body = init.body === undefined ? undefined : Buffer.from(init.body);
   const options: RequestOptions & { ca?: string } = {
     method: init.method,
-    lookup: judged,
+    lookup: pinnedLookup,
     signal,
     agent: false,
     ...(init.ca !== undefined && { ca: init.ca }),
@@ -105,33 +111,38 @@ function send(
     },
   };
   return new Promise((done, fail) => {
-    let answered = false;
-    const request = (url.protocol === 'https:' ? secure : plain)(url, options, (response) => {
-      answered = true;
-      read(response).then(done, fail);
-    });
+    let hasResponse = false;
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
+      url,
+      options,
+      (response) => {
+        hasResponse = true;
+        read(response).then(done, fail);
+      },
+    );
     request.on('error', () =>
-      fail(new Failed(signal.aborted ? 'no answer in time' : 'no connection')),
+      fail(new FetchError(signal.aborted ? 'no response in time' : 'no connection')),
     );
     request.on('close', () => {
-      if (!answered) fail(new Failed('no answer'));
+      if (!hasResponse) fail(new FetchError('no response'));
     });
     request.end(body);
   });
 }
 
-async function read(response: IncomingMessage): Promise<FetchAnswer> {
+async function read(response: IncomingMessage): Promise<FetchResponse> {
   const encoding = response.headers['content-encoding'];
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    if (encoding && encoding !== 'identity') throw new Failed('an encoded answer');
+    if (encoding && encoding !== 'identity')
+      throw new FetchError('the response has a content encoding');
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      if ((size += chunk.length) > cap) throw new Failed('too long an answer');
+      if ((size += chunk.length) > maxBytes) throw new FetchError('the response is too long');
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof Failed ? error : new Failed('the answer broke off');
+    throw error instanceof FetchError ? error : new FetchError('the response was cut off');
   } finally {
     response.destroy();
   }
@@ -141,7 +152,7 @@ async function read(response: IncomingMessage): Promise<FetchAnswer> {
   return { status: response.statusCode!, headers, body: Buffer.concat(chunks) };
 }
 
-/** The same way out in the shape the library expects of `fetch`. */
+/** Returns `fetch` in the signature that oidc-provider expects. */
 export function libraryFetch(
   fetch: Fetch,
 ): (

@@ -2,9 +2,7 @@ import { errors } from 'oidc-provider';
 import { StatusError } from '../../registry/status.js';
 import { UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 
-/**
- * An error of the library with a status of its own, which its pages and JSON answers then carry.
- */
+/** Returns an oidc-provider error with its own status, which its pages and JSON responses use. */
 export function libraryError(
   status: number,
   code: string,
@@ -18,19 +16,19 @@ export function libraryError(
   });
 }
 
-const waiting = 'the service cannot reach its store, try again shortly';
-const unsure = 'it is not known whether the change was made';
+const unavailableMessage = 'the service cannot reach its store; try again shortly';
+const unknownOutcomeMessage = 'it is not known whether the change was made';
 
 /**
- * The library's words for what the store or the registry refuses: 503, 504 and 429; anything else
- * as it was.
+ * Returns the oidc-provider error for an error of storage or registry: 503, 504 or 429. Returns any
+ * other error unchanged.
  */
 export function toProviderError(error: unknown): unknown {
   const reason = error instanceof StatusError ? error.reason : undefined;
   if (error instanceof UnavailableError || reason === 'ServiceUnavailable')
-    return libraryError(503, 'temporarily_unavailable', waiting);
+    return libraryError(503, 'temporarily_unavailable', unavailableMessage);
   if (error instanceof UnknownOutcomeError || reason === 'Timeout')
-    return libraryError(504, 'temporarily_unavailable', unsure);
+    return libraryError(504, 'temporarily_unavailable', unknownOutcomeMessage);
   if (reason === 'TooManyRequests')
     return Object.assign(libraryError(429, 'slow_down', 'too many requests'), {
       retryAfter: (error as StatusError).details?.retryAfterSeconds,
@@ -38,7 +36,7 @@ export function toProviderError(error: unknown): unknown {
   return error;
 }
 
-/** Waits for work on the store inside the library, which knows only its own errors. */
+/** Awaits work on the store and throws its errors as oidc-provider errors. */
 export async function withProviderErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

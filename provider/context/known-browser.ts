@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { canonical } from '../../kinds/signin/email-address.js';
+import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { cookieValue } from './cookies.js';
 import type { ProviderServices } from './context.js';
 
-/** The addresses that one browser is remembered for. */
-const max = 3;
+/** The maximum number of addresses that one browser is remembered for. */
+const maxAddresses = 3;
 
 /**
- * A sign-in that this browser made: the keyed hash of the address, and when, in seconds since the
+ * A sign-in of this browser: the keyed hash of the address, and the time in seconds since the
  * epoch.
  */
 type Proof = readonly [hash: string, seconds: number];
@@ -17,14 +17,14 @@ const macOf = (services: ProviderServices, payload: string): Buffer =>
 
 const proofsByRequest = new WeakMap<IncomingMessage, readonly Proof[]>();
 
-/** What a browser holds as proof of earlier sign-ins, verified once a request. */
+/** Returns the earlier sign-ins of a browser, verified once a request. */
 function proofsOf(services: ProviderServices, request: IncomingMessage): readonly Proof[] {
   const proofs = proofsByRequest.get(request) ?? verifiedProofs(services, request);
   proofsByRequest.set(request, proofs);
   return proofs;
 }
 
-/** Nothing where the cookie is not ours, altered, or came with two values. */
+/** Returns an empty list if the cookie is foreign, altered, or present with two values. */
 function verifiedProofs(services: ProviderServices, request: IncomingMessage): Proof[] {
   const value = cookieValue(request.headers.cookie, services.cookies.known);
   const [, payload = '', mac = ''] = /^([\w.~-]{1,300})!([\w-]{43})$/.exec(value ?? '') ?? [];
@@ -41,9 +41,9 @@ function verifiedProofs(services: ProviderServices, request: IncomingMessage): P
 }
 
 const hashOf = (services: ProviderServices, address: string): string =>
-  services.keys.mac('known address', canonical(address)).toString('base64url');
+  services.keys.mac('known address', canonicalAddress(address)).toString('base64url');
 
-/** Whether this browser proves that someone signed in from it with this address. */
+/** Returns true if someone signed in with the address from this browser. */
 export function knowsAddress(
   services: ProviderServices,
   request: IncomingMessage,
@@ -56,8 +56,8 @@ export function knowsAddress(
 }
 
 /**
- * Lets this browser prove later that someone signed in from it with this address; no address is in
- * what it keeps.
+ * Sets the cookie that remembers a sign-in with the address; the cookie holds a keyed hash, never
+ * the address.
  */
 export function rememberAddress(
   services: ProviderServices,
@@ -67,7 +67,10 @@ export function rememberAddress(
 ): void {
   const hash = hashOf(services, address);
   const others = proofsOf(services, request).filter(([other]) => other !== hash);
-  const proofs: Proof[] = [[hash, Math.floor(Date.now() / 1000)], ...others.slice(0, max - 1)];
+  const proofs: Proof[] = [
+    [hash, Math.floor(Date.now() / 1000)],
+    ...others.slice(0, maxAddresses - 1),
+  ];
   const payload = proofs.map((proof) => proof.join('.')).join('~');
   const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);
   response.appendHeader(

@@ -1,4 +1,4 @@
-/** How the library itself tells a Client, with a fresh logout token each time. */
+/** Sends a logout token to a Client, newly issued each time. */
 export type NotifyClient = (
   client: string,
   account: string,

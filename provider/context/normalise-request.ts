@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutAmbiguous, type CookieNames } from './cookies.js';
 
 /**
- * Headers in which Host and protocol are the configured ones and nothing forwarded is left to
- * believe (docs/design/provider.md#trusted-headers).
+ * Returns the headers with the configured host and protocol and without forwarded ones
+ * (docs/design/provider.md#trusted-headers).
  */
 function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttpHeaders {
   const base = new URL(baseURL);
@@ -16,14 +16,21 @@ function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttp
   return { ...rest, host: base.host, 'x-forwarded-proto': base.protocol.slice(0, -1) };
 }
 
-/** Makes a request, in place, what the library may trust. */
-export function normalise(request: IncomingMessage, baseURL: string, names: CookieNames): void {
+/** Rewrites a request in place, so that oidc-provider can trust its headers. */
+export function normaliseRequest(
+  request: IncomingMessage,
+  baseURL: string,
+  names: CookieNames,
+): void {
   const { cookie, ...headers } = ownHeaders(request.headers, baseURL);
-  const kept = withoutAmbiguous(cookie, names);
-  request.headers = { ...headers, ...(kept !== undefined && { cookie: kept }) };
+  const unambiguousCookie = withoutAmbiguous(cookie, names);
+  request.headers = {
+    ...headers,
+    ...(unambiguousCookie !== undefined && { cookie: unambiguousCookie }),
+  };
 }
 
-/** The same request seen with such headers, while anyone who else holds it keeps its own. */
+/** Returns a view of the request with rewritten headers; the original is unchanged. */
 export function rewriteToIssuer(request: IncomingMessage, baseURL: string): IncomingMessage {
   return Object.create(request, {
     headers: { value: ownHeaders(request.headers, baseURL), enumerable: true },

@@ -1,14 +1,14 @@
 import type { Scope } from '../../kinds/claims/scopes.js';
 
-/** About whom, for whom and why claims are asked for. */
+/** A request for claims: the person, the Client and the purpose. */
 export interface ClaimsReviewRequest {
   readonly account: string;
   readonly client: string;
   readonly purpose: 'Preview' | 'Release';
-  /** The consent that an answer is good for. */
+  /** Identifies the consent decision that a cached response is valid for. */
   readonly decision: string;
   readonly scopes: readonly Scope[];
 }
 
-/** Values by scope; undefined for those of a service that gave none. */
-export type Reviewed = ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>;
+/** The values by scope; undefined for scopes whose provider returned none. */
+export type ReviewedClaims = ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>;

@@ -1,4 +1,4 @@
-/** Where the provider answers (docs/design/provider.md#endpoints). */
+/** The provider's endpoints (docs/design/provider.md#endpoints). */
 export const routes = {
   authorization: '/oauth2/auth',
   token: '/oauth2/token',

@@ -1,7 +1,7 @@
 import { nameOf } from '../../security/keyring.js';
 
 /**
- * The name of the Session object of one library session: the same on every replica, and it tells no
- * id.
+ * Returns the name of the Session object of a library session. It is the same on every replica and
+ * does not reveal the uid.
  */
 export const sessionName = (account: string, uid: string): string => `${account}-${nameOf(uid)}`;

@@ -10,7 +10,7 @@ export class ConflictError extends Error {
   override readonly name = 'ConflictError';
   readonly keys: ReadonlySet<string>;
   constructor(keys: Iterable<string>) {
-    super('what this request had read was changed by another one');
+    super('a concurrent request changed an object that this request had read');
     this.keys = new Set(keys);
   }
 }
@@ -43,7 +43,7 @@ export class UnitOfWork {
   readonly #staged = new Map<string, Write>();
   readonly #checks = new Map<string, Check>();
   readonly #parts: StagedWrites[] = [];
-  readonly #makers = new Map<string, () => Promise<StagedWrites>>();
+  readonly #deferred = new Map<string, () => Promise<StagedWrites>>();
   readonly #afterwards = new Map<string, () => void>();
 
   constructor(store: Store, origin: Origin = {}) {
@@ -63,10 +63,10 @@ export class UnitOfWork {
       : undefined;
   }
 
-  /** Writes a key; if it was read before, only if it has not changed. */
+  /** Writes a key; if it was read before, the commit checks that it has not changed. */
   put(key: string, value: Buffer, expires: number): void {
     this.#staged.set(key, { put: key, value, expires });
-    this.unmoved(key);
+    this.checkUnchanged(key);
   }
 
   /** Deletes a key. */
@@ -81,7 +81,7 @@ export class UnitOfWork {
   }
 
   /** Adds a check that a key has not changed since it was read. */
-  unmoved(key: string): void {
+  checkUnchanged(key: string): void {
     if (!this.#reads.has(key)) return;
     const read = this.#reads.get(key);
     this.check({ key, is: read ? read.revision : 'absent' });
@@ -98,11 +98,11 @@ export class UnitOfWork {
   }
 
   /**
-   * Adds writes that `make` creates at each try of the commit; a later call with the same id
-   * replaces it.
+   * Adds writes that `make` creates at each attempt to commit; a later call with the same id
+   * replaces them.
    */
   defer(id: string, make: () => Promise<StagedWrites>): void {
-    this.#makers.set(id, make);
+    this.#deferred.set(id, make);
   }
 
   /** Runs `start` after the commit; a later call with the same id replaces it. */
@@ -110,35 +110,35 @@ export class UnitOfWork {
     this.#afterwards.set(id, start);
   }
 
-  #own(): StagedWrites {
+  #ownWrites(): StagedWrites {
     return { checks: [...this.#checks.values()], writes: [...this.#staged.values()] };
   }
 
-  /** Returns what was gathered, for a commit that someone else makes. */
+  /** Returns the collected checks and writes, for a commit by the caller. */
   async staged(): Promise<readonly StagedWrites[]> {
-    return [this.#own(), ...this.#parts, ...(await this.#made())];
+    return [this.#ownWrites(), ...this.#parts, ...(await this.#deferredWrites())];
   }
 
   /** Commits all writes, if there are any; throws {@link ConflictError}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      const own = this.#own();
-      const parts = [own, ...this.#parts, ...(await this.#made())];
+      const own = this.#ownWrites();
+      const parts = [own, ...this.#parts, ...(await this.#deferredWrites())];
       if (parts.every((part) => part.writes.length === 0)) return this.#clear();
       const outcome = await withProviderErrors(this.#store.commit(parts));
       if (outcome.committed) return this.#committed();
-      const fixed = new Set(
+      const checkedKeys = new Set(
         [own, ...this.#parts].flatMap((part) => part.checks.map((check) => check.key)),
       );
-      const lost = [...outcome.winners.keys()].filter((key) => fixed.has(key));
-      if (lost.length > 0) throw new ConflictError(lost);
+      const conflictingKeys = [...outcome.winners.keys()].filter((key) => checkedKeys.has(key));
+      if (conflictingKeys.length > 0) throw new ConflictError(conflictingKeys);
     }
     throw new ConflictError([]);
   }
 
-  async #made(): Promise<StagedWrites[]> {
+  async #deferredWrites(): Promise<StagedWrites[]> {
     const parts: StagedWrites[] = [];
-    for (const make of this.#makers.values()) parts.push(await withProviderErrors(make()));
+    for (const make of this.#deferred.values()) parts.push(await withProviderErrors(make()));
     return parts;
   }
 
@@ -149,7 +149,7 @@ export class UnitOfWork {
   }
 
   #clear(): void {
-    for (const map of [this.#staged, this.#checks, this.#reads, this.#makers, this.#afterwards])
+    for (const map of [this.#staged, this.#checks, this.#reads, this.#deferred, this.#afterwards])
       map.clear();
     this.#parts.length = 0;
     this.uses.length = 0;

@@ -5,18 +5,18 @@ import { clientName } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { html, type Html } from './html.js';
-import { page, show } from './pages.js';
+import { page, sendPage } from './pages.js';
 
-/** What a device said of itself when it asked to be connected; kept with its device code. */
+/** The device authorization request's origin, stored with its device code. */
 export interface DeviceOrigin {
-  /** The client network it asked from. */
+  /** The client network of the request. */
   readonly network: string;
   readonly userAgent: string;
-  /** When it asked, in milliseconds since the epoch. */
+  /** The time of the request, in milliseconds since the epoch. */
   readonly askedAt: number;
 }
 
-/** Returns what the confirmation will say of the device that makes this request. */
+/** Returns the origin of this request for the confirmation page. */
 export function deviceOrigin(ctx: KoaContext): DeviceOrigin {
   return {
     network: currentUnitOfWork()?.origin.network ?? '',
@@ -25,7 +25,7 @@ export function deviceOrigin(ctx: KoaContext): DeviceOrigin {
   };
 }
 
-/** Shows where a person types what another screen shows (RFC 8628 §3.3). */
+/** Renders the page on which a person enters the user code (RFC 8628 §3.3). */
 export function renderUserCode(
   services: ProviderServices,
   ctx: ProviderContext,
@@ -37,7 +37,7 @@ export function renderUserCode(
     (declined
       ? 'It was not connected.'
       : 'That code is not right or no longer good. Check it and try again.');
-  show(
+  sendPage(
     ctx,
     page(
       services,
@@ -57,8 +57,8 @@ ${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
 }
 
 /**
- * Asks for the device to be confirmed before anything is granted to it: which program, from where,
- * since when and what it may do (RFC 8628 §5.4).
+ * Renders the confirmation page before anything is granted to the device: its program, network,
+ * time and permissions (RFC 8628 §5.4).
  */
 export async function renderUserCodeConfirm(
   services: ProviderServices,
@@ -67,7 +67,7 @@ export async function renderUserCodeConfirm(
   userCode: string,
 ): Promise<void> {
   const name = await clientName(services, ctx.oidc.client!.clientId);
-  show(
+  sendPage(
     ctx,
     page(
       services,
@@ -77,7 +77,7 @@ export async function renderUserCodeConfirm(
 <dl class="values">
 <div><dt>Program</dt><dd><bdi>${describeProgram(origin.userAgent)}</bdi></dd></div>
 <div><dt>Network</dt><dd><bdi dir="ltr">${origin.network || 'unknown'}</bdi></dd></div>
-<div><dt>Asked</dt><dd><time datetime="${toTimestamp(origin.askedAt)}">${sinceWhen(Date.now() - origin.askedAt)}</time></dd></div>
+<div><dt>Asked</dt><dd><time datetime="${toTimestamp(origin.askedAt)}">${timeAgo(Date.now() - origin.askedAt)}</time></dd></div>
 </dl>
 <p>It would be able to:</p>
 <ul class="values">${permissionsOf(services, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
@@ -96,9 +96,9 @@ export async function renderUserCodeConfirm(
   );
 }
 
-/** Shows the end of a device's sign-in in the browser. */
+/** Renders the page after a device was connected. */
 export function renderConnected(services: ProviderServices, ctx: KoaContext): void {
-  show(
+  sendPage(
     ctx,
     page(
       services,
@@ -108,11 +108,9 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
   );
 }
 
-/**
- * What the scopes a device asked for permit, an item each; `openid` alone is what signing in means.
- */
-function permissionsOf(services: ProviderServices, asked: string | undefined): Html[] {
-  const names = new Set((asked ?? '').split(' '));
+/** Returns the permissions of the requested scopes as list items. */
+function permissionsOf(services: ProviderServices, requestedScopes: string | undefined): Html[] {
+  const names = new Set((requestedScopes ?? '').split(' '));
   return services
     .scopes()
     .filter((scope) => names.has(scope.name))
@@ -120,8 +118,8 @@ function permissionsOf(services: ProviderServices, asked: string | undefined): H
     .map((one) => html`<li>${one}</li>`);
 }
 
-/** How long ago something was, in words. */
-function sinceWhen(milliseconds: number): string {
+/** Returns how long ago something was, as a phrase. */
+function timeAgo(milliseconds: number): string {
   const minutes = Math.floor(milliseconds / 60_000);
   if (minutes < 1) return 'less than a minute ago';
   return minutes === 1 ? 'a minute ago' : `${minutes} minutes ago`;

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import type { ProviderServices } from '../context/context.js';
-import { isOfDevice, noteUserCode, presented } from '../adapter/user-code-events.js';
+import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
 import { logRefusal, wrongParameters } from './wrong-parameters.js';
 
-const counted = [
+const countedEvents = [
   'interaction.started',
   'interaction.ended',
   'authorization.success',
@@ -41,21 +41,21 @@ interface RefusedContext {
 }
 
 /**
- * What the library says of a code or token that was used up before; one whose use is lost to
- * another at the same moment is counted where that is found.
+ * The library's error detail for a code or token that was consumed before. A reuse that is detected
+ * by a commit conflict is counted there instead.
  */
-const used = /already (used|consumed)$/;
-/** The same, and the error of a use that was lost to a concurrent one (`revocation.ts`). */
-const reused = /already (used|consumed)$|^used before$/;
+const consumedDetail = /already (used|consumed)$/;
+/** The same, or the error detail of a commit conflict (`revocation.ts`). */
+const reusedDetail = /already (used|consumed)$|^used before$/;
 const models: Readonly<Record<string, string>> = {
   authorization_code: 'AuthorizationCode',
   refresh_token: 'RefreshToken',
   device_code: 'DeviceCode',
 };
 
-/** Counts what the library tells; a fault of its own is logged once, by class and message alone. */
-export function listen(services: ProviderServices, provider: Provider): void {
-  for (const event of counted) provider.on(event, () => services.count(event));
+/** Counts oidc-provider's events and logs its faults. */
+export function registerEventListeners(services: ProviderServices, provider: Provider): void {
+  for (const event of countedEvents) provider.on(event, () => services.count(event));
   provider.on('grant.success', (ctx: GrantContext) => {
     services.metrics?.tokens.inc({ grant_type: grantType(ctx.oidc.params?.grant_type) });
     noteTokens(ctx, { outcome: 'Issued' });
@@ -65,10 +65,10 @@ export function listen(services: ProviderServices, provider: Provider): void {
     (ctx: GrantContext, error: { error?: string; error_detail?: string } | undefined) => {
       const detail = error?.error_detail ?? '';
       noteTokens(ctx, {
-        outcome: reused.test(detail) ? 'Reused' : 'Refused',
+        outcome: reusedDetail.test(detail) ? 'Reused' : 'Refused',
         reason: error?.error,
       });
-      if (!used.test(detail)) return;
+      if (!consumedDetail.test(detail)) return;
       const kind = models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other';
       services.metrics?.singleUseRefused.inc({ kind });
     },
@@ -77,15 +77,15 @@ export function listen(services: ProviderServices, provider: Provider): void {
     if (ctx.oidc.route === 'code_verification') noteUserCode(ctx, { outcome: 'Confirmed' });
   });
   provider.on('authorization.success', (ctx: ProviderContext) => {
-    if (isOfDevice(ctx)) noteUserCode(ctx, { outcome: 'Connected' });
+    if (isDeviceRequest(ctx)) noteUserCode(ctx, { outcome: 'Connected' });
   });
   provider.on(
     'authorization.error',
     (ctx: ProviderContext, error: { error?: string } | undefined) => {
-      if (isOfDevice(ctx)) noteUserCode(ctx, { outcome: 'Failed', reason: error?.error });
+      if (isDeviceRequest(ctx)) noteUserCode(ctx, { outcome: 'Failed', reason: error?.error });
     },
   );
-  const refused = (ctx: RefusedContext, error: { error?: string } | undefined): void => {
+  const logWrongParameters = (ctx: RefusedContext, error: { error?: string } | undefined): void => {
     const parameters = wrongParameters(error?.error ?? '', ctx.oidc?.params);
     if (parameters !== undefined)
       logRefusal(services, error!.error!, parameters, ctx.response.get('Audit-ID'));
@@ -95,38 +95,41 @@ export function listen(services: ProviderServices, provider: Provider): void {
     'pushed_authorization_request.error',
     'device_authorization.error',
   ])
-    provider.on(event, refused);
-  const fault = (error: unknown, auditID: string): void => {
+    provider.on(event, logWrongParameters);
+  const reportFault = (error: unknown, auditID: string): void => {
     services.count('server_error');
     services.metrics?.providerFaults.inc();
     services.log.error({ err: error, auditID }, 'the provider failed');
   };
   provider.on('server_error', (ctx: KoaContext, error: unknown) => {
-    fault(error, ctx.response.get('Audit-ID'));
+    reportFault(error, ctx.response.get('Audit-ID'));
     if (ctx.oidc?.route === 'token')
       noteTokens(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
-    if (isOfDevice(ctx) && presented())
+    if (isDeviceRequest(ctx) && presented())
       noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
   });
-  provider.on('error', (error: unknown) => fault(error, ''));
+  provider.on('error', (error: unknown) => reportFault(error, ''));
 }
 
 /**
- * Names what became of a token request in the audit log and the log; the account as far as what the
- * Client brought says whose it is.
+ * Writes the outcome of a token request to the audit log and the log; the account if the presented
+ * code or token identifies it.
  */
 function noteTokens(
   { req, oidc: { params, entities } }: GrantContext,
-  said: Pick<SignInEvent, 'outcome' | 'reason'>,
+  result: Pick<SignInEvent, 'outcome' | 'reason'>,
 ): void {
   const { Client: client, AccessToken, RefreshToken, AuthorizationCode, DeviceCode } = entities;
   const account = (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())
     ?.accountId;
   const method = grantType(params?.grant_type).split(':').at(-1)!;
-  noteSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...said });
+  noteSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...result });
 }
 
-/** The grant types there are: whatever else a Client may send is no name for a count. */
+/**
+ * The supported grant types. Others are counted as "other", so that a Client cannot create metric
+ * labels.
+ */
 const grantTypes: Readonly<Record<string, string>> = {
   authorization_code: 'authorization_code',
   refresh_token: 'refresh_token',

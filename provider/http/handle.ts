@@ -8,19 +8,19 @@ import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { secureHeaders } from './headers.js';
 import { html } from './html.js';
-import { normalise } from '../context/normalise-request.js';
+import { normaliseRequest } from '../context/normalise-request.js';
 import { page } from './pages.js';
-import { isRepost, repost } from './post-to-get.js';
-import { boundRequest, OverBound } from './request-bounds.js';
+import { isPostToRedirect, redirectToGet } from './post-to-get.js';
+import { assertRequestBounds, OverBound } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
-import { sentenceFor } from './error-messages.js';
+import { errorMessage } from './error-messages.js';
 import { logRefusal } from './wrong-parameters.js';
 
 /**
- * Limits of the endpoints that store something without a sign-in: requests by client network,
- * counted before anything is done.
+ * Request limits by client network for endpoints that store something without a sign-in; counted
+ * before any other work.
  */
-export const limited = new Map(
+export const requestLimits = new Map(
   [
     routes.authorization,
     routes.device_authorization,
@@ -33,11 +33,11 @@ export const limited = new Map(
   ]),
 );
 
-/** Bytes that are kept beside what a request says. */
-const overhead = 2_048;
+/** The bytes stored for each request in addition to its parameters. */
+const recordOverheadBytes = 2_048;
 
-/** What is kept of requests, by client network: bytes in place of requests. */
-export const keptBytes = ({
+/** Returns the limit on stored bytes by client network. */
+export const storedBytesLimit = ({
   signInBytesPerNetwork,
   signInBytesInAll,
   signInWindow,
@@ -49,10 +49,10 @@ export const keptBytes = ({
 });
 
 /**
- * Answers one request to the provider's own paths: our headers, a request the library may trust,
- * then the library in an unit of work; the name of the Client that it was about, where that is known.
+ * Serves one request to the provider's paths: sets headers, normalises the request, and runs
+ * oidc-provider in a unit of work. Returns the name of the request's Client, if known.
  */
-export async function answer(
+export async function handleRequest(
   services: ProviderServices,
   { provider, callback }: BuiltProvider,
   request: IncomingMessage,
@@ -61,25 +61,25 @@ export async function answer(
 ): Promise<string | undefined> {
   try {
     secureHeaders(response, services.settings.baseURL);
-    if (!request.url?.startsWith('/')) return void refuse(services, request, response, 400);
-    normalise(request, services.settings.baseURL, services.cookies);
-    const limit = limited.get(request.url.split('?')[0]!)?.(services.settings.limits);
-    if (limit && !isRepost(request) && network !== undefined)
+    if (!request.url?.startsWith('/')) return void sendError(services, request, response, 400);
+    normaliseRequest(request, services.settings.baseURL, services.cookies);
+    const limit = requestLimits.get(request.url.split('?')[0]!)?.(services.settings.limits);
+    if (limit && !isPostToRedirect(request) && network !== undefined)
       await services.networkLimits?.spend(limit, network, Date.now());
     if (limit) {
-      const bytes = await boundRequest(request, services.settings.limits);
-      if (!isRepost(request) && network !== undefined)
+      const bytes = await assertRequestBounds(request, services.settings.limits);
+      if (!isPostToRedirect(request) && network !== undefined)
         await services.networkLimits?.spend(
-          keptBytes(services.settings.limits),
+          storedBytesLimit(services.settings.limits),
           network,
           Date.now(),
-          bytes + overhead,
+          bytes + recordOverheadBytes,
         );
     }
-    if (isRepost(request))
-      return (await repost(request, response))
+    if (isPostToRedirect(request))
+      return (await redirectToGet(request, response))
         ? undefined
-        : void refuse(services, request, response, 400);
+        : void sendError(services, request, response, 400);
     keepResponseMode(request);
     const unitOfWork = new UnitOfWork(services.store, {
       request,
@@ -96,13 +96,13 @@ export async function answer(
         String(response.getHeader('Audit-ID') ?? ''),
       );
     if (error instanceof OverBound)
-      return void refuse(services, request, response, 400, { description: error.message });
+      return void sendError(services, request, response, 400, { description: error.message });
     if (error instanceof StatusError)
-      return void refuse(services, request, response, error.code, {
+      return void sendError(services, request, response, error.code, {
         retryAfter: error.details?.retryAfterSeconds,
       });
     provider.emit('error', error);
-    return void refuse(services, request, response, 500);
+    return void sendError(services, request, response, 500);
   }
 }
 
@@ -113,10 +113,10 @@ const codes: Readonly<Record<number, string>> = {
 };
 
 /**
- * A short page for what never reaches the library; programs get the error's code. What is left of a
- * body is not read.
+ * Sends an error that oidc-provider does not handle: a page for browsers, the error code for
+ * programs. Does not read the rest of the body.
  */
-function refuse(
+function sendError(
   services: ProviderServices,
   request: IncomingMessage,
   response: ServerResponse,
@@ -126,7 +126,7 @@ function refuse(
   if (response.headersSent) return void response.destroy();
   if (!request.complete) response.shouldKeepAlive = false;
   const error = codes[status] ?? 'server_error';
-  const { title, advice } = sentenceFor(error, status);
+  const { title, advice } = errorMessage(error, status);
   const people = request.headers.accept?.includes('text/html');
   const body = people
     ? page(services, `Error: ${title}`, html`<p>${advice}</p>`, 'error')

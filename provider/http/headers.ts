@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { Client, KoaContext } from 'oidc-provider';
 import { hsts } from '../../security/hsts.js';
 
-const directives =
+const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 /**
- * Our headers, set before the library runs: it then adds the hash of its own script to them
- * (docs/design/provider.md#pages).
+ * Sets the security headers. It runs before oidc-provider, which adds the hash of its own script to
+ * them (docs/design/provider.md#pages).
  */
 export function secureHeaders(response: ServerResponse, baseURL: string): void {
-  response.setHeader('Content-Security-Policy', directives);
+  response.setHeader('Content-Security-Policy', contentSecurityPolicy);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Referrer-Policy', 'same-origin');
   response.setHeader('Cache-Control', 'no-store');
@@ -19,17 +19,17 @@ export function secureHeaders(response: ServerResponse, baseURL: string): void {
 }
 
 /**
- * Where a form of ours may end up for one Client: browsers hold the whole chain of redirects to
- * `form-action`.
+ * Returns the origins that a form may end at for a Client. Browsers apply `form-action` to the
+ * whole redirect chain.
  */
 export function formTargets(client: Client | undefined, params: Record<string, unknown>): string[] {
   if (!client) return [];
   const { redirect_uri: to, post_logout_redirect_uri: after } = params;
-  const named = [
+  const requestedUris = [
     ...(typeof to === 'string' && client.redirectUriAllowed(to) ? [to] : []),
     ...(typeof after === 'string' && client.postLogoutRedirectUriAllowed(after) ? [after] : []),
   ];
-  const uris = [...client.redirectUris, ...client.postLogoutRedirectUris, ...named];
+  const uris = [...client.redirectUris, ...client.postLogoutRedirectUris, ...requestedUris];
   const sources = uris.map((uri) => {
     const { origin, protocol } = new URL(uri);
     return origin === 'null' ? protocol : origin;
@@ -37,7 +37,7 @@ export function formTargets(client: Client | undefined, params: Record<string, u
   return [...new Set(sources)].slice(0, 100);
 }
 
-/** Lets the forms of a page lead back to its Client. */
+/** Adds the targets to the `form-action` directive of the response. */
 export function allowForms(ctx: KoaContext, targets: readonly string[]): void {
   const policy = ctx.response.get('Content-Security-Policy');
   if (targets.length > 0)

@@ -1,6 +1,6 @@
 import { escapeHTML } from '../../security/escape-html.js';
 
-/** HTML that is what it says: made by {@link html} alone. */
+/** Trusted HTML, created only by {@link html}. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -21,7 +21,7 @@ const render = (piece: Piece): string => {
     : escapeHTML(String(piece));
 };
 
-/** A template whose every value is escaped unless it is Html itself. */
+/** A template tag that escapes every value except Html. */
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(strings.reduce((text, string, i) => text + render(pieces[i - 1]) + string));
 }

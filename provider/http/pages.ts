@@ -1,10 +1,10 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
 import { html, type Html } from './html.js';
-import { sentenceFor, sentenceForSignOut, sentenceForStatus } from './error-messages.js';
+import { errorMessage, signOutErrorMessage, statusErrorMessage } from './error-messages.js';
 import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
-/** One small page with the shared style sheet and no script. */
+/** Returns a page with the shared style sheet and without scripts. */
 export function page(
   services: ProviderServices,
   title: string,
@@ -32,14 +32,18 @@ ${body}
 `.text;
 }
 
-/** Makes a page the answer of a request to the library. */
-export function show(ctx: KoaContext, content: string): void {
+/** Sends a page as the response. */
+export function sendPage(ctx: KoaContext, content: string): void {
   ctx.type = 'html';
   ctx.body = content;
 }
 
-/** What came that was wrong, where it may be shown. */
-function sentParts(services: ProviderServices, ctx: KoaContext, error: string): readonly Html[] {
+/** Returns the wrong parameters as HTML, if they may be shown. */
+function wrongParameterHints(
+  services: ProviderServices,
+  ctx: KoaContext,
+  error: string,
+): readonly Html[] {
   if (!mayShowParameters(services)) return [];
   const sent = (ctx as { oidc?: { params?: Record<string, unknown> } }).oidc?.params;
   return Object.entries(wrongParameters(error, sent) ?? {}).map(
@@ -48,8 +52,8 @@ function sentParts(services: ProviderServices, ctx: KoaContext, error: string): 
 }
 
 /**
- * Says what went wrong in our own words; never what the library said, and of the request only while
- * the base URL is loopback.
+ * Renders an error page in our own words, without oidc-provider's description. Shows request
+ * parameters only while the base URL is loopback.
  */
 export function renderError(
   services: ProviderServices,
@@ -57,23 +61,23 @@ export function renderError(
   out: { error: string; error_description?: string },
 ): void {
   const signOut =
-    ctx.oidc?.route === 'end_session' ? sentenceForSignOut(out.error_description) : undefined;
-  const { title, advice } = signOut ?? sentenceFor(out.error, ctx.status);
+    ctx.oidc?.route === 'end_session' ? signOutErrorMessage(out.error_description) : undefined;
+  const { title, advice } = signOut ?? errorMessage(out.error, ctx.status);
   const audit = ctx.response.get('Audit-ID');
-  show(
+  sendPage(
     ctx,
     page(
       services,
       `Error: ${title}`,
-      html`<p>${advice}</p>${sentParts(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      html`<p>${advice}</p>${wrongParameterHints(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
       'error',
     ),
   );
 }
 
-/** The page for a person who went where nothing is, or where nothing can be given now. */
+/** Returns the page for an unknown path or an unavailable resource. */
 export function errorPage(services: ProviderServices, status: number, auditID: string): string {
-  const { title, advice } = sentenceForStatus(status);
+  const { title, advice } = statusErrorMessage(status);
   return page(
     services,
     `Error: ${title}`,
@@ -82,15 +86,15 @@ export function errorPage(services: ProviderServices, status: number, auditID: s
   );
 }
 
-/** Asks before someone is signed out: a link alone never does it. */
+/** Renders the confirmation before a sign-out; a link alone never signs out. */
 export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
   const { secret } = ctx.oidc.session!.state!;
-  show(
+  sendPage(
     ctx,
     page(
       services,
       'Sign out?',
-      html`<p>You will be signed out here, and the services you use from this browser are told.</p>
+      html`<p>You will be signed out here, and the services you use from this browser are notified.</p>
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
 <input type="hidden" name="xsrf" value="${secret}">
 <div class="pair">
@@ -102,7 +106,7 @@ export function renderLogout(services: ProviderServices, ctx: ProviderContext): 
   );
 }
 
-/** The end of a sign-out that leads nowhere else. */
+/** Renders the page after a sign-out without a redirect. */
 export function renderSignedOut(services: ProviderServices, ctx: KoaContext): void {
-  show(ctx, page(services, 'You are signed out', html`<p>You can close this page.</p>`));
+  sendPage(ctx, page(services, 'You are signed out', html`<p>You can close this page.</p>`));
 }

@@ -1,17 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routes } from '../context/routes.js';
 
-const reposted: ReadonlySet<string> = new Set([routes.authorization, routes.end_session]);
-
-/** Whether a request is a form post that is answered as a GET (OpenID Connect Core 3.1.2.1). */
-export const isRepost = (request: IncomingMessage): boolean =>
-  request.method === 'POST' && reposted.has(request.url!.split('?')[0]!);
+const redirectedPaths: ReadonlySet<string> = new Set([routes.authorization, routes.end_session]);
 
 /**
- * Sends the browser to the same request as a GET, which carries its Lax cookies; answers false when
- * the form is none; its length is bounded before.
+ * Returns true if the request is a form post that is redirected to a GET (OpenID Connect Core
+ * §3.1.2.1).
  */
-export async function repost(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+export const isPostToRedirect = (request: IncomingMessage): boolean =>
+  request.method === 'POST' && redirectedPaths.has(request.url!.split('?')[0]!);
+
+/**
+ * Redirects the browser to the same request as a GET, which carries its Lax cookies. Returns false
+ * if the body is not a form. The caller has bounded its length.
+ */
+export async function redirectToGet(
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
   if (!/^application\/x-www-form-urlencoded(\s*;|$)/i.test(request.headers['content-type'] ?? ''))
     return false;
   const chunks: Buffer[] = [];

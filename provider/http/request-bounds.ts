@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
-import { shown } from './wrong-parameters.js';
+import { showableText } from './wrong-parameters.js';
 import type { LimitName, Limits } from '../../registry/limit-settings.js';
 
-/** A request that asks to have more kept of it than is kept of one; says which part is too long. */
+/** A request whose size, or one of whose parameters, exceeds its bound; the message names which. */
 export class OverBound extends Error {
   override readonly name = 'OverBound';
-  /** The parameter that is too long, as it may be shown; none where the whole request is. */
+  /** The too long parameter as it may be shown; empty if the whole request is too long. */
   readonly parameters: Readonly<Record<string, string>>;
 
   constructor(message: string, parameters: Readonly<Record<string, string>> = {}) {
@@ -15,14 +15,14 @@ export class OverBound extends Error {
   }
 }
 
-/** The parameters that are named where they are wrong; no other is shown or logged. */
-const named: ReadonlySet<string> = new Set(['client_id', 'redirect_uri', 'scope']);
+/** The parameters that may be shown and logged if they are wrong. */
+const showable: ReadonlySet<string> = new Set(['client_id', 'redirect_uri', 'scope']);
 
 /**
- * Longest values, in bytes, of parameters whose length a standard or the API bounds. They are not
- * settings, as longer values have no meaning.
+ * The bounds in bytes of parameters whose length a standard or the API limits. They are not
+ * settings, because longer values are never valid.
  */
-const bounds: Readonly<Record<string, number>> = {
+const fixedBounds: Readonly<Record<string, number>> = {
   client_id: 253,
   code_challenge: 128,
   code_challenge_method: 128,
@@ -35,10 +35,9 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /**
- * The setting with the longest value, in bytes, of a parameter; all others have
- * `authorizationParameterSize`.
+ * The settings with the bound in bytes of a parameter; all others use `authorizationParameterSize`.
  */
-const settable: Readonly<Record<string, LimitName>> = {
+const boundSettings: Readonly<Record<string, LimitName>> = {
   state: 'stateSize',
   nonce: 'nonceSize',
   redirect_uri: 'redirectUriSize',
@@ -48,22 +47,25 @@ const settable: Readonly<Record<string, LimitName>> = {
 };
 
 /**
- * Refuses a request of which too much would be kept, before the library sees it: whole requests,
- * and each parameter on its own. A body is read here, within its bound, and handed on as it came.
- * Returns how many bytes the request says.
+ * Throws {@link OverBound} for a request that is too large, before oidc-provider sees it: as a
+ * whole, or in one parameter. Reads a body within its bound and puts it back. Returns the size of
+ * query and body in bytes.
  */
-export async function boundRequest(request: IncomingMessage, limits: Limits): Promise<number> {
+export async function assertRequestBounds(
+  request: IncomingMessage,
+  limits: Limits,
+): Promise<number> {
   const query = request.url!.split('?').slice(1).join('?');
-  refuseLong(query, limits);
+  assertWithinBounds(query, limits);
   if (request.method !== 'POST') return Buffer.byteLength(query);
   const body = await readBounded(request, limits.authorizationRequestSize);
-  handBack(request, body);
-  refuseLong(body.toString(), limits);
+  restoreBody(request, body);
+  assertWithinBounds(body.toString(), limits);
   return Buffer.byteLength(query) + body.length;
 }
 
-/** Throws {@link OverBound} for a form, or a query, that is too long or has a parameter that is. */
-function refuseLong(form: string, limits: Limits): void {
+/** Throws {@link OverBound} if a form or a query, or one of its parameters, is too long. */
+function assertWithinBounds(form: string, limits: Limits): void {
   if (Buffer.byteLength(form) > limits.authorizationRequestSize)
     throw tooLong(limits.authorizationRequestSize);
   for (const [name, value] of new URLSearchParams(form)) {
@@ -71,14 +73,16 @@ function refuseLong(form: string, limits: Limits): void {
     if (Buffer.byteLength(value) > max)
       throw new OverBound(
         `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`,
-        named.has(name) ? { [name]: shown(value) } : {},
+        showable.has(name) ? { [name]: showableText(value) } : {},
       );
   }
 }
 
 function boundOf(name: string, limits: Limits): number {
-  if (Object.hasOwn(bounds, name)) return bounds[name]!;
-  return limits[Object.hasOwn(settable, name) ? settable[name]! : 'authorizationParameterSize'];
+  if (Object.hasOwn(fixedBounds, name)) return fixedBounds[name]!;
+  return limits[
+    Object.hasOwn(boundSettings, name) ? boundSettings[name]! : 'authorizationParameterSize'
+  ];
 }
 
 const tooLong = (max: number): OverBound => new OverBound(`the request is over ${max} bytes`);
@@ -95,11 +99,8 @@ async function readBounded(request: IncomingMessage, max: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-/**
- * Lets the library read a body that has been read already: it asks whether there is one, and
- * iterates over it.
- */
-function handBack(request: IncomingMessage, body: Buffer): void {
+/** Lets oidc-provider read a body that has already been read, through `readable` and `iterator`. */
+function restoreBody(request: IncomingMessage, body: Buffer): void {
   Object.defineProperties(request, {
     readable: { value: true, configurable: true },
     iterator: {

@@ -4,30 +4,30 @@ import { scopesRequiredBy } from '../../kinds/claims/scopes.js';
 import { digest } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { ownedBy, type SignedIn } from '../adapter/accounts.js';
-import { accountPage, apiAudience, builtIn } from '../adapter/built-in-clients.js';
+import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
+import { accountPageClient, apiAudience, builtIn } from '../adapter/built-in-clients.js';
 import { clientName, clientObject } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
 import {
-  decisionOf,
-  signInOf,
-  stamped,
-  stampOf,
+  decisionFromIndex,
+  signInFromIndex,
+  encodeContext,
+  authenticationContextMemo,
   type GrantAuthenticationContext,
 } from '../adapter/indexes.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix } from '../context/records.js';
-import { signedInBy } from './prompts.js';
-import { judgeScopes, refusedIn } from './policy.js';
+import { signInOfSession } from './prompts.js';
+import { decideScopes, refusedScopes } from './policy.js';
 
-const year = 365 * 86_400_000;
+const yearMs = 365 * 86_400_000;
 
 /**
- * What is agreed: the scopes granted, those rejected, the decision they come from, and how the
- * person was signed in.
+ * A consent: the granted and rejected scopes, the decision they come from, and the sign-in of the
+ * person.
  */
-interface Agreement {
+interface Consent {
   readonly account: string;
   readonly client: string;
   readonly scopes: readonly string[];
@@ -37,15 +37,15 @@ interface Agreement {
 }
 
 /**
- * The uid that a remembered decision must name for the Client to be the same one; the built-in ones
- * have none.
+ * Returns the Client uid that a recorded consent must have, so that a recreated Client of the same
+ * name does not inherit it; empty for built-in clients.
  */
 const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined =>
   builtIn.has(name) ? '' : client?.metadata.uid;
 
 /**
- * The remembered decision, unless it is a year old or the Client was made again; the unit of work then
- * depends on it.
+ * Returns the recorded consent; undefined if it is older than a year or the Client was recreated.
+ * The commit of the unit of work checks that it is unchanged.
  */
 export async function rememberedGrant(
   services: ProviderServices,
@@ -59,21 +59,20 @@ export async function rememberedGrant(
     is: stored ? stored.revision : 'absent',
   });
   const grant = stored?.object as GrantObject | undefined;
-  if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > year)
+  if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > yearMs)
     return undefined;
-  const known = await clientObject(services, client);
-  if (grant.internal.firstParty && !known?.spec.firstParty) return undefined;
-  return grant.internal.clientUID === uidOfClient(client, known) ? grant : undefined;
+  const registeredClient = await clientObject(services, client);
+  if (grant.internal.firstParty && !registeredClient?.spec.firstParty) return undefined;
+  return grant.internal.clientUID === uidOfClient(client, registeredClient) ? grant : undefined;
 }
 
 /**
- * Saves a new library Grant with all that is agreed and all that is rejected, stamped with its
- * decision.
+ * Saves a new library Grant with the granted and rejected scopes and its authentication context.
  */
 export async function saveCopy(
   services: ProviderServices,
   provider: Provider,
-  agreement: Agreement,
+  agreement: Consent,
 ): Promise<LibraryGrant> {
   const grant = new provider.Grant({
     accountId: agreement.account,
@@ -86,7 +85,7 @@ export async function saveCopy(
     grant.addResourceScope(apiAudience(services.settings.baseURL), 'api');
   if (agreement.rejected.includes('api'))
     grant.rejectResourceScope(apiAudience(services.settings.baseURL), 'api');
-  currentUnitOfWork()?.memo.set(stampOf(grant.jti), {
+  currentUnitOfWork()?.memo.set(authenticationContextMemo(grant.jti), {
     decision: agreement.decision,
     signedIn: agreement.signedIn,
   } satisfies GrantAuthenticationContext);
@@ -98,8 +97,8 @@ const newID = (): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
 
 /**
- * Which library Grant an authorization uses (docs/design/provider.md#grants): named by the
- * consent, the session's, a new copy, a first party's, or none.
+ * Returns the library Grant for an authorization (docs/design/provider.md#grants): the one the
+ * consent names, the session's, a new copy, or a first party's; undefined if none applies.
  */
 export async function loadExistingGrant(
   services: ProviderServices,
@@ -107,16 +106,16 @@ export async function loadExistingGrant(
 ): Promise<LibraryGrant | undefined> {
   const { provider, client, account, session, result } = ctx.oidc;
   const pair = { account: account!.accountId, client: client!.clientId };
-  const fitting = async (id: string | undefined): Promise<LibraryGrant | undefined> => {
+  const findMatching = async (id: string | undefined): Promise<LibraryGrant | undefined> => {
     const grant = id ? await provider.Grant.find(id) : undefined;
     return grant?.accountId === pair.account && grant.clientId === pair.client ? grant : undefined;
   };
-  const named = await fitting(result?.consent?.grantId);
-  if (named) return named;
+  const consented = await findMatching(result?.consent?.grantId);
+  if (consented) return consented;
   const copy = session!.grantIdFor(pair.client);
-  if (pair.client === accountPage)
+  if (pair.client === accountPageClient)
     return (
-      (await fitting(copy)) ??
+      (await findMatching(copy)) ??
       saveCopy(services, provider, {
         ...pair,
         scopes: ['openid'],
@@ -126,20 +125,20 @@ export async function loadExistingGrant(
       })
     );
   const remembered = await rememberedGrant(services, pair.account, pair.client);
-  const first = (await clientObject(services, pair.client))?.spec.firstParty;
-  if (first && !covers(remembered, ctx.oidc.requestParamOIDCScopes))
-    return agreeForFirstParty(services, ctx, remembered);
+  const isFirstParty = (await clientObject(services, pair.client))?.spec.firstParty;
+  if (isFirstParty && !coversScopes(remembered, ctx.oidc.requestParamOIDCScopes))
+    return grantFirstParty(services, ctx, remembered);
   if (!remembered) return undefined;
   const current =
     copy && (await isCurrent(services, session!, copy, remembered))
-      ? await fitting(copy)
+      ? await findMatching(copy)
       : undefined;
-  return current ?? copyOf(services, ctx, remembered);
+  return current ?? saveCopyForSession(services, ctx, remembered);
 }
 
 /**
- * Whether a session's copy is of the decision as it stands; it is stamped again where the person has
- * signed in again since.
+ * Returns true if the session's copy comes from the current decision. Updates its authentication
+ * context if the person has signed in again.
  */
 async function isCurrent(
   services: ProviderServices,
@@ -149,36 +148,36 @@ async function isCurrent(
 ): Promise<boolean> {
   const key = copiesPrefix(metadata.name) + digest(copy);
   const stamp = await currentUnitOfWork()!.get(key);
-  if (stamp === undefined || decisionOf(stamp) !== decision) return false;
-  if (signInOf(stamp).authenticated !== session.loginTs)
+  if (stamp === undefined || decisionFromIndex(stamp) !== decision) return false;
+  if (signInFromIndex(stamp).authenticated !== session.loginTs)
     currentUnitOfWork()!.put(
       key,
-      stamped({ decision, signedIn: await signedInBy(services, session) }),
-      Date.now() + year,
+      encodeContext({ decision, signedIn: await signInOfSession(services, session) }),
+      Date.now() + yearMs,
     );
   return true;
 }
 
-const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
+const coversScopes = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
   grant !== undefined &&
   [...scopes].every(
     (scope) => grant.spec.scopes.includes(scope) || grant.internal.rejected.includes(scope),
   );
 
 /**
- * A copy for this session, without what policy refuses to share now: a required scope then asks for
- * consent again, an optional one stays out.
+ * Saves a copy for this session without the scopes that policy refuses now: a refused required
+ * scope asks for consent again, an optional one is left out.
  */
-async function copyOf(
+async function saveCopyForSession(
   services: ProviderServices,
   ctx: ProviderContext,
   remembered: GrantObject,
 ): Promise<LibraryGrant> {
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
-  const signedIn = await signedInBy(services, session!);
-  const refused = refusedIn(
-    await judgeScopes(services, account!.accountId, client!.clientId, scopes, signedIn),
+  const signedIn = await signInOfSession(services, session!);
+  const refused = refusedScopes(
+    await decideScopes(services, account!.accountId, client!.clientId, scopes, signedIn),
   );
   const required = await requiredScopes(services, client!.clientId);
   return saveCopy(services, provider, {
@@ -194,26 +193,26 @@ async function copyOf(
   });
 }
 
-/** The scopes without which a Client's sign-in makes no sense. */
+/** Returns the scopes that a Client's sign-in requires. */
 const requiredScopes = async (
   services: ProviderServices,
   client: string,
 ): Promise<ReadonlySet<string>> => scopesRequiredBy(client, await clientObject(services, client));
 
-/** A first party is agreed to on the spot, in our Grant and its copy alike. */
-async function agreeForFirstParty(
+/** Grants a first-party Client its scopes without consent, in the Grant object and its copy. */
+async function grantFirstParty(
   services: ProviderServices,
   ctx: ProviderContext,
   remembered: GrantObject | undefined,
 ): Promise<LibraryGrant> {
   const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
   const pair = { account: account!.accountId, client: client!.clientId };
-  const asked = [...new Set([...(remembered?.spec.scopes ?? []), ...requestParamOIDCScopes])];
-  const signedIn = await signedInBy(services, session!);
-  const decisions = await judgeScopes(services, pair.account, pair.client, asked, signedIn);
-  const refused = refusedIn(decisions);
+  const requested = [...new Set([...(remembered?.spec.scopes ?? []), ...requestParamOIDCScopes])];
+  const signedIn = await signInOfSession(services, session!);
+  const decisions = await decideScopes(services, pair.account, pair.client, requested, signedIn);
+  const refused = refusedScopes(decisions);
   const required = await requiredScopes(services, pair.client);
-  const scopes = asked.filter((scope) => !refused.has(scope));
+  const scopes = requested.filter((scope) => !refused.has(scope));
   const rejected = [...refused].filter((scope) => !required.has(scope));
   const shareDecisions = scopes.flatMap((scope) => {
     const policyDecision = decisions.get(scope)?.name;
@@ -225,7 +224,7 @@ async function agreeForFirstParty(
     | undefined;
   const decision = old ? old.internal.decision + 1 : Date.now();
   const displayName = await clientName(services, pair.client);
-  const owned = ownedBy(pair.account);
+  const owned = ownerReferencesOf(pair.account);
   const clientUID = uidOfClient(pair.client, await clientObject(services, pair.client))!;
   currentUnitOfWork()!.defer(`grant ${name}`, () =>
     services.store.stage(Grant, name, (before) => ({

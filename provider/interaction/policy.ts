@@ -4,8 +4,8 @@ import { accountObject, callerFor, domainOf, type SignedIn } from '../adapter/ac
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 
-/** What policy says to one scope going to one Client. */
-export async function mayShare(
+/** Returns the policy decision about sharing a scope with a Client. */
+export async function decideShare(
   services: ProviderServices,
   account: AccountObject,
   client: string,
@@ -20,7 +20,7 @@ export async function mayShare(
     account: account.metadata.name,
     domain: domainOf(account),
     passkeys: account.status.passkeys,
-    ...fromWhere(),
+    ...siteFact(),
     ...by,
   };
   return services.authorize({
@@ -31,8 +31,8 @@ export async function mayShare(
   });
 }
 
-/** What policy says to a person's sign-in at one Client. */
-export async function maySignIn(
+/** Returns the policy decision about a person's sign-in to a Client. */
+export async function decideSignIn(
   services: ProviderServices,
   account: AccountObject,
   client: string,
@@ -48,22 +48,22 @@ export async function maySignIn(
       account: account.metadata.name,
       domain: domainOf(account),
       passkeys: account.status.passkeys,
-      ...fromWhere(),
+      ...siteFact(),
       ...by,
     },
     ...(record && { record }),
   });
 }
 
-/** Where the browser says that the request under way comes from, as a fact for policy. */
-export function fromWhere(): { site?: string } {
+/** Returns the Sec-Fetch-Site fact of the current request, for policy. */
+export function siteFact(): { site?: string } {
   const request = currentUnitOfWork()?.origin.request;
   const site = request && siteOf(request);
   return site ? { site } : {};
 }
 
-/** What policy says now to sharing each of the scopes. */
-export async function judgeScopes(
+/** Returns the policy decision about sharing each of the scopes. */
+export async function decideScopes(
   services: ProviderServices,
   name: string,
   client: string,
@@ -73,15 +73,15 @@ export async function judgeScopes(
   const account = await accountObject(services, name);
   const decisions = new Map<string, Decision>();
   for (const scope of account ? scopes : [])
-    decisions.set(scope, await mayShare(services, account!, client, scope, signedIn));
+    decisions.set(scope, await decideShare(services, account!, client, scope, signedIn));
   return decisions;
 }
 
 /**
- * Those of the scopes that are refused, but `openid`: where that is refused, so is the whole
- * sign-in, before anything is issued.
+ * Returns the refused scopes except `openid`: if that is refused, the whole sign-in is refused
+ * before anything is issued.
  */
-export const refusedIn = (decisions: ReadonlyMap<string, Decision>): Set<string> =>
+export const refusedScopes = (decisions: ReadonlyMap<string, Decision>): Set<string> =>
   new Set(
     [...decisions]
       .filter(([scope, { allowed }]) => !allowed && scope !== 'openid')

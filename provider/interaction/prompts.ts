@@ -5,27 +5,27 @@ import { whyRefused } from '../../registry/authorizer.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Decision } from '../../registry/kind.js';
 import { accountObject } from '../adapter/accounts.js';
-import { isWeakerThanAsked } from '../context/acr.js';
-import { accountPage } from '../adapter/built-in-clients.js';
-import { claimsOf, phishingResistant } from '../../kinds/session/acr.js';
+import { isWeakerThanDemanded } from '../context/acr.js';
+import { accountPageClient } from '../adapter/built-in-clients.js';
+import { authenticationClaims, phishingResistant } from '../../kinds/session/acr.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
-import { loginMemo } from '../adapter/session-projection.js';
+import { loginMethodMemo } from '../adapter/session-projection.js';
 import { sessionName } from '../context/session-name.js';
 import { withProviderErrors } from '../context/errors.js';
-import { mayShare, maySignIn } from './policy.js';
+import { decideShare, decideSignIn } from './policy.js';
 
 const { Check } = interactionPolicy;
 
 /**
- * What policy says of a live session at a Client, and of sharing `openid` with it, without which
- * there is no sign-in: as it is, with a fresh passkey, or not at all.
+ * The policy's verdict on a live session's sign-in to a Client and, if requested, on sharing
+ * `openid`: permitted, permitted with a fresh passkey, or refused.
  */
 type Verdict =
   | { readonly is: 'Permitted' | 'Stronger' }
   | { readonly is: 'Refused'; readonly decision: Decision };
 
-/** How a sign-in was done, as policy sees it. */
+/** The facts about a sign-in that policy sees; `authenticated` in seconds since the epoch. */
 interface SignedIn {
   readonly methods: readonly string[];
   readonly assurance: string;
@@ -33,16 +33,19 @@ interface SignedIn {
 }
 
 /**
- * How the session's own sign-in was done: this unit of work knows the method where it completes the
- * sign-in, its projection later, a session just begun only how strong it was.
+ * Returns the facts of a session's sign-in. The method comes from this unit of work if it completes
+ * the sign-in, else from the Session object, else it is inferred from the acr.
  */
-export async function signedInBy(services: ProviderServices, session: Session): Promise<SignedIn> {
+export async function signInOfSession(
+  services: ProviderServices,
+  session: Session,
+): Promise<SignedIn> {
   const methods = [
-    (currentUnitOfWork()?.memo.get(loginMemo) as string | undefined) ??
+    (currentUnitOfWork()?.memo.get(loginMethodMemo) as string | undefined) ??
       (session.acr === phishingResistant ? 'Passkey' : 'EmailCode'),
   ];
   const facts = { methods, assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
-  if (currentUnitOfWork()?.memo.has(loginMemo)) return facts;
+  if (currentUnitOfWork()?.memo.has(loginMethodMemo)) return facts;
   const projected = await withProviderErrors(
     services.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)),
   );
@@ -51,17 +54,17 @@ export async function signedInBy(services: ProviderServices, session: Session): 
     : facts;
 }
 
-async function verdictOn(services: ProviderServices, ctx: ProviderContext): Promise<Verdict> {
+async function verdictOf(services: ProviderServices, ctx: ProviderContext): Promise<Verdict> {
   const { session, client } = ctx.oidc;
   const account = session?.accountId ? await accountObject(services, session.accountId) : undefined;
   if (!session || !account || !client) return { is: 'Permitted' };
   const memo = currentUnitOfWork()!.memo;
   const key = `signIn ${session.accountId} ${session.loginTs}`;
-  if (!memo.has(key)) memo.set(key, judge(services, account, session, ctx));
+  if (!memo.has(key)) memo.set(key, decideVerdict(services, account, session, ctx));
   return memo.get(key) as Promise<Verdict>;
 }
 
-async function judge(
+async function decideVerdict(
   services: ProviderServices,
   account: AccountObject,
   session: Session,
@@ -69,29 +72,36 @@ async function judge(
 ): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
   const { clientId } = oidc.client!;
-  const sharesIdentity = clientId !== accountPage && oidc.requestParamOIDCScopes.has('openid');
-  const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => {
-    const signIn = await maySignIn(services, account, clientId, { session: name, ...by }, record);
+  const sharesIdentity =
+    clientId !== accountPageClient && oidc.requestParamOIDCScopes.has('openid');
+  const decide = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => {
+    const signIn = await decideSignIn(
+      services,
+      account,
+      clientId,
+      { session: name, ...by },
+      record,
+    );
     return signIn.allowed && sharesIdentity
-      ? mayShare(services, account, clientId, 'openid', { session: name, ...by }, record)
+      ? decideShare(services, account, clientId, 'openid', { session: name, ...by }, record)
       : signIn;
   };
-  const by = await signedInBy(services, session);
-  if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
-  const stronger = await ask(
+  const by = await signInOfSession(services, session);
+  if ((await decide(by, 'allowed')).allowed) return { is: 'Permitted' };
+  const stronger = await decide(
     {
       methods: ['Passkey'],
-      assurance: claimsOf('Passkey').acr,
+      assurance: authenticationClaims('Passkey').acr,
       authenticated: Math.floor(Date.now() / 1000),
     },
     'never',
   );
-  return stronger.allowed ? { is: 'Stronger' } : { is: 'Refused', decision: await ask(by) };
+  return stronger.allowed ? { is: 'Stronger' } : { is: 'Refused', decision: await decide(by) };
 }
 
 /**
- * The library's prompts with our own checks added: a gone account, a sign-in too weak, a sign-in
- * refused (docs/design/provider.md#added-prompts).
+ * Returns oidc-provider's prompts with added checks: a deleted account, a sign-in too weak, a
+ * refused sign-in (docs/design/provider.md#added-prompts).
  */
 export function interactionPrompts(
   services: ProviderServices,
@@ -104,28 +114,28 @@ export function interactionPrompts(
   return prompts;
 }
 
-/** What asks for a sign-in besides the library's own reasons. */
+/** Returns the checks that require a sign-in, in addition to oidc-provider's own. */
 function loginChecks(services: ProviderServices): InstanceType<typeof Check>[] {
   return [
     new Check(
       'account_gone',
-      'the account of this session is gone',
+      'the account or the session has ended',
       'login_required',
       async (ctx) =>
         ctx.oidc.session?.accountId !== undefined &&
-        (ctx.oidc.account === undefined || !(await counts(services, ctx.oidc.session))),
+        (ctx.oidc.account === undefined || !(await isSignInValid(services, ctx.oidc.session))),
     ),
     new Check(
       'assurance_required',
       'a stronger sign-in is required',
       'login_required',
-      async (ctx) => (await verdictOn(services, ctx)).is === 'Stronger',
+      async (ctx) => (await verdictOf(services, ctx)).is === 'Stronger',
     ),
     new Check(
       'acr_required',
-      'a sign-in as strong as was asked for is required',
+      'a sign-in that satisfies the requested acr is required',
       'login_required',
-      (ctx) => isWeakerThanAsked(ctx, services.settings),
+      (ctx) => isWeakerThanDemanded(ctx, services.settings),
     ),
     new Check(
       'device_reauthentication',
@@ -136,12 +146,12 @@ function loginChecks(services: ProviderServices): InstanceType<typeof Check>[] {
   ];
 }
 
-/** What asks for consent, or refuses it, besides the library's own reasons. */
+/** Returns the checks that require or refuse consent, in addition to oidc-provider's own. */
 function consentChecks(services: ProviderServices): InstanceType<typeof Check>[] {
   return [
     new Check(
       'loopback_redirect',
-      'an app on the person’s own machine is asked for every time',
+      'an app with a loopback redirect needs consent every time',
       'interaction_required',
       ({ oidc }) =>
         oidc.params?.response_type !== 'none' &&
@@ -152,15 +162,15 @@ function consentChecks(services: ProviderServices): InstanceType<typeof Check>[]
       'policy_refused',
       'the policy refuses this sign-in',
       'access_denied',
-      async (ctx) => (await verdictOn(services, ctx)).is === 'Refused',
+      async (ctx) => (await verdictOf(services, ctx)).is === 'Refused',
       (ctx) => refusalOf(services, ctx),
     ),
   ];
 }
 
 /**
- * Whether a device is about to be connected by a person whose last sign-in is older than what a
- * change of credentials needs (RFC 8628 §5.4).
+ * Returns true if a device is being connected with a sign-in older than `limits.recentSignIn` (RFC
+ * 8628 §5.4).
  */
 function isStaleForDevice({ settings }: ProviderServices, { oidc }: ProviderContext): boolean {
   const isDevice =
@@ -175,19 +185,16 @@ function isStaleForDevice({ settings }: ProviderServices, { oidc }: ProviderCont
 }
 
 /**
- * Whether a redirect leads to the person's own machine, where any program can take an app's place
- * (RFC 8252 §8.6).
+ * Returns true if a redirect leads to loopback, where any local program can impersonate an app (RFC
+ * 8252 §8.6).
  */
 function isOnLoopback(redirect: unknown): boolean {
   if (typeof redirect !== 'string' || !URL.canParse(redirect)) return false;
   return isLoopback(new URL(redirect).hostname);
 }
 
-/**
- * Whether the sign-in of a session, which may have been on its way for a while, still counts at the
- * account.
- */
-async function counts(services: ProviderServices, session: Session): Promise<boolean> {
+/** Returns true if the account has not revoked the session's sign-in since it began. */
+async function isSignInValid(services: ProviderServices, session: Session): Promise<boolean> {
   const account = await accountObject(services, session.accountId!);
   return (
     account !== undefined &&
@@ -203,7 +210,7 @@ async function refusalOf(
   services: ProviderServices,
   ctx: ProviderContext,
 ): Promise<Record<string, unknown>> {
-  const verdict = await verdictOn(services, ctx);
+  const verdict = await verdictOf(services, ctx);
   if (verdict.is !== 'Refused') return {};
   const { name } = verdict.decision;
   return {

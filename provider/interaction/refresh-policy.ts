@@ -1,21 +1,18 @@
 import { errors, type ProviderContext, type Token } from 'oidc-provider';
-import { grantSignIn } from './grant-sign-in.js';
+import { signInOfGrant } from './grant-sign-in.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
-import { mayShare, maySignIn } from './policy.js';
+import { decideShare, decideSignIn } from './policy.js';
+
+/** The scopes that a refresh needs: the identity, offline access, and the command's API. */
+const vitalScopes: ReadonlySet<string> = new Set(['openid', 'offline_access', 'api']);
 
 /**
- * Scopes without which a refresh makes no sense: who it is, to go on at all, and all that the
- * command's tokens are for.
+ * Applies the current policy to a refresh, with the facts of the original sign-in. Throws
+ * `invalid_grant` (RFC 6749 §5.2) without consuming the token if policy refuses the sign-in or a
+ * vital scope. Removes other refused scopes that have no claims; claims are decided when they are
+ * released.
  */
-const vital: ReadonlySet<string> = new Set(['openid', 'offline_access', 'api']);
-
-/**
- * Puts a refresh to the policy now in force, as the sign-in it goes back to: refused where the
- * person may not sign in to the Client any more or share what it goes on with (`invalid_grant`, RFC
- * 6749 5.2; the token stays unused); other scopes that no claims would be asked about later are
- * left out.
- */
-export async function judgeRefresh(
+export async function applyRefreshPolicy(
   services: ProviderServices,
   ctx: ProviderContext,
   account: AccountObject,
@@ -23,17 +20,18 @@ export async function judgeRefresh(
 ): Promise<void> {
   const { client, grant } = ctx.oidc;
   const { clientId } = client!;
-  const signedIn = await grantSignIn(services, account.metadata.name, clientId, token.grantId!);
-  if (!(await maySignIn(services, account, clientId, signedIn)).allowed)
+  const signedIn = await signInOfGrant(services, account.metadata.name, clientId, token.grantId!);
+  if (!(await decideSignIn(services, account, clientId, signedIn)).allowed)
     throw new errors.InvalidGrant('policy refuses the sign-in');
   const scopes = new Set(token.scope?.split(' '));
   for (const { name } of services
     .scopes()
     .filter(
-      (scope) => scopes.has(scope.name) && (vital.has(scope.name) || scope.claims.length === 0),
+      (scope) =>
+        scopes.has(scope.name) && (vitalScopes.has(scope.name) || scope.claims.length === 0),
     )) {
-    if ((await mayShare(services, account, clientId, name, signedIn)).allowed) continue;
-    if (vital.has(name)) throw new errors.InvalidGrant('policy refuses a scope');
+    if ((await decideShare(services, account, clientId, name, signedIn)).allowed) continue;
+    if (vitalScopes.has(name)) throw new errors.InvalidGrant('policy refuses a scope');
     grant!.rejectOIDCScope(name);
   }
 }

@@ -6,7 +6,7 @@ import { WatchQuota } from '../../apiserver/handlers/watch-quota.js';
 import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { loginLimit } from '../../kinds/interaction/login.js';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
-import { keptBytes, limited } from '../../provider/http/handle.js';
+import { storedBytesLimit, requestLimits } from '../../provider/http/handle.js';
 import { userCodeLimit } from '../../provider/adapter/user-code.js';
 import { defaultLimits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
@@ -92,11 +92,11 @@ const limits = defaultLimits;
 const rows: (readonly [string, string, Limit, number])[] = [
   ['mails', '15 minutes', mailLimits(limits, 'stranger').network, 1],
   ['wrong codes', '15 minutes', wrongCodes(limits), 1],
-  ['authorization requests', '1 minute', limited.get('/oauth2/auth')!(limits), 1],
-  ['pushed requests', '1 minute', limited.get('/oauth2/par')!(limits), 1],
+  ['authorization requests', '1 minute', requestLimits.get('/oauth2/auth')!(limits), 1],
+  ['pushed requests', '1 minute', requestLimits.get('/oauth2/par')!(limits), 1],
   ['tries to sign in', '1 minute', loginLimit(limits), 1],
   ['wrong codes of devices', '15 minutes', userCodeLimit(limits), 1],
-  ['KiB kept of requests', '10 minutes', keptBytes(limits), 1_024],
+  ['KiB kept of requests', '10 minutes', storedBytesLimit(limits), 1_024],
 ];
 
 test('the page says what one stranger was measured to get, by each sort of network', async () => {

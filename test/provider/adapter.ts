@@ -39,18 +39,21 @@ export function adapterCases(
       cookies: cookieNames(house.baseURL),
       fetch: undefined as never,
       epoch,
-      groups: { of: async () => [] },
+      groups: { groupsOf: async () => [] },
       operatorPasskeys: {
-        of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+        currentFacts: async () => ({
+          operatorsHavePasskeys: false,
+          operatorsHaveFullPasskeys: false,
+        }),
       },
-      reviews: { ask: async () => new Map() },
-      suppliers: { named: () => undefined, scopes: [], settled: undefined },
+      reviews: { requestClaims: async () => new Map() },
+      scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
       scopes: () => [],
       stylesheet: () => '',
       signIns: new SignInMetrics(),
       count: () => {},
-      afterwards: () => {},
-      touched: () => {},
+      runInBackground: () => {},
+      noteActivity: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter =>
       new StoreAdapter(model, foundation(epoch));
@@ -103,7 +106,9 @@ export function adapterCases(
     });
 
     test('refuses an object without an end, and takes ends in the past as one second', async () => {
-      await expect(adapter('AccessToken').upsert(newID(), {})).rejects.toThrow('without an end');
+      await expect(adapter('AccessToken').upsert(newID(), {})).rejects.toThrow(
+        'must have an expiry',
+      );
       for (const life of [0, -5, 0.4]) {
         const id = newID();
         await adapter('AccessToken').upsert(id, { jti: id, exp: seconds() }, life);

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { Answers } from '../../provider/claims/response-cache.js';
-import { Breaker } from '../../provider/claims/circuit-breaker.js';
+import { ResponseCache } from '../../provider/claims/response-cache.js';
+import { CircuitBreaker } from '../../provider/claims/circuit-breaker.js';
 
 let now = 0;
 jest.spyOn(performance, 'now').mockImplementation(() => now);
@@ -9,13 +9,13 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const fail = (breaker: Breaker, times: number, version = '1'): void => {
+const fail = (breaker: CircuitBreaker, times: number, version = '1'): void => {
   for (let i = 0; i < times; i += 1)
     if (breaker.enter('s', version)) breaker.leave('s', version, false);
 };
 
 test('five failures in a row keep everybody away for half a minute, then one tries for all', () => {
-  const breaker = new Breaker();
+  const breaker = new CircuitBreaker();
   fail(breaker, 4);
   breaker.leave('s', '1', true);
   fail(breaker, 4);
@@ -37,7 +37,7 @@ test('five failures in a row keep everybody away for half a minute, then one tri
 });
 
 test('a supplier that was changed begins anew', () => {
-  const breaker = new Breaker();
+  const breaker = new CircuitBreaker();
   fail(breaker, 5);
   expect(breaker.enter('s', '2')).toBe(true);
   breaker.leave('s', '1', false);
@@ -47,19 +47,19 @@ test('a supplier that was changed begins anew', () => {
 
 test('an answer is asked for once a minute, for all who want no more than it covers; no answer is not kept', async () => {
   jest.useFakeTimers();
-  const answers = new Answers<string>();
+  const answers = new ResponseCache<string>();
   let asked = 0;
   const ask = async (): Promise<string> => `answer ${++asked}`;
   expect(
-    await Promise.all([answers.of('k', ['a', 'b'], ask), answers.of('k', ['b'], ask)]),
+    await Promise.all([answers.get('k', ['a', 'b'], ask), answers.get('k', ['b'], ask)]),
   ).toEqual(['answer 1', 'answer 1']);
-  expect(await answers.of('other', ['a'], ask)).toBe('answer 2');
-  expect(await answers.of('k', ['c'], ask)).toBe('answer 3');
-  expect(await answers.of('k', ['a'], ask)).toBe('answer 4');
+  expect(await answers.get('other', ['a'], ask)).toBe('answer 2');
+  expect(await answers.get('k', ['c'], ask)).toBe('answer 3');
+  expect(await answers.get('k', ['a'], ask)).toBe('answer 4');
   jest.advanceTimersByTime(59_999);
-  expect(await answers.of('k', ['a'], ask)).toBe('answer 4');
+  expect(await answers.get('k', ['a'], ask)).toBe('answer 4');
   jest.advanceTimersByTime(1);
-  expect(await answers.of('k', ['a'], ask)).toBe('answer 5');
-  expect(await answers.of('none', ['a'], async () => undefined)).toBeUndefined();
-  expect(await answers.of('none', ['a'], ask)).toBe('answer 6');
+  expect(await answers.get('k', ['a'], ask)).toBe('answer 5');
+  expect(await answers.get('none', ['a'], async () => undefined)).toBeUndefined();
+  expect(await answers.get('none', ['a'], ask)).toBe('answer 6');
 });

@@ -635,7 +635,7 @@ describe('a supplier that', () => {
       name: 'card',
       allowed: false,
       required: false,
-      description: 'No provider supplies it any more.',
+      description: 'No claims provider supplies this scope any more.',
     });
     await waiting.tab
       .post(`${waiting.path}/consent`, { spec: { scopes: ['openid', 'card'] } })

@@ -82,7 +82,7 @@ describe.each(['embedded', 'etcd'] as const)('lifetimes, on the %s store', (stor
         reason: 'FieldValueInvalid',
         field: 'spec.lifetimes.signIn',
         message:
-          'Invalid value: must be from 1m to 2160h: people would prove themselves without end, or never again; got 1s',
+          'Invalid value: must be from 1m to 2160h: people would have to sign in constantly, or never again; got 1s',
       },
     ]);
     expect(await refused({ idToken: 'long' })).toMatchObject([{ field: 'spec.lifetimes.idToken' }]);

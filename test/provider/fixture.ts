@@ -11,11 +11,11 @@ import { Grant, grantName } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group/group.js';
 import { Memberships } from '../../kinds/group/membership-index.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
-import { Suppliers } from '../../kinds/claims/scope-index.js';
+import { ScopeIndex } from '../../kinds/claims/scope-index.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session/session.js';
-import { claimsOf } from '../../kinds/session/acr.js';
+import { authenticationClaims } from '../../kinds/session/acr.js';
 import {
   createIdentityProvider,
   type IdentityProvider,
@@ -106,8 +106,8 @@ const permitted: Decision = { allowed: true, reasons: [] };
 
 /** No operator has a passkey here. */
 const noOperators = {
-  held: () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
-  of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+  cachedFacts: () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+  currentFacts: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
 };
 
 /**
@@ -194,7 +194,7 @@ export class House {
     });
     const outbox = new Outbox(store, keys, log);
     const groups = new Memberships(store, []);
-    const suppliers = new Suppliers(store);
+    const scopeIndex = new ScopeIndex(store);
     identity.it = createIdentityProvider({
       store,
       storage,
@@ -203,7 +203,7 @@ export class House {
       authorize,
       groups,
       operatorPasskeys: noOperators,
-      suppliers,
+      scopeIndex,
       stylesheet: () => '/assets/site.css',
       log,
       outbox,
@@ -211,7 +211,7 @@ export class House {
     });
     await watchCache.start();
     await groups.start();
-    await suppliers.start();
+    await scopeIndex.start();
     outbox.start();
     const closers = [
       () => closeServer(server),
@@ -219,7 +219,7 @@ export class House {
       () => outbox.stop(),
       async () => {
         groups.stop();
-        suppliers.stop();
+        scopeIndex.stop();
       },
       () => watchCache.stop(),
       ...(own ? [() => own.close()] : []),
@@ -268,7 +268,7 @@ export class House {
       look: async () => before,
     }[action]!;
     const after = await change();
-    await this.identity.ports(request, response).finish(after);
+    await this.identity.ports(request, response).submitResult(after);
     const returnTo =
       after.internal.returnTo &&
       this.keys
@@ -289,8 +289,8 @@ export class House {
           account: query.get('account')!,
           method,
           seconds: Math.floor(Date.now() / 1000),
-          acr: claimsOf(method).acr,
-          amr: [...claimsOf(method).amr],
+          acr: authenticationClaims(method).acr,
+          amr: [...authenticationClaims(method).amr],
         };
       }),
     );

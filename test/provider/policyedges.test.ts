@@ -178,7 +178,7 @@ test('what could not be previewed is agreed to by the names that were shown, and
   const unread = await begun.tab
     .post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } })
     .fails(422, 'Invalid', 'spec.scopes[1]');
-  expect(unread.message).toContain('was not shown yet');
+  expect(unread.message).toContain('were not shown yet');
   expect(mine((await begun.tab.get(path).is(200)).body.status.consent.scopes, 'pet')).toMatchObject(
     {
       preview: [],

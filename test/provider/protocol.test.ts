@@ -8,15 +8,15 @@ import { RelyingParty } from './relyingparty.js';
 
 let house: House;
 let scopes = builtInScopes;
-const suppliers = {
-  named: () => undefined,
+const scopeIndex = {
+  provider: () => undefined,
   get scopes() {
     return scopes;
   },
   settled: undefined,
 };
 beforeAll(async () => {
-  house = await House.open({ deps: { suppliers } });
+  house = await House.open({ deps: { scopeIndex } });
 });
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);

@@ -1,5 +1,5 @@
 import { ConfigError } from '../options/config.js';
-import { takesPasskeys } from '../../../kinds/passkey/rp-id.js';
+import { canBeRelyingPartyId } from '../../../kinds/passkey/rp-id.js';
 import { toStatusError } from '../../../registry/storage-errors.js';
 import type { Log } from '../../../observability/log.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
@@ -17,7 +17,7 @@ export async function relyingPartyID(
   log?: Log,
 ): Promise<string> {
   const host = new URL(baseURL).hostname;
-  if (!takesPasskeys(host))
+  if (!canBeRelyingPartyId(host))
     log?.warn(
       { baseURL },
       'passkeys are not offered: browsers take them only where the base URL has a name in it, not an IP address',

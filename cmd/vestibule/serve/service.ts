@@ -10,16 +10,16 @@ import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js'
 import { actions, kinds } from '../../../kinds/index.js';
 import { Memberships } from '../../../kinds/group/membership-index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
-import { operatorsNow } from '../../../kinds/group/operators.js';
+import { currentOperators } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/interaction/delivery.js';
 import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
-import { webauthn } from '../../../kinds/passkey/webauthn/library.js';
+import { loadWebauthn } from '../../../kinds/passkey/webauthn/library.js';
 import { openEngine } from '../../../policy/engine.js';
-import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/worker.js';
+import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
-import { declareBuiltIn, Suppliers } from '../../../kinds/claims/scope-index.js';
+import { declareBuiltIn, ScopeIndex } from '../../../kinds/claims/scope-index.js';
 import { openMail } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
@@ -154,7 +154,7 @@ async function openBase({ config, log, given, held, links }: StartContext) {
       ? undefined
       : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
-    operators: () => operatorsNow(links.store!, links.groups!),
+    operators: () => currentOperators(links.store!, links.groups!),
     onEvaluationError: EvaluationErrorLog.handler(log),
     evaluationSeconds: metrics?.policyEvaluation,
   });
@@ -200,11 +200,11 @@ async function openProvider(
   { storage, metrics }: Base,
   { store, keys, settings, authorize, outbox }: Core,
 ): Promise<IdentityProvider> {
-  const suppliers = new Suppliers(store);
+  const scopeIndex = new ScopeIndex(store);
   const groups = new Memberships(store, config.operators);
   links.groups = groups;
   const operatorPasskeys = new OperatorPasskeys(store, groups);
-  await follow(groups, suppliers, operatorPasskeys, held);
+  await follow(groups, scopeIndex, operatorPasskeys, held);
   const provider = createIdentityProvider({
     store,
     storage,
@@ -213,7 +213,7 @@ async function openProvider(
     authorize,
     groups,
     operatorPasskeys,
-    suppliers,
+    scopeIndex,
     stylesheet: () => links.server!.stylesheet,
     log,
     outbox,
@@ -221,8 +221,8 @@ async function openProvider(
     metrics,
   });
   links.provider = provider;
-  held.add(provider.unproven.follow());
-  await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
+  held.add(provider.unfinishedSignIns.follow());
+  await Promise.all([declareBuiltIn(store), cancelRestoredRecoveries(store, log)]);
   return provider;
 }
 
@@ -348,17 +348,17 @@ const countsOf = (
 /** Three indexes, kept up with their kinds until the stop. */
 async function follow(
   groups: Memberships,
-  suppliers: Suppliers,
+  scopeIndex: ScopeIndex,
   operatorPasskeys: OperatorPasskeys,
   held: DisposableStack,
 ): Promise<void> {
   held.add(() => {
     groups.stop();
-    suppliers.stop();
+    scopeIndex.stop();
     operatorPasskeys.stop();
   });
   operatorPasskeys.start();
-  await Promise.all([groups.start(), suppliers.start()]);
+  await Promise.all([groups.start(), scopeIndex.start()]);
 }
 
 /** Which front proxies are believed, followed until the stop. */
@@ -378,7 +378,7 @@ const warm = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {
       registry.warm();
-      webauthn().then(
+      loadWebauthn().then(
         () => resolve(),
         (error) => {
           log.error({ err: error }, 'passkeys cannot be verified');

@@ -1,21 +1,21 @@
 /**
- * Why an authenticator's answer is not accepted: for audits and tests alone, people are told one
- * sentence for all of them.
+ * The reason why a WebAuthn response is refused. It is for audits and tests only; the API returns
+ * one message for all reasons.
  */
 export class WebAuthnError extends Error {
   override readonly name = 'WebAuthnError';
 }
 
-/** Throws a WebAuthnError unless it holds. */
-export function assert(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new WebAuthnError(otherwise);
+/** Throws a WebAuthnError with `message` unless `condition` is true. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new WebAuthnError(message);
 }
 
-/** Returns what `read` does; a WebAuthnError stands for whatever it throws of hostile bytes. */
-export function readable<T>(read: () => T, otherwise: string): T {
+/** Returns the result of `read`; throws a WebAuthnError with `message` if it throws anything. */
+export function readable<T>(read: () => T, message: string): T {
   try {
     return read();
   } catch {
-    throw new WebAuthnError(otherwise);
+    throw new WebAuthnError(message);
   }
 }

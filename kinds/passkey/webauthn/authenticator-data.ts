@@ -1,33 +1,35 @@
 import type { ParsedAuthenticatorData } from '@simplewebauthn/server/helpers';
 import { assert, readable } from './assert.js';
-import { webauthn } from './library.js';
+import { loadWebauthn } from './library.js';
 
-const mapType = 5;
+const cborMapType = 5;
 
 /**
- * Authenticator data as the library parses it (WebAuthn 3, 6.1), where a credential is in it in the
- * one ceremony that makes one, and its CBOR is whole and stands there as it would be written again;
- * else a WebAuthnError.
+ * Returns authenticator data as the library parses it (WebAuthn 3 §6.1). Throws a WebAuthnError
+ * unless it holds a credential exactly if `isRegistration`, and its CBOR is complete and canonical.
  */
 export async function readAuthenticatorData(
   bytes: Uint8Array,
-  attested: boolean,
+  isRegistration: boolean,
 ): Promise<ParsedAuthenticatorData> {
-  const { parseAuthenticatorData } = await webauthn();
+  const { parseAuthenticatorData } = await loadWebauthn();
   const data = readable(
     () => parseAuthenticatorData(new Uint8Array(bytes)),
-    'authenticator data: cannot be read',
+    'authenticator data: malformed',
   );
-  assert(data.flags.at === attested, 'authenticator data: a credential in the wrong ceremony');
+  assert(
+    data.flags.at === isRegistration,
+    'authenticator data: credential data in the wrong ceremony',
+  );
   const { credentialPublicKey: key, extensionsDataBuffer: extensions } = data;
-  const written = Buffer.concat([key, extensions].filter((part) => part !== undefined));
+  const canonicalCbor = Buffer.concat([key, extensions].filter((part) => part !== undefined));
   assert(
-    written.equals(bytes.subarray(bytes.length - written.length)),
-    'authenticator data: CBOR that is cut off or not in its shortest form',
+    canonicalCbor.equals(bytes.subarray(bytes.length - canonicalCbor.length)),
+    'authenticator data: CBOR is truncated or not canonical',
   );
   assert(
-    extensions === undefined || extensions[0]! >> 5 === mapType,
-    'authenticator data: extensions that are no map',
+    extensions === undefined || extensions[0]! >> 5 === cborMapType,
+    'authenticator data: extensions are not a map',
   );
   return data;
 }

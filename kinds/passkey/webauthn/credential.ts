@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { fromBase64url } from './base64url.js';
 import { assert } from './assert.js';
 
-const encoded = (what: string) => z.string().max(16_384).describe(`${what}, base64url.`);
+const encoded = (member: string) => z.string().max(16_384).describe(`${member}, base64url.`);
 const common = {
   id: encoded('The credential id'),
-  rawId: encoded('The same').optional(),
+  rawId: encoded('The same as id').optional(),
   type: z.string().max(64).optional().describe('public-key.'),
 };
 
 /**
- * A passkey's answer at a sign-in (WebAuthn's AuthenticationResponseJSON); members that browsers
- * add are ignored, never believed.
+ * The assertion of a sign-in (WebAuthn 3, AuthenticationResponseJSON). Additional members from
+ * browsers are ignored.
  */
 export const Assertion = z
   .object({
@@ -21,17 +21,17 @@ export const Assertion = z
         clientDataJSON: encoded('Client data'),
         authenticatorData: encoded('Authenticator data'),
         signature: encoded('Signature'),
-        userHandle: encoded('Whose it is').nullable().optional(),
+        userHandle: encoded('User handle').nullable().optional(),
       })
       .passthrough()
-      .describe('The answer itself.'),
+      .describe('The authenticator response.'),
   })
   .passthrough();
 export type Assertion = z.infer<typeof Assertion>;
 
 /**
- * A passkey's answer at its registration (WebAuthn's RegistrationResponseJSON); members that
- * browsers add are ignored, never believed.
+ * The response of a registration (WebAuthn 3, RegistrationResponseJSON). Additional members from
+ * browsers are ignored.
  */
 export const NewCredential = z
   .object({
@@ -44,24 +44,24 @@ export const NewCredential = z
           .array(z.string().max(64))
           .max(32)
           .optional()
-          .describe('How the authenticator can be reached.'),
+          .describe('The transports of the authenticator.'),
       })
       .passthrough()
-      .describe('The answer itself.'),
+      .describe('The authenticator response.'),
   })
   .passthrough();
 export type NewCredential = z.infer<typeof NewCredential>;
 
-/** What is sent to register a passkey. */
+/** Returns the schema of a registration request. */
 export const NewPasskey = (displayName: z.ZodTypeAny) =>
   z.object({
-    displayName: displayName.optional().describe('The name to give it.'),
-    credential: NewCredential.describe('The registration answer of the browser.'),
+    displayName: displayName.optional().describe('The name of the passkey.'),
+    credential: NewCredential.describe('The WebAuthn registration response from the browser.'),
   });
 
 /**
- * The bytes of a credential id: canonical, 16 to 1,023 of them; what else names the credential
- * agrees with it (docs/design/security.md#passkeys).
+ * Returns the bytes of a credential id. Throws a WebAuthnError unless it is canonical base64url of
+ * 16 to 1,023 bytes and the other members agree with it (docs/design/security.md#passkeys).
  */
 export function credentialID({
   id,
@@ -69,8 +69,8 @@ export function credentialID({
   type,
 }: Pick<Assertion, 'id' | 'rawId' | 'type'>): Buffer {
   const bytes = fromBase64url(id, 1023);
-  assert(bytes !== undefined && bytes.length >= 16, 'credential: an id that cannot be one');
-  assert(rawId === undefined || rawId === id, 'credential: two ids');
-  assert(type === undefined || type === 'public-key', 'credential: of another type');
+  assert(bytes !== undefined && bytes.length >= 16, 'credential: invalid id');
+  assert(rawId === undefined || rawId === id, 'credential: id and rawId differ');
+  assert(type === undefined || type === 'public-key', 'credential: type is not public-key');
   return bytes;
 }

@@ -4,10 +4,10 @@ type Library = typeof import('@simplewebauthn/server') &
 let loading: Promise<Library> | undefined;
 
 /**
- * `@simplewebauthn/server` with its helpers, which answers for every signature; loaded when it is
- * first needed: 220 ms that no start waits for.
+ * Returns `@simplewebauthn/server` with its helpers. It is loaded at first use, which takes about
+ * 220 ms.
  */
-export const webauthn = (): Promise<Library> => (loading ??= load());
+export const loadWebauthn = (): Promise<Library> => (loading ??= load());
 
 async function load(): Promise<Library> {
   const server = await import('@simplewebauthn/server');

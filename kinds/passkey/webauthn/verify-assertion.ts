@@ -2,13 +2,13 @@ import type { VerifiedAuthenticationResponse } from '@simplewebauthn/server';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readAuthenticatorData } from './authenticator-data.js';
 import { fromBase64url } from './base64url.js';
-import { checkClientData, type Expected } from './client-data.js';
-import { alg, type CoseKey } from './cose-key.js';
+import { checkClientData, type ExpectedResponse } from './client-data.js';
+import { algorithmLabel, type CoseKey } from './cose-key.js';
 import { credentialID, type Assertion } from './credential.js';
 import { WebAuthnError, assert } from './assert.js';
-import { webauthn } from './library.js';
+import { loadWebauthn } from './library.js';
 
-/** What is known of the credential that an assertion names. */
+/** The stored credential that an assertion names. */
 export interface KnownCredential {
   /** COSE key, base64url. */
   readonly publicKey: string;
@@ -18,60 +18,59 @@ export interface KnownCredential {
   readonly userHandle: string;
 }
 
-/**
- * What came of an assertion: only one that was verified can be read; `why` is for audits, no one
- * else is told.
- */
+/** The result of a verification; `why` is for audits only. */
 export type AssertionVerdict =
   | { readonly verified: true; readonly counter: number; readonly backedUp: boolean }
   | { readonly verified: false; readonly why: string };
 
 /**
- * Verifies an assertion (WebAuthn 3, 7.2): first what the library leaves to us, then by the
- * library; in every case one signature is verified, so that no refusal is told from another by its
- * time.
+ * Verifies an assertion (WebAuthn 3 §7.2): first what the library does not check, then with the
+ * library. Every path verifies one signature, so that timing does not reveal the reason of a
+ * refusal.
  */
 export async function verifyAssertion(
   assertion: Assertion,
-  expected: Expected,
+  expected: ExpectedResponse,
   known: KnownCredential | undefined,
 ): Promise<AssertionVerdict> {
   try {
-    await check(assertion, known);
+    await checkAssertion(assertion, known);
     const { verified, authenticationInfo } = await verifySignature(assertion, expected, known!);
-    if (!verified) return { verified: false, why: 'the signature is not good' };
+    if (!verified) return { verified: false, why: 'invalid signature' };
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
-    if (!movesOn(known!.counter, counter)) return { verified: false, why: counterWentBack };
+    if (!isCounterIncreased(known!.counter, counter))
+      return { verified: false, why: counterNotIncreased };
     return { verified: true, counter, backedUp };
   } catch (error) {
     if (!(error instanceof WebAuthnError)) throw error;
-    await sameWork();
+    await verifyDummy();
     return { verified: false, why: error.message };
   }
 }
 
-/**
- * Whether a counter has moved on as it must: not at all where both are zero (WebAuthn 3, 6.1.1).
- */
-export const movesOn = (stored: number, received: number): boolean =>
+/** Returns true if the signature counter increased, or if both are zero (WebAuthn 3 §6.1.1). */
+export const isCounterIncreased = (stored: number, received: number): boolean =>
   (stored === 0 && received === 0) || received > stored;
 
-/** What a counter that went back is called. */
-export const counterWentBack = 'the counter went back';
+/** The `why` of a signature counter that did not increase. */
+export const counterNotIncreased = 'the signature counter did not increase';
 
-/** Throws a WebAuthnError where something does not hold that the library does not look at. */
-async function check(assertion: Assertion, known: KnownCredential | undefined): Promise<void> {
+/** Throws a WebAuthnError for a fault that the library does not check. */
+async function checkAssertion(
+  assertion: Assertion,
+  known: KnownCredential | undefined,
+): Promise<void> {
   const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
   credentialID(assertion);
-  assert(known !== undefined, 'no one has this credential');
+  assert(known !== undefined, 'unknown credential');
   checkClientData(clientDataJSON);
   const bytes = fromBase64url(authenticatorData, 1024);
   assert(bytes !== undefined, 'authenticator data: not base64url');
   const { flags } = await readAuthenticatorData(bytes, false);
   await checkSignature(fromBase64url(signature, 1024), known.publicKey);
   assert(
-    typeof userHandle === 'string' && same(userHandle, known.userHandle),
-    'user handle: of no one or of another',
+    typeof userHandle === 'string' && isSameText(userHandle, known.userHandle),
+    'user handle: missing or of another account',
   );
   assert(
     flags.be === (known.deviceType === 'multiDevice'),
@@ -80,13 +79,13 @@ async function check(assertion: Assertion, known: KnownCredential | undefined): 
 }
 
 /**
- * Throws a WebAuthnError unless a signature of ES256 has the one DER form that it has (WebAuthn 3,
- * 6.5.5): the library reads others too, and a proof must not come in two forms.
+ * Throws a WebAuthnError unless an ES256 signature is strict DER (WebAuthn 3 §6.5.5). The library
+ * also accepts other encodings, but a proof must have a single encoding.
  */
 async function checkSignature(bytes: Buffer | undefined, publicKey: string): Promise<void> {
   assert(bytes !== undefined, 'signature: not base64url');
-  const { isoCBOR } = await webauthn();
-  if (isoCBOR.decodeFirst<CoseKey>(bytesOf(publicKey)).get(alg) !== -7) return;
+  const { isoCBOR } = await loadWebauthn();
+  if (isoCBOR.decodeFirst<CoseKey>(bytesOf(publicKey)).get(algorithmLabel) !== -7) return;
   const [r = 0, s = 0] = [bytes[3], bytes[5 + (bytes[3] ?? 0)]];
   assert(
     bytes[0] === 0x30 &&
@@ -98,7 +97,10 @@ async function checkSignature(bytes: Buffer | undefined, publicKey: string): Pro
   );
 }
 
-/** Whether a positive DER integer in its shortest form, of 256 bits at most, stands there. */
+/**
+ * Returns true if a positive DER integer in its shortest form, of at most 256 bits, begins at
+ * `offset`.
+ */
 function isInteger(bytes: Buffer, at: number): boolean {
   const [tag, length = 0, first = 0, second = 0] = bytes.subarray(at, at + 4);
   return (
@@ -113,16 +115,16 @@ function isInteger(bytes: Buffer, at: number): boolean {
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(text, 'base64url'));
 
-const same = (a: string, b: string): boolean =>
+const isSameText = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** What the library says of an assertion; counters are compared once it has said so. */
+/** Verifies an assertion with the library. The signature counter is compared afterwards. */
 async function verifySignature(
   { id, response }: Pick<Assertion, 'id' | 'response'>,
-  { challenge, origin, rpID }: Expected,
+  { challenge, origin, rpID }: ExpectedResponse,
   { publicKey }: Pick<KnownCredential, 'publicKey'>,
 ): Promise<VerifiedAuthenticationResponse> {
-  const { verifyAuthenticationResponse } = await webauthn();
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   const { clientDataJSON, authenticatorData, signature } = response;
   try {
     return await verifyAuthenticationResponse({
@@ -141,11 +143,14 @@ async function verifySignature(
       credential: { id, publicKey: bytesOf(publicKey), counter: 0 },
     });
   } catch {
-    throw new WebAuthnError('the library refuses it');
+    throw new WebAuthnError('refused by the library');
   }
 }
 
-/** The base point of P-256 (SEC 2 §2.4.2), whose numbers do for a key and for a signature. */
+/**
+ * The base point of P-256 (SEC 2 §2.4.2); its coordinates serve as the key and the signature of the
+ * dummy.
+ */
 const [x, y] = [
   '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296',
   '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
@@ -154,7 +159,7 @@ const [x, y] = [
 const encoded = (bytes: string, encoding: 'hex' | 'utf8' = 'hex'): string =>
   Buffer.from(bytes, encoding).toString('base64url');
 
-/** An assertion of no one's: the library refuses nothing of it but its signature. */
+/** An assertion that is valid except for its signature. */
 const dummy = {
   expected: { challenge: 'unknown', origin: 'https://unknown.invalid', rpID: 'unknown.invalid' },
   known: { publicKey: encoded(`a5010203262001215820${x}225820${y}`) },
@@ -173,7 +178,7 @@ const dummy = {
   },
 };
 
-/** Does the library's work on an assertion that could be good, for nothing. */
-async function sameWork(): Promise<void> {
+/** Spends the time of one verification, so that refusals take as long as successes. */
+async function verifyDummy(): Promise<void> {
   await verifySignature(dummy.assertion, dummy.expected, dummy.known);
 }

@@ -1,12 +1,12 @@
 import { readAuthenticatorData } from './authenticator-data.js';
 import { fromBase64url } from './base64url.js';
-import { checkClientData, type Expected } from './client-data.js';
-import { alg, algorithms, checkKey, type CoseKey } from './cose-key.js';
+import { checkClientData, type ExpectedResponse } from './client-data.js';
+import { algorithmLabel, algorithms, checkKey, type CoseKey } from './cose-key.js';
 import { credentialID, type NewCredential } from './credential.js';
 import { WebAuthnError, assert, readable } from './assert.js';
-import { webauthn } from './library.js';
+import { loadWebauthn } from './library.js';
 
-/** How an authenticator can be reached (WebAuthn 3, 5.8.4, and the older cable). */
+/** The authenticator transports (WebAuthn 3 §5.8.4, and the older `cable`). */
 export const transports = [
   'ble',
   'cable',
@@ -18,7 +18,7 @@ export const transports = [
 ] as const;
 type Transport = (typeof transports)[number];
 
-/** A credential that was made for us. */
+/** A verified new credential. */
 export interface Registration {
   readonly id: string;
   /** COSE key, base64url. */
@@ -30,27 +30,24 @@ export interface Registration {
   readonly transports: Transport[];
 }
 
-/**
- * What came of a registration: only one that was verified can be read; `why` is for audits, no one
- * else is told.
- */
+/** The result of a verification; `why` is for audits only. */
 export type RegistrationVerdict =
   | { readonly verified: true; readonly registration: Registration }
   | { readonly verified: false; readonly why: string };
 
 /**
- * Verifies a registration (WebAuthn 3, 7.1): first what the library leaves to us, then by the
- * library, on the very same bytes.
+ * Verifies a registration (WebAuthn 3 §7.1): first what the library does not check, then with the
+ * library, on the same bytes.
  */
 export async function verifyRegistration(
-  answer: NewCredential,
-  expected: Expected,
+  response: NewCredential,
+  expected: ExpectedResponse,
 ): Promise<RegistrationVerdict> {
   try {
-    credentialID(answer);
-    checkClientData(answer.response.clientDataJSON);
-    await checkAttestation(answer.response.attestationObject);
-    return { verified: true, registration: await register(answer, expected) };
+    credentialID(response);
+    checkClientData(response.response.clientDataJSON);
+    await checkAttestation(response.response.attestationObject);
+    return { verified: true, registration: await verifyWithLibrary(response, expected) };
   } catch (error) {
     if (!(error instanceof WebAuthnError)) throw error;
     return { verified: false, why: error.message };
@@ -58,53 +55,53 @@ export async function verifyRegistration(
 }
 
 /**
- * Throws a WebAuthnError where an attestation object is not written as it would be again, or its
- * key or statement is none that was asked for.
+ * Throws a WebAuthnError if an attestation object is not canonical CBOR, or if its key or statement
+ * was not requested.
  */
 async function checkAttestation(encoded: string): Promise<void> {
-  const { isoCBOR } = await webauthn();
+  const { isoCBOR } = await loadWebauthn();
   const bytes = fromBase64url(encoded, 8192);
   assert(bytes !== undefined, 'attestation: not base64url');
   const object = readable(() => {
     const read = isoCBOR.decodeFirst<Map<string, never>>(new Uint8Array(bytes));
-    assert(read.size === 3 && bytes.equals(isoCBOR.encode(read)), 'bytes or members to spare');
+    assert(read.size === 3 && bytes.equals(isoCBOR.encode(read)), 'extra bytes or members');
     return read as ReadonlyMap<string, unknown>;
-  }, 'attestation: cannot be read, or bytes or members to spare');
+  }, 'attestation: malformed, or extra bytes or members');
   const authData = object.get('authData');
   assert(authData instanceof Uint8Array, 'attestation: no authenticator data');
   const { credentialPublicKey } = await readAuthenticatorData(authData, true);
   const key = isoCBOR.decodeFirst<CoseKey>(credentialPublicKey!);
   checkKey(key);
-  checkStatement(object.get('fmt'), object.get('attStmt'), key.get(alg));
+  checkStatement(object.get('fmt'), object.get('attStmt'), key.get(algorithmLabel));
 }
 
-const members = new Map<unknown, number>([
+const statementSizes = new Map<unknown, number>([
   ['none', 0],
   ['packed', 2],
 ]);
 
 /**
- * No attestation, or one by the credential itself: without certificates, and by its own algorithm
- * (WebAuthn 3, 8.2, 8.7).
+ * Accepts no attestation, or self attestation without certificates and with the credential's own
+ * algorithm (WebAuthn 3 §8.2, §8.7).
  */
 function checkStatement(format: unknown, statement: unknown, algorithm: unknown): void {
-  assert(members.has(format), 'attestation: of a format that was not asked for');
+  assert(statementSizes.has(format), 'attestation: format was not requested');
   assert(
-    statement instanceof Map && statement.size === members.get(format),
-    'attestation: another statement than its format has',
+    statement instanceof Map && statement.size === statementSizes.get(format),
+    'attestation: statement does not match its format',
   );
   assert(
     format === 'none' || statement.get('alg') === algorithm,
-    'attestation: by another than the credential itself',
+    'attestation: not a self attestation',
   );
 }
 
-/** The credential as the library reads it, where it verifies the answer. */
-async function register(
-  { id, response: { clientDataJSON, attestationObject, transports: said = [] } }: NewCredential,
-  { challenge, origin, rpID }: Expected,
+/** Verifies the response with the library and returns the credential. */
+async function verifyWithLibrary(
+  { id, response: { clientDataJSON, attestationObject, transports: reported = [] } }: NewCredential,
+  { challenge, origin, rpID }: ExpectedResponse,
 ): Promise<Registration> {
-  const { verifyRegistrationResponse } = await webauthn();
+  const { verifyRegistrationResponse } = await loadWebauthn();
   const outcome = await verifyRegistrationResponse({
     response: {
       id,
@@ -121,11 +118,11 @@ async function register(
     requireUserVerification: true,
     supportedAlgorithmIDs: [...algorithms],
   }).catch(() => {
-    throw new WebAuthnError('the library refuses it');
+    throw new WebAuthnError('refused by the library');
   });
-  assert(outcome.verified === true, 'the attestation is not good');
+  assert(outcome.verified === true, 'invalid attestation');
   const { credential, credentialDeviceType, credentialBackedUp, aaguid } = outcome.registrationInfo;
-  assert(credential.id === id, 'credential: an id that was not attested');
+  assert(credential.id === id, 'credential: id differs from the attested one');
   return {
     id,
     publicKey: Buffer.from(credential.publicKey).toString('base64url'),
@@ -133,6 +130,6 @@ async function register(
     aaguid,
     deviceType: credentialDeviceType,
     backedUp: credentialBackedUp,
-    transports: transports.filter((one) => said.includes(one)),
+    transports: transports.filter((one) => reported.includes(one)),
   };
 }

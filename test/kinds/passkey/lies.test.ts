@@ -538,7 +538,7 @@ test('what is signed is the credential’s own: another key’s signature is ref
   thief.userHandle = handle;
   expect(await verifyAssertion(thief.get(to) as Assertion, to, known)).toEqual({
     verified: false,
-    why: 'the signature is not good',
+    why: 'invalid signature',
   });
   expect(await verifyAssertion(authenticator.get(to) as Assertion, to, undefined)).toMatchObject({
     verified: false,

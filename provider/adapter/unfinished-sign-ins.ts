@@ -9,73 +9,76 @@ import type { ProviderServices } from '../context/context.js';
 import { recordKeyOf } from '../context/records.js';
 
 /**
- * One sign-in that no one has proven yet: what it takes in the store, and when its browser last
- * asked for anything.
+ * A sign-in in phase LoginRequired: its size in the store and the last activity of its browser (ms
+ * since the epoch).
  */
-interface Unproven {
+interface UnfinishedSignIn {
   readonly bytes: number;
   touched: number;
   isWriting?: boolean;
 }
 
-/** The quota of a store that tells none: etcd's own default. */
+/** The assumed quota in bytes if the store reports none: etcd's default. */
 const assumedQuota = 2 ** 31;
 const retryMs = 1_000;
 const sweepMs = 15_000;
-/** As many are ended in one go, so that a crowd of them does not stop everything else. */
-const max = 200;
+/**
+ * The maximum number of sign-ins that one sweep ends, so that a flood does not block other work.
+ */
+const maxEndedAtOnce = 200;
 
-const isUnproven = (stored: EncodedObject | undefined): boolean =>
+const isUnfinished = (stored: EncodedObject | undefined): boolean =>
   stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
 
 /**
- * The sign-ins that are begun and not proven, which anyone can make: all of them together have a
- * share of the store. Beyond it the ones go first that their browser has left alone for longest.
- * Followed through the watch cache, on every replica.
+ * Limits the space of unfinished sign-ins, which anyone can create: together they may take a share
+ * of the store's quota. Above it, those with the longest inactivity are ended first. Every replica
+ * follows them through the watch cache.
  */
-export class UnprovenSignIns {
+export class UnfinishedSignIns {
   readonly #services: ProviderServices;
-  readonly #known = new Map<string, Unproven>();
+  readonly #signIns = new Map<string, UnfinishedSignIn>();
   #bytes = 0;
   #quota = assumedQuota;
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> | undefined;
+  #runningSweep: Promise<void> | undefined;
   #stopped = false;
 
   constructor(services: ProviderServices) {
     this.#services = services;
   }
 
-  /** Begins to follow them; gives back how to stop, before the watch cache does. */
+  /**
+   * Starts following; returns the function that stops it, which must run before the watch cache
+   * stops.
+   */
   follow(): () => Promise<void> {
     void this.#start();
     return () => this.#stop();
   }
 
-  /**
-   * Begins with what there is and follows it from there; what cannot be read now is tried again.
-   */
+  /** Lists the sign-ins and follows them from that revision; retries after an error. */
   async #start(): Promise<void> {
     try {
-      await this.#ask();
-      this.#known.clear();
+      await this.#readQuota();
+      this.#signIns.clear();
       this.#bytes = 0;
       const revision = await this.#services.store.eachPage(Interaction, (page) => {
-        for (const entry of page) this.#first(encodedObjectOf(Interaction, entry));
+        for (const entry of page) this.#addStored(encodedObjectOf(Interaction, entry));
       });
       if (this.#stopped) return;
       this.#subscription = this.#services.store.watchCache.subscribe(
         Interaction.resource,
         revision,
         {
-          event: ({ before, after }) => this.#event(before, after),
-          end: () => this.#later(() => this.#start(), retryMs),
+          event: ({ before, after }) => this.#update(before, after),
+          end: () => this.#schedule(() => this.#start(), retryMs),
         },
       );
-      this.#later(() => this.#turn(), sweepMs);
+      this.#schedule(() => this.#sweepPeriodically(), sweepMs);
     } catch {
-      this.#later(() => this.#start(), retryMs);
+      this.#schedule(() => this.#start(), retryMs);
     }
   }
 
@@ -83,51 +86,51 @@ export class UnprovenSignIns {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.#subscription?.leave();
-    await this.#sweeping;
+    await this.#runningSweep;
   }
 
   /**
-   * Notes that the browser of a sign-in has asked for something, and writes it down where that was
-   * not known for a third of the time it may be idle.
+   * Records activity of a sign-in's browser in memory, and in the store after a third of the idle
+   * time.
    */
   touch(name: string): void {
-    const known = this.#known.get(name);
+    const known = this.#signIns.get(name);
     const idle = this.#services.settings.limits.signInIdle;
     const now = Date.now();
     if (!known || known.isWriting || now - known.touched < idle / 3 || now - known.touched > idle)
       return;
     known.isWriting = true;
-    this.#services.afterwards(() =>
-      this.#write(name, now).finally(() => {
+    this.#services.runInBackground(() =>
+      this.#recordActivity(name, now).finally(() => {
         known.isWriting = false;
       }),
     );
   }
 
-  /** Ends what was left alone for too long, and what is too much; answers when that is done. */
+  /** Ends idle sign-ins and those above the budget; resolves when done. */
   sweep(): Promise<void> {
-    return (this.#sweeping ??= this.#swept().finally(() => {
-      this.#sweeping = undefined;
+    return (this.#runningSweep ??= this.#runSweep().finally(() => {
+      this.#runningSweep = undefined;
     }));
   }
 
-  /** Bytes that unproven sign-ins may take. */
+  /** The number of bytes that unfinished sign-ins may take. */
   get budget(): number {
     return Math.floor((this.#quota * this.#services.settings.limits.unprovenShare) / 100);
   }
 
-  /** Bytes that they take, their two records together. */
+  /** The number of bytes that they take, with the library's records. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  async #turn(): Promise<void> {
-    await this.#ask();
+  async #sweepPeriodically(): Promise<void> {
+    await this.#readQuota();
     await this.sweep();
-    this.#later(() => this.#turn(), sweepMs);
+    this.#schedule(() => this.#sweepPeriodically(), sweepMs);
   }
 
-  async #ask(): Promise<void> {
+  async #readQuota(): Promise<void> {
     const sizes: ReadonlyMap<string, Size> =
       (await this.#services.storage.sizes?.().catch(() => new Map<string, Size>())) ??
       new Map<string, Size>();
@@ -135,34 +138,35 @@ export class UnprovenSignIns {
     this.#quota = quotas.length > 0 ? Math.min(...quotas) : assumedQuota;
   }
 
-  #first(stored: EncodedObject): void {
-    if (!isUnproven(stored)) return;
+  #addStored(stored: EncodedObject): void {
+    if (!isUnfinished(stored)) return;
     const { created, touched = created } = (stored.object as InteractionObject).internal;
     this.#add(stored, touched);
   }
 
-  #event(before: EncodedObject | undefined, after: EncodedObject | undefined): void {
+  #update(before: EncodedObject | undefined, after: EncodedObject | undefined): void {
     const name = (after ?? before)!.name;
-    const known = this.#known.get(name);
+    const known = this.#signIns.get(name);
     if (known) {
       this.#bytes -= known.bytes;
-      this.#known.delete(name);
+      this.#signIns.delete(name);
     }
-    if (!after || !isUnproven(after)) return;
+    if (!after || !isUnfinished(after)) return;
     this.#add(after, Date.now());
-    if (this.#bytes > this.budget) this.#services.afterwards(() => this.sweep());
+    if (this.#bytes > this.budget) this.#services.runInBackground(() => this.sweep());
   }
 
   /**
-   * The library's half holds what was asked for again: twice its length is a good guess at both.
+   * Adds a sign-in. The library's record repeats the request parameters, so twice the object's
+   * length estimates both.
    */
   #add(stored: EncodedObject, touched: number): void {
     const bytes = 2 * stored.entry.value.length;
-    this.#known.set(stored.name, { bytes, touched });
+    this.#signIns.set(stored.name, { bytes, touched });
     this.#bytes += bytes;
   }
 
-  async #write(name: string, now: number): Promise<void> {
+  async #recordActivity(name: string, now: number): Promise<void> {
     const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const held = await tx.get(Interaction, name);
@@ -173,21 +177,21 @@ export class UnprovenSignIns {
     });
   }
 
-  async #swept(): Promise<void> {
+  async #runSweep(): Promise<void> {
     const now = Date.now();
     const { signInIdle } = this.#services.settings.limits;
-    const oldest = [...this.#known].sort(([, a], [, b]) => a.touched - b.touched);
+    const oldest = [...this.#signIns].sort(([, a], [, b]) => a.touched - b.touched);
     let excess = this.#bytes > this.budget ? this.#bytes - 0.9 * this.budget : 0;
-    for (const [name, { bytes, touched }] of oldest.slice(0, max)) {
-      const isOver = now - touched > 2 * signInIdle;
-      if (!isOver && excess <= 0) return;
+    for (const [name, { bytes, touched }] of oldest.slice(0, maxEndedAtOnce)) {
+      const isIdle = now - touched > 2 * signInIdle;
+      if (!isIdle && excess <= 0) return;
       excess -= bytes;
       await this.#end(name).catch(() => this.#services.count('unproven_failed'));
     }
-    if (excess > 0) this.#services.afterwards(() => this.sweep());
+    if (excess > 0) this.#services.runInBackground(() => this.sweep());
   }
 
-  /** Takes both halves of a sign-in away, if it is still unproven then. */
+  /** Deletes both records of a sign-in if it is still unfinished. */
   async #end(name: string): Promise<void> {
     const { store, keys } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
@@ -207,7 +211,7 @@ export class UnprovenSignIns {
     this.#services.count('unproven_ended');
   }
 
-  #later(work: () => Promise<void>, ms: number): void {
+  #schedule(work: () => Promise<void>, ms: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void work(), ms);
     this.#timer.unref();

@@ -28,9 +28,9 @@ import { copiesPrefix, recordKeyOf } from '../context/records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
-const max = 10;
+const maxAttempts = 10;
 
-/** What is needed to speak to the library about the interaction of one request. */
+/** The objects that a call of oidc-provider about one request's interaction needs. */
 export interface Submission {
   readonly services: ProviderServices;
   readonly provider: Provider;
@@ -39,15 +39,15 @@ export interface Submission {
 }
 
 /**
- * Hands the library the result that our committed record states, again where a race was lost, ten
- * times at most (503); may be repeated, and resolves where the library's half is gone.
+ * Submits the committed result of an Interaction to oidc-provider. Retries conflicts up to ten
+ * times, then throws 503. May be repeated; resolves if the library's interaction no longer exists.
  */
-export async function finish(
+export async function submitResult(
   submission: Submission,
   interaction: InteractionObject,
 ): Promise<void> {
   const { services, request } = submission;
-  if (!isBegunBy(services, request, interaction)) return;
+  if (!canResume(services, request, interaction)) return;
   for (let tries = 1; ; tries += 1) {
     try {
       const unitOfWork = new UnitOfWork(services.store, { request });
@@ -60,14 +60,15 @@ export async function finish(
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
       if (!(error instanceof ConflictError)) throw error;
-      if (tries >= max) throw gaveUp(services, interaction);
+      if (tries >= maxAttempts) throw handOverError(services, interaction);
     }
   }
 }
 
 /**
- * Adds to a transaction what hands the library the result that the record states once it is
- * committed. False where this request cannot: then anyone who reads the record hands it over.
+ * Adds the writes to a transaction that submit its result to oidc-provider in the same commit.
+ * Returns false if this request cannot do it; then the next read of the Interaction submits the
+ * result.
  */
 export async function stageResult(
   submission: Submission,
@@ -75,7 +76,7 @@ export async function stageResult(
   tx: Transaction,
 ): Promise<boolean> {
   const { services, request } = submission;
-  if (!isBegunBy(services, request, interaction)) return false;
+  if (!canResume(services, request, interaction)) return false;
   const unitOfWork = new UnitOfWork(services.store, { request });
   try {
     await inUnitOfWork(unitOfWork, () =>
@@ -91,8 +92,11 @@ export async function stageResult(
   return true;
 }
 
-/** Whether the browser that asks holds the cookie of this interaction, which is not over. */
-function isBegunBy(
+/**
+ * Returns true if the request has the cookie of this interaction and the interaction can still be
+ * resumed.
+ */
+function canResume(
   { cookies }: ProviderServices,
   { headers }: IncomingMessage,
   { metadata, internal }: InteractionObject,
@@ -101,16 +105,21 @@ function isBegunBy(
   return uid !== undefined && nameOf(uid) === metadata.name && internal.returnTo !== undefined;
 }
 
-/** The record stands; anyone who reads it next has its result handed over again. */
-function gaveUp(services: ProviderServices, { metadata }: InteractionObject): Error {
+/**
+ * Returns the error after too many conflicts. The next read of the Interaction submits its result
+ * again.
+ */
+function handOverError(services: ProviderServices, { metadata }: InteractionObject): Error {
   services.log.error(
     { interaction: metadata.name },
     'the result of a sign-in could not be handed over',
   );
-  return unavailable('the result of this sign-in could not be handed over yet, read it again');
+  return unavailable(
+    'the result of this sign-in could not be handed over yet; get the interaction again',
+  );
 }
 
-/** Reads the remembered Grant that a consent is recorded in. */
+/** Returns the Grant object that a consent is recorded in. */
 type ReadGrant = (account: string, client: string) => Promise<GrantObject | undefined>;
 
 async function submit(
@@ -120,8 +129,8 @@ async function submit(
 ): Promise<void> {
   const { services, provider, response } = submission;
   const request = rewriteToIssuer(submission.request, services.settings.baseURL);
-  const held = await provider.interactionDetails(request, response);
-  const result = await resultOf(submission, interaction, held, grantOf);
+  const libraryInteraction = await provider.interactionDetails(request, response);
+  const result = await resultOf(submission, interaction, libraryInteraction, grantOf);
   if (result)
     await provider.interactionResult(request, response, result, {
       mergeWithLastSubmission: !result.error,
@@ -129,8 +138,8 @@ async function submit(
 }
 
 /**
- * What the record states, or undefined where there is nothing to say or it was said already; an end
- * is the last word, however late another result comes.
+ * Returns the result to submit, or undefined if there is none or it was submitted before. An error
+ * that was submitted before is final.
  */
 async function resultOf(
   submission: Submission,
@@ -144,13 +153,13 @@ async function resultOf(
   if (phase === 'Aborted' && interaction.internal.demandedAcr !== undefined)
     return {
       error: 'unmet_authentication_requirements',
-      error_description: 'the sign-in that was asked for was not made',
+      error_description: 'the requested sign-in was not completed',
     };
   if (phase === 'Aborted')
     return { error: 'access_denied', error_description: 'the person declined' };
   if (phase === 'Authenticated' && login) {
-    const said = held.result?.login;
-    if (said?.accountId === login.account && said.ts === login.seconds) return undefined;
+    const submitted = held.result?.login;
+    if (submitted?.accountId === login.account && submitted.ts === login.seconds) return undefined;
     return {
       login: {
         accountId: login.account,
@@ -168,8 +177,8 @@ async function resultOf(
 }
 
 /**
- * Every decision makes a library Grant of its own; the session's former one is revoked, except
- * devices: each that is connected is a sign-in of its own, whichever browser it was confirmed in.
+ * Returns the result of a consent. Each decision creates a library Grant and revokes the session's
+ * previous one, except for devices: each connected device has its own Grant.
  */
 async function consentResult(
   { services, provider }: Submission,
@@ -188,15 +197,15 @@ async function consentResult(
     scopes: spec.scopes,
     rejected: internal.rejected,
     decision: internal.decision,
-    signedIn: await signedInAs(services, interaction),
+    signedIn: await signInOfConsent(services, interaction),
   });
   if (held.grantId && held.deviceCode === undefined)
-    retire(services, held.grantId, remembered.metadata.name);
+    revokeCopy(services, held.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
 }
 
-/** How the person was signed in who agreed. */
-async function signedInAs(
+/** Returns the sign-in of the person who consented. */
+async function signInOfConsent(
   services: ProviderServices,
   { internal }: InteractionObject,
 ): Promise<SignedIn> {
@@ -214,9 +223,9 @@ async function signedInAs(
 }
 
 /**
- * Ends a library Grant in this unit of work's commit; what was issued under it is cleared up after it.
+ * Deletes a library Grant in this unit of work's commit; the outbox deletes its tokens afterwards.
  */
-function retire(services: ProviderServices, grantId: string, remembered: string): void {
+function revokeCopy(services: ProviderServices, grantId: string, remembered: string): void {
   const unitOfWork = currentUnitOfWork()!;
   const hashed = digest(grantId);
   unitOfWork.delete(recordKeyOf('Grant', hashed));

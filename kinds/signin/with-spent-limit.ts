@@ -3,10 +3,14 @@ import type { Limit } from '../../registry/rate-limit.js';
 import { StatusError } from '../../registry/status.js';
 
 /**
- * Takes one from a limit by client network before `work`, and gives it back where `work` is refused
- * and so did nothing. What is not known to have been done counts as done.
+ * Counts one against a limit by client network before `work`, and takes it back if `work` is
+ * refused. After a Timeout it stays counted, because the commit may have happened.
  */
-export async function spending<T>(call: Call, limit: Limit, work: () => Promise<T>): Promise<T> {
+export async function withSpentLimit<T>(
+  call: Call,
+  limit: Limit,
+  work: () => Promise<T>,
+): Promise<T> {
   await call.spend(limit);
   try {
     return await work();
