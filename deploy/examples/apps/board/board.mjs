@@ -5,7 +5,7 @@ const [issuer, client] = [new URL(meta('issuer')), meta('client')];
 const home = `${location.origin}/`;
 const scope = 'openid profile email groups membership dues';
 
-/** What hangs on the board, and for which group. */
+/** The notices of the board, each with the group that sees it. */
 const notices = [
   { text: 'The wall is closed on Monday for new routes.' },
   { text: 'Found: one left climbing shoe, size 41.' },
@@ -26,7 +26,7 @@ const text = (value) => {
   return value === false ? 'no' : String(value);
 };
 
-/** Begins a sign-in: what the answer is checked against stays in this tab. */
+/** Begins a sign-in. The values to check the answer with stay in this tab. */
 async function signIn(config, prompt) {
   const begun = {
     pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
@@ -48,8 +48,8 @@ async function signIn(config, prompt) {
 }
 
 /**
- * Ends it: the code is redeemed here, the ID token verified, userinfo asked; nothing is kept beyond
- * this page.
+ * Completes a sign-in: redeems the code, verifies the ID token and fetches userinfo. Stores nothing
+ * outside this page.
  */
 async function finish(config) {
   const [url, begun] = [

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 
 const roles = ['Belayer', 'Route setter', 'Librarian', 'Cook'];
 
-/** What the club knows of an account; made up, and always the same. */
+/** Returns the member data of an account: invented, and always the same. */
 function memberOf(account) {
   const [year, role, number, owed] = createHash('sha256').update(account).digest();
   return {
@@ -15,13 +15,13 @@ function memberOf(account) {
   };
 }
 
-/** Which claims belong to which scope: nothing is answered that was not asked for. */
+/** The claims of each scope. Only claims of requested scopes are returned. */
 const claimsOf = {
   membership: ['member_since', 'member_roles', 'member_number'],
   dues: ['dues_paid', 'dues_owed'],
 };
 
-/** Answers claims reviews that come from `issuer` and are meant for `self`. */
+/** Answers claims reviews that `issuer` signed for the audience `self`. */
 export function clubhouse(issuer, self) {
   let keys;
   return async function review(authorization, body) {

@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const library = (name) => fileURLToPath(import.meta.resolve(name));
 const jose = library('jose').replace(/index\.js$/, '');
 
-/** Where the page finds what openid-client imports. */
+/** The paths of the modules that openid-client imports in the page. */
 const imports = JSON.stringify({
   imports: {
     'openid-client': '/lib/openid-client.js',

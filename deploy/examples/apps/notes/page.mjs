@@ -1,6 +1,6 @@
 const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** HTML with every value escaped. */
+/** Returns HTML with every value escaped. */
 export const html = (parts, ...values) =>
   parts.reduce(
     (text, part, i) =>
@@ -19,7 +19,7 @@ h1{font-size:1.4rem;margin:0}button,.button{font:inherit;padding:.6rem 1rem;bord
 .primary{background:#1f6f54;color:#fff;border-color:#1f6f54}table{border-collapse:collapse;width:100%;margin:1rem 0}th,td{text-align:start;padding:.4rem .5rem;border-bottom:1px solid color-mix(in srgb,currentColor 15%,transparent);vertical-align:top;overflow-wrap:anywhere}
 th{width:12rem;font-weight:600}li{margin:.3rem 0}form{display:inline}textarea{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}`;
 
-/** A whole page of the sample. */
+/** Returns a page of the sample. */
 export const page = (
   title,
   body,
@@ -27,7 +27,7 @@ export const page = (
 ) => html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${raw(style)}</style></head>
 <body><header><h1>Notes</h1><nav>${raw(user ? html`<form method="post" action="/logout"><button>Sign out ${user}</button></form>` : '')}</nav></header><main>${raw(body)}</main></body></html>`;
 
-/** A table of claims. */
+/** Returns a table of claims. */
 export const claimsTable = (claims) =>
   html`<table>${raw(
     Object.entries(claims)

@@ -13,7 +13,7 @@ const {
 const self = process.env.SELF ?? `http://localhost:${PORT}`;
 const scope = process.env.SCOPE ?? 'openid profile email offline_access';
 
-/** What the provider says of itself, asked once. */
+/** The provider's metadata, fetched once. */
 const config = await oidc.discovery(
   new URL(ISSUER),
   CLIENT_ID,
@@ -23,9 +23,9 @@ const config = await oidc.discovery(
 );
 const keys = createRemoteJWKSet(new URL(config.serverMetadata().jwks_uri));
 
-/** Sessions of this sample by cookie: what was verified, the tokens, and the notes. */
+/** Sessions of this sample by cookie: verified claims, tokens and notes. */
 const sessions = new Map();
-/** Sign-ins under way by state. */
+/** Sign-ins in progress by state. */
 const pending = new Map();
 
 const cookieOf = (req) => /(?:^|;\s*)notes=([\w-]+)/.exec(req.headers.cookie ?? '')?.[1];
@@ -66,7 +66,7 @@ async function signIn(res, prompt) {
   go(res, to.href);
 }
 
-/** Ends it: the code is exchanged, the ID token verified, userinfo asked. */
+/** Completes a sign-in: redeems the code, verifies the ID token and fetches userinfo. */
 async function callback(url, res) {
   const state = url.searchParams.get('state');
   const begun = pending.get(state);
@@ -156,7 +156,7 @@ async function refresh(res, session) {
   }
 }
 
-/** Sign-out here and at the provider (OpenID Connect RP-Initiated Logout 1.0). */
+/** Signs out here and at the provider (OpenID Connect RP-Initiated Logout 1.0). */
 function logout(res, id, session) {
   sessions.delete(id);
   const to = session
@@ -168,7 +168,7 @@ function logout(res, id, session) {
   go(res, to, { 'Set-Cookie': 'notes=; Max-Age=0; Path=/' });
 }
 
-/** The provider tells of a sign-out (OpenID Connect Back-Channel Logout 1.0). */
+/** Receives the provider's notice of a sign-out (OpenID Connect Back-Channel Logout 1.0). */
 async function backchannelLogout(req, res) {
   const token = (await bodyOf(req)).get('logout_token');
   const { payload } = await jwtVerify(token, keys, {
