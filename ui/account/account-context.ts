@@ -7,26 +7,29 @@ import type { Names } from '../decisions/names.js';
 export interface AccountContext {
   readonly account: Account;
   /** Puts in the account as the API just answered it. */
-  readonly take: (account: Account) => void;
+  readonly setAccount: (account: Account) => void;
   /** What people call services and scopes. */
   readonly names: Names;
   /** This tab is the one that follows changes as they happen. */
-  readonly live: boolean;
+  readonly isLive: boolean;
   /** The step to go on with, once, after a sign-in in between. */
   readonly step: string | undefined;
   /** Reads out what went wrong; undefined when it no longer holds. */
-  readonly hear: (words: string | undefined) => void;
+  readonly announceError: (words: string | undefined) => void;
   /** Shows the last view instead of the account: signed out, or deleted. */
   readonly leave: (ending: 'signedout' | 'deleted') => void;
 }
 
 /** The person whose page it is. */
-export const Person = createContext<AccountContext | undefined>(undefined);
+export const CurrentAccount = createContext<AccountContext | undefined>(undefined);
 
 /** What the parts of the page share; only below `Person`. */
-export const useMe = (): AccountContext => useContext(Person)!;
+export const useAccountContext = (): AccountContext => useContext(CurrentAccount)!;
 
 /** The selector of what this account owns, for those who may list everybody's too. */
-export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({
+export const ownedBy = (
+  { metadata }: Account,
+  field = 'status.account',
+): Record<string, string> => ({
   fieldSelector: `${field}=${metadata.name}`,
 });

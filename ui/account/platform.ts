@@ -11,5 +11,5 @@ const systems: readonly (readonly [RegExp, string])[] = [
 /**
  * What this device is called by what it says of itself, for a first name of a passkey made here.
  */
-export const platform = (): string | undefined =>
+export const platformName = (): string | undefined =>
   systems.find(([pattern]) => pattern.test(navigator.userAgent))?.[1];

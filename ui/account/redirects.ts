@@ -12,12 +12,12 @@ const wellFormed = /^[a-z-]{1,40}(=[a-z0-9.-]{1,200})?$/;
  */
 export function signIn({
   step,
-  again,
-  byPasskey,
+  prompt,
+  passkeyOnly,
 }: {
   step?: string | undefined;
-  again?: boolean;
-  byPasskey?: boolean;
+  prompt?: boolean;
+  passkeyOnly?: boolean;
 } = {}): void {
   const query = new URLSearchParams({
     client_id: 'vestibule-account',
@@ -25,8 +25,8 @@ export function signIn({
     scope: 'openid',
     redirect_uri: `${location.origin}/account`,
     ...(step && { state: step }),
-    ...(again && { prompt: 'login' }),
-    ...(byPasskey && { vestibule_method: 'Passkey' }),
+    ...(prompt && { prompt: 'login' }),
+    ...(passkeyOnly && { vestibule_method: 'Passkey' }),
   });
   location.assign(`/oauth2/auth?${query}`);
 }
@@ -42,7 +42,7 @@ export interface Arrival {
 }
 
 /** Reads how the page was come to, and clears the address of it; the step becomes the fragment. */
-export function arrival(): Arrival {
+export function readArrival(): Arrival {
   const query = new URLSearchParams(location.search);
   const refused = query.has('error');
   const named = query.get('state') ?? location.hash.slice(1);

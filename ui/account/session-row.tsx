@@ -3,14 +3,14 @@ import type { Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { cap, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { row } from '../decisions/words.js';
-import { useAct } from './use-action.js';
+import { truncate, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { joinList } from '../decisions/words.js';
+import { useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './visually-hidden.js';
-import { useMe } from './account-context.js';
-import { toPart } from './section.js';
+import { VisuallyHidden } from './visually-hidden.js';
+import { useAccountContext } from './account-context.js';
+import { focusSection } from './section.js';
 
 /** What the browser is called, as far as it said. */
 function deviceOf({ status: { client } }: Session): string {
@@ -26,43 +26,47 @@ function deviceOf({ status: { client } }: Session): string {
  */
 function Facts({ session }: { session: Session }) {
   const { status } = session;
-  const methods = row(status.methods.map((method) => t(`sessions.${method}`)));
+  const methods = joinList(status.methods.map((method) => t(`sessions.${method}`)));
   return (
     <>
       <p class="hint">
         {format('sessions.since', {
-          when: <Moment of={status.authenticationTimestamp} />,
+          when: <Timestamp of={status.authenticationTimestamp} />,
           methods: <>{methods}</>,
-          used: <Moment of={status.lastUsedTimestamp} />,
+          used: <Timestamp of={status.lastUsedTimestamp} />,
         })}
       </p>
       {status.clients.length > 0 && (
         <p class="hint">
           {format('sessions.clients', {
             clients: (
-              <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</>
+              <>
+                {joinList(
+                  status.clients.map(({ displayName }) => <bdi>{truncate(displayName)}</bdi>),
+                )}
+              </>
             ),
           })}
         </p>
       )}
       {!status.signOut && (
         <p class="hint">
-          {format('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}
+          {format('sessions.until', { when: <Timestamp of={status.expirationTimestamp} /> })}
         </p>
       )}
       {status.recentEvents && (
         <details>
           <summary>{t('sessions.events')}</summary>
-          <ul class="told">
+          <ul class="events">
             {[...status.recentEvents]
               .reverse()
               .map(({ type, timestamp, method, browser, client }) => (
                 <li>
                   {format(`sessions.${type}`, {
-                    when: <Moment of={timestamp} />,
+                    when: <Timestamp of={timestamp} />,
                     methods: method && t(`sessions.${method}`),
                     browser,
-                    client: client && nameOf(session, client),
+                    client: client && clientName(session, client),
                   })}
                 </li>
               ))}
@@ -74,16 +78,16 @@ function Facts({ session }: { session: Session }) {
 }
 
 /** What a service is called that was signed in to there. */
-export const nameOf = ({ status }: Session, client: string): string =>
-  cap(status.clients.find(({ name }) => name === client)?.displayName ?? client);
+export const clientName = ({ status }: Session, client: string): string =>
+  truncate(status.clients.find(({ name }) => name === client)?.displayName ?? client);
 
-function Ending({ session }: { session: Session }) {
+function SignOutProgress({ session }: { session: Session }) {
   const clients = session.status.signOut?.clients ?? [];
   return (
-    <ul class="told">
+    <ul class="events">
       {clients.map(({ name, state }) => (
         <li key={name} data-state={state}>
-          {format(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}
+          {format(`sessions.${state}`, { client: <bdi>{clientName(session, name)}</bdi> })}
         </li>
       ))}
     </ul>
@@ -94,7 +98,7 @@ function Ending({ session }: { session: Session }) {
 function Device({ session, over }: { session: Session; over: boolean }) {
   return (
     <h3>
-      <bdi>{cap(deviceOf(session))}</bdi>{' '}
+      <bdi>{truncate(deviceOf(session))}</bdi>{' '}
       {session.status.current && <span class="word allowed">{t('sessions.current')}</span>}
       {session.metadata.deletionTimestamp && (
         <span class="word sensitive">{t(over ? 'sessions.over' : 'sessions.ending')}</span>
@@ -109,16 +113,16 @@ function Device({ session, over }: { session: Session; over: boolean }) {
  */
 export function SessionRow({
   session,
-  over,
-  ended,
+  isOver: over,
+  onEnded: ended,
 }: {
   session: Session;
-  over: boolean;
-  ended: (session: Session) => void;
+  isOver: boolean;
+  onEnded: (session: Session) => void;
 }) {
-  const { leave } = useMe();
+  const { leave } = useAccountContext();
   const [asking, setAsking] = useState(false);
-  const act = useAct();
+  const act = useAction();
   const place = useRef<HTMLLIElement>(null);
   const {
     metadata: { name, deletionTimestamp },
@@ -136,7 +140,7 @@ export function SessionRow({
     }
     setAsking(false);
     announce(t('sessions.ended', { device }));
-    toPart('sessions');
+    focusSection('sessions');
   };
   const keep = (): void => {
     act.clear();
@@ -147,16 +151,18 @@ export function SessionRow({
     <li class="thing" ref={place}>
       <Device session={session} over={over} />
       <Facts session={session} />
-      {deletionTimestamp && <Ending session={session} />}
+      {deletionTimestamp && <SignOutProgress session={session} />}
       {!deletionTimestamp && !asking && (
-        <p class="deeds">
-          <Button look="small" press={() => setAsking(true)}>
-            {format('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}
+        <p class="actions">
+          <Button variant="small" onPress={() => setAsking(true)}>
+            {format('sessions.end', {
+              device: <VisuallyHidden>{truncate(device)}</VisuallyHidden>,
+            })}
           </Button>
         </p>
       )}
       {!deletionTimestamp && asking && (
-        <Confirm act={act} confirm={end} keep={keep}>
+        <Confirm action={act} onConfirm={end} onCancel={keep}>
           <p>{t(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
         </Confirm>
       )}

@@ -9,7 +9,7 @@ interface Options {
 
 /** What WebAuthn 3 adds to the browser, where it is there. */
 interface Signals {
-  signalAllAcceptedCredentials?: (told: {
+  signalAllAcceptedCredentials?: (options: {
     rpId: string;
     userId: string;
     allAcceptedCredentialIds: string[];
@@ -27,7 +27,7 @@ interface Signals {
  * deleted here. All of that is in what a registration would be asked with; where that is refused
  * now, it is told another time.
  */
-export async function signal(): Promise<void> {
+export async function signalPasskeys(): Promise<void> {
   const browser = globalThis.PublicKeyCredential as unknown as Signals | undefined;
   if (!browser?.signalAllAcceptedCredentials) return;
   try {

@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
 import { t, format } from '../base/message.js';
-import { excuse, Reference } from '../base/error-page.js';
-import { useMe } from './account-context.js';
+import { errorText, Reference } from '../base/error-page.js';
+import { useAccountContext } from './account-context.js';
 import { signIn } from './redirects.js';
 
 /** The API wants a newer sign-in for this (403 with that cause). */
-const wantsSignIn = ({ code, details }: ApiError): boolean =>
+const needsNewSignIn = ({ code, details }: ApiError): boolean =>
   code === 403 &&
   Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
 
 /** No other way to sign in suffices for it. */
-const byPasskey = ({ details: { methods } }: ApiError): boolean =>
+const acceptsPasskeyOnly = ({ details: { methods } }: ApiError): boolean =>
   methods?.length === 1 && methods[0] === 'Passkey';
 
 /** Something that a person does here: whether it is under way, and what went wrong. */
-export interface Act {
+export interface Action {
   readonly busy: boolean;
   readonly failure: ApiError | undefined;
   /**
@@ -31,26 +31,29 @@ export interface Act {
  * What one part of the page does, one thing at a time. `explain` has words for what it alone can
  * meet.
  */
-export function useAct(explain: (failure: ApiError) => string | undefined = () => undefined): Act {
-  const { hear } = useMe();
+export function useAction(
+  explain: (failure: ApiError) => string | undefined = () => undefined,
+): Action {
+  const { announceError } = useAccountContext();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiError>();
   const fail = (thrown: unknown, step: string | undefined): false => {
     if (!(thrown instanceof ApiError)) throw thrown;
     if (thrown.code === 401) signIn({ step });
-    else if (wantsSignIn(thrown)) signIn({ step, again: true, byPasskey: byPasskey(thrown) });
+    else if (needsNewSignIn(thrown))
+      signIn({ step, prompt: true, passkeyOnly: acceptsPasskeyOnly(thrown) });
     else {
       setFailure(thrown);
-      hear(
+      announceError(
         explain(thrown) ??
-          (thrown.code === 403 ? t('account.refused', { link: '' }) : excuse(thrown)),
+          (thrown.code === 403 ? t('account.refused', { link: '' }) : errorText(thrown)),
       );
     }
     return false;
   };
   const clear = (): void => {
     setFailure(undefined);
-    hear(undefined);
+    announceError(undefined);
   };
   const run = async (work: () => Promise<void>, step?: string): Promise<boolean> => {
     if (busy) return false;
@@ -69,23 +72,23 @@ export function useAct(explain: (failure: ApiError) => string | undefined = () =
 }
 
 /** What went wrong, where it did. */
-export function Fault({
+export function ActionError({
   failure,
-  words,
+  text,
 }: {
   failure: ApiError | undefined;
-  words?: string | undefined;
+  text?: string | undefined;
 }) {
   if (!failure) return null;
-  const told =
-    words ??
+  const message =
+    text ??
     (failure.code === 403
       ? format('account.refused', { link: <a href="/policy">{t('account.refused.link')}</a> })
-      : excuse(failure));
+      : errorText(failure));
   return (
     <div class="notice bad">
-      <p>{told}</p>
-      {!words && <Reference failure={failure} />}
+      <p>{message}</p>
+      {!text && <Reference failure={failure} />}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { Status, StatusDetails } from '../api.js';
 import { setClock } from './clock.js';
 
 /** Where the API stands; pages call their own origin only. */
-export const root = '/api/v1alpha1';
+export const apiRoot = '/api/v1alpha1';
 
 /** A call that did not succeed: `code` is the HTTP status, or 0 when no answer came. */
 export class ApiError extends Error {
@@ -23,12 +23,12 @@ export class ApiError extends Error {
   }
 
   /** Whether the first field at fault is this one. */
-  names(field: string): boolean {
+  hasCause(field: string): boolean {
     return this.details.causes?.some((cause) => cause.field?.startsWith(field)) ?? false;
   }
 }
 
-const noAnswer = (): never => {
+const failWithoutResponse = (): never => {
   throw new ApiError(0);
 };
 
@@ -43,27 +43,27 @@ export async function send(
   signal?: AbortSignal,
 ): Promise<Response> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const answer = await fetch(path ? `${root}/${path}` : root, {
+  const response = await fetch(path ? `${apiRoot}/${path}` : apiRoot, {
     method,
     signal: signal ?? null,
     credentials: 'same-origin',
     cache: 'no-store',
     headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
     body: body ? JSON.stringify(body) : null,
-  }).catch(noAnswer);
-  setClock(answer.headers.get('Date'));
-  return answer;
+  }).catch(failWithoutResponse);
+  setClock(response.headers.get('Date'));
+  return response;
 }
 
 /** Calls the API and gives the object it answers; every refusal is a Failure. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await send(method, path, body);
-  const object: unknown = await answer.json().catch(() => undefined);
-  if (answer.ok && object) return object as T;
+  const response = await send(method, path, body);
+  const object: unknown = await response.json().catch(() => undefined);
+  if (response.ok && object) return object as T;
   const status = object as Status | undefined;
   throw new ApiError(
-    answer.ok ? 0 : answer.status,
+    response.ok ? 0 : response.status,
     status?.kind === 'Status' ? status : undefined,
-    answer.headers.get('Audit-ID') ?? undefined,
+    response.headers.get('Audit-ID') ?? undefined,
   );
 }

@@ -26,15 +26,15 @@ interface Props {
    * `main` for the one thing to do, `danger` for what takes something away, `small` in a row,
    * `plain` for a way out, nothing for the rest.
    */
-  look?: 'main' | 'plain' | 'danger' | 'small';
+  variant?: 'main' | 'plain' | 'danger' | 'small';
   submit?: boolean;
   busy?: boolean;
   progress?: MessageID;
   /** Off, but still focusable. */
-  off?: boolean;
+  disabled?: boolean;
   describedBy?: string;
   id?: string;
-  press?: () => void;
+  onPress?: () => void;
   children: ComponentChildren;
 }
 
@@ -42,14 +42,14 @@ interface Props {
  * A button that shows at once that it was pressed and keeps the focus while it is off or at work.
  */
 export function Button({
-  look,
+  variant,
   submit,
   busy = false,
   progress = 'working',
-  off,
+  disabled,
   describedBy,
   id,
-  press,
+  onPress,
   children,
 }: Props) {
   const slow = useSlow(busy, progress);
@@ -57,13 +57,13 @@ export function Button({
     <button
       id={id}
       type={submit ? 'submit' : 'button'}
-      class={`button ${look ?? ''}`}
+      class={`button ${variant ?? ''}`}
       data-busy={busy || undefined}
-      aria-disabled={off || busy || undefined}
+      aria-disabled={disabled || busy || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
-        if (off || busy) event.preventDefault();
-        else press?.();
+        if (disabled || busy) event.preventDefault();
+        else onPress?.();
       }}
     >
       {slow ? t(progress) : children}

@@ -5,15 +5,15 @@ export const now = (): number => Date.now() + skew;
 
 /** Sets the clock by the Date header of an answer; anything unreadable changes nothing. */
 export function setClock(date: string | null): void {
-  const told = Date.parse(date ?? '');
-  if (told) skew = told - Date.now();
+  const parsed = Date.parse(date ?? '');
+  if (parsed) skew = parsed - Date.now();
 }
 
 /** Milliseconds until a timestamp of the API; negative once it is past. */
-export const until = (timestamp: string): number => Date.parse(timestamp) - now();
+export const remainingMs = (timestamp: string): number => Date.parse(timestamp) - now();
 
 /**
  * Of what `until` answers for a timestamp that was rounded up to a whole second, as much as surely
  * has to be waited: the clock is set by one rounded down, so up to a second of it is no wait.
  */
-export const sure = (left: number): number => Math.max(0, left - 1_000);
+export const certainWaitMs = (left: number): number => Math.max(0, left - 1_000);

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta, WatchEvent } from '../api.js';
 import { call, ApiError, send } from './api.js';
-import { lines, pause, returning } from './watch.js';
+import { readLines, delay, untilReturn } from './watch.js';
 
 /** So many objects are asked for at a time. */
-const page = 500;
+const pageSize = 500;
 
-interface Thing {
+interface ApiObject {
   metadata: ObjectMeta;
 }
 interface List<T> {
@@ -20,67 +20,68 @@ export interface Collection<T> {
   readonly failure?: ApiError | undefined;
 }
 
-const parameters = (query: Record<string, string>): string => new URLSearchParams(query).toString();
+const queryString = (query: Record<string, string>): string =>
+  new URLSearchParams(query).toString();
 
 /** Reads page after page into a map by name; gives the version that they all have in common. */
-export async function readAll<T extends Thing>(
+export async function readAll<T extends ApiObject>(
   path: string,
   query: Record<string, string> = {},
-): Promise<{ held: Map<string, T>; version: string }> {
-  const held = new Map<string, T>();
+): Promise<{ objects: Map<string, T>; version: string }> {
+  const objects = new Map<string, T>();
   for (let more: Record<string, string> = {}; ; ) {
     const { metadata, items } = await call<List<T>>(
       'GET',
-      `${path}?${parameters({ ...query, limit: String(page), ...more })}`,
+      `${path}?${queryString({ ...query, limit: String(pageSize), ...more })}`,
     );
-    for (const item of items) held.set(item.metadata.name, item);
-    if (!metadata.continue) return { held, version: metadata.resourceVersion };
+    for (const item of items) objects.set(item.metadata.name, item);
+    if (!metadata.continue) return { objects, version: metadata.resourceVersion };
     more = { continue: metadata.continue };
   }
 }
 
 /** Who hears of the events of a watch: that something changed, and the last of what is gone. */
-interface Told<T> {
-  readonly changed: () => void;
-  readonly gone: (item: T) => void;
+interface EventHandlers<T> {
+  readonly onChange: () => void;
+  readonly onDelete: (item: T) => void;
 }
 
 /**
  * Puts the events of one watch into the map; the version to go on from, or undefined where all must
  * be read again. Throws where there is no watch.
  */
-async function follow<T extends Thing>(
+async function applyWatchEvents<T extends ApiObject>(
   address: string,
   from: string,
-  held: Map<string, T>,
-  { changed, gone }: Told<T>,
+  objects: Map<string, T>,
+  { onChange: changed, onDelete: gone }: EventHandlers<T>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const answer = await send(
+  const response = await send(
     'GET',
     `${address}&watch=true&resourceVersion=${from}`,
     undefined,
     signal,
   );
-  if (answer.status === 410) return undefined;
-  if (!answer.ok || !answer.body) throw new ApiError(answer.status);
+  if (response.status === 410) return undefined;
+  if (!response.ok || !response.body) throw new ApiError(response.status);
   let version = from;
-  for await (const line of lines(answer.body)) {
+  for await (const line of readLines(response.body)) {
     const { type, object } = JSON.parse(line) as WatchEvent<T>;
     if (type === 'ERROR') return undefined;
     version = object.metadata.resourceVersion;
     if (type === 'BOOKMARK') continue;
     if (type === 'DELETED') {
-      held.delete(object.metadata.name);
+      objects.delete(object.metadata.name);
       gone(object);
-    } else held.set(object.metadata.name, object);
+    } else objects.set(object.metadata.name, object);
     changed();
   }
   return version;
 }
 
 const paused = async (version: string | undefined): Promise<string | undefined> => {
-  await pause(1_000);
+  await delay(1_000);
   return version;
 };
 
@@ -89,7 +90,7 @@ const paused = async (version: string | undefined): Promise<string | undefined> 
  * not itself a reason to read again. What fails is told, and tried again when the person comes
  * back; stops with the signal.
  */
-async function keep<T extends Thing>(
+async function listAndWatch<T extends ApiObject>(
   path: string,
   query: Record<string, string>,
   changed: (now: Collection<T>) => void,
@@ -99,42 +100,42 @@ async function keep<T extends Thing>(
   let items: T[] | undefined;
   while (!signal.aborted) {
     try {
-      const { held, version } = await readAll<T>(path, query);
+      const { objects: held, version } = await readAll<T>(path, query);
       const show = (): void => {
         items = [...held.values()];
         if (!signal.aborted) changed({ items });
       };
       show();
       for (let from: string | undefined = version; from !== undefined && !signal.aborted; ) {
-        from = await follow(
-          `${path}?${parameters(query)}`,
+        from = await applyWatchEvents(
+          `${path}?${queryString(query)}`,
           from,
           held,
-          { changed: show, gone },
+          { onChange: show, onDelete: gone },
           signal,
         ).then(paused, async () => {
-          await returning(signal);
+          await untilReturn(signal);
           return undefined;
         });
       }
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
       if (!signal.aborted) changed({ ...(items && { items }), failure: thrown });
-      await returning(signal);
+      await untilReturn(signal);
     }
   }
 }
 
 /** A collection that a page shows, with what it may do to it. */
-export interface Kept<T> extends Collection<T> {
+export interface LiveCollection<T> extends Collection<T> {
   /** Reads it again. */
-  again: () => void;
+  reload: () => void;
   /** Puts in what the API just answered, ahead of the watch. */
-  put: (item: T) => void;
+  upsert: (item: T) => void;
   /** Replaces what is shown of it by what the API just answered, unless the watch was faster. */
-  renew: (item: T) => void;
+  replaceIfNewer: (item: T) => void;
   /** Takes out what was just deleted, ahead of the watch. */
-  drop: (name: string) => void;
+  remove: (name: string) => void;
 }
 
 /**
@@ -142,32 +143,32 @@ export interface Kept<T> extends Collection<T> {
  * undefined. While `live` is false what is known stands as it is, and it is read again afterwards.
  * `gone` hears the last of what goes while it is watched.
  */
-export function useCollection<T extends Thing>(
+export function useCollection<T extends ApiObject>(
   path: string | undefined,
   query: Record<string, string> = {},
   live = true,
   gone: (item: T) => void = () => {},
-): Kept<T> {
+): LiveCollection<T> {
   const [now, set] = useState<Collection<T>>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === undefined || !live) return undefined;
     const stop = new AbortController();
-    void keep<T>(path, query, set, gone, stop.signal);
+    void listAndWatch<T>(path, query, set, gone, stop.signal);
     return () => stop.abort();
-  }, [path, parameters(query), turn, live]);
+  }, [path, queryString(query), turn, live]);
   const change = (work: (items: readonly T[]) => readonly T[]): void =>
     set((known) => ({ ...known, ...(known.items && { items: work(known.items) }) }));
   return {
     ...now,
-    again: () => setTurn((count) => count + 1),
-    put: (item) =>
+    reload: () => setTurn((count) => count + 1),
+    upsert: (item) =>
       change((items) =>
         items.some(({ metadata }) => metadata.name === item.metadata.name)
           ? items.map((one) => (one.metadata.name === item.metadata.name ? item : one))
           : [...items, item],
       ),
-    renew: (item) =>
+    replaceIfNewer: (item) =>
       change((items) =>
         items.map((one) =>
           one.metadata.name === item.metadata.name &&
@@ -176,6 +177,6 @@ export function useCollection<T extends Thing>(
             : one,
         ),
       ),
-    drop: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
+    remove: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
   };
 }

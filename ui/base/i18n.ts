@@ -9,10 +9,10 @@ let current = 'en';
 export const languages = new Map<string, () => Promise<Catalog>>();
 
 /** The language in use, as BCP 47. */
-export const tag = (): string => current;
+export const locale = (): string => current;
 
 /** The text of a message in the language in use, else in English. */
-export const text = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
+export const messageText = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
 
 /** Adds the English messages of one page, which are bundled with it. */
 export function addMessages(part: Partial<Record<MessageID, string>>): void {
@@ -20,28 +20,28 @@ export function addMessages(part: Partial<Record<MessageID, string>>): void {
 }
 
 /** The catalog in use. */
-export const inUse = (): string => available(current) ?? 'en';
+export const catalogLanguage = (): string => supportedLanguage(current) ?? 'en';
 
-const stored = 'vestibule.language';
+const storageKey = 'vestibule.language';
 
 /** Remembers the person's choice of a language in this browser, where it may. */
-export function prefer(wanted: string): void {
+export function storePreference(wanted: string): void {
   try {
-    localStorage.setItem(stored, wanted);
+    localStorage.setItem(storageKey, wanted);
   } catch {
     /* storage is off: the choice holds for this page */
   }
 }
 
-function preferred(): string[] {
+function storedPreference(): string[] {
   try {
-    return [localStorage.getItem(stored) ?? ''].filter(Boolean);
+    return [localStorage.getItem(storageKey) ?? ''].filter(Boolean);
   } catch {
     return [];
   }
 }
 
-const available = (wanted: string): string | undefined =>
+const supportedLanguage = (wanted: string): string | undefined =>
   [wanted, wanted.split('-')[0] ?? ''].find((one) => one === 'en' || languages.has(one));
 
 /**
@@ -50,8 +50,9 @@ const available = (wanted: string): string | undefined =>
  */
 export async function loadLocale(wanted: readonly string[] = []): Promise<void> {
   if (languages.size === 0) return; // to look for a choice would make the first view wait for the disk
-  current = [...wanted, ...preferred(), ...navigator.languages].find(available) ?? 'en';
-  catalog = (await languages.get(inUse())?.()) ?? english;
+  current =
+    [...wanted, ...storedPreference(), ...navigator.languages].find(supportedLanguage) ?? 'en';
+  catalog = (await languages.get(catalogLanguage())?.()) ?? english;
   document.documentElement.lang = current;
-  document.documentElement.dir = text('dir');
+  document.documentElement.dir = messageText('dir');
 }

@@ -6,8 +6,8 @@ import { t } from './message.js';
  */
 export function Link({
   to,
-  tab,
-  look,
+  tab: newTab,
+  look: className,
   children,
 }: {
   to: string;
@@ -19,13 +19,13 @@ export function Link({
   if (!address || !/^https?:$/.test(address.protocol)) return <span>{children}</span>;
   return (
     <a
-      class={look}
+      class={className}
       href={address.href}
       rel="noopener noreferrer"
-      target={tab ? '_blank' : undefined}
+      target={newTab ? '_blank' : undefined}
     >
       {children}
-      {tab && <span class="quiet"> ({t('newtab')})</span>}
+      {newTab && <span class="quiet"> ({t('newtab')})</span>}
     </a>
   );
 }

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import { inUse, languages, prefer, loadLocale } from './i18n.js';
-import { Latin, t } from './message.js';
+import { catalogLanguage, languages, storePreference, loadLocale } from './i18n.js';
+import { Ltr, t } from './message.js';
 
-function LanguageMenu({ changed }: { changed: () => void }) {
+function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
   const choose = async (wanted: string): Promise<void> => {
-    prefer(wanted);
+    storePreference(wanted);
     await loadLocale([wanted]);
-    changed();
+    onLanguageChange();
   };
   return (
     <select
       aria-label={t('language.menu')}
-      value={inUse()}
+      value={catalogLanguage()}
       onChange={(event) => void choose(event.currentTarget.value)}
     >
       {['en', ...languages.keys()].map((one) => (
@@ -24,10 +24,10 @@ function LanguageMenu({ changed }: { changed: () => void }) {
 interface Props {
   alert?: ComponentChildren;
   /** The alert repeats what stands next to a field: heard, not seen. */
-  quiet?: boolean | undefined;
+  isAlertHidden?: boolean | undefined;
   footer?: ComponentChildren;
   /** Called when another language was chosen. */
-  changed: () => void;
+  onLanguageChange: () => void;
   wide?: boolean;
   children: ComponentChildren;
 }
@@ -52,12 +52,19 @@ interface Props {
  * render(<Greeting />, place());
  * ```
  */
-export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
+export function Page({
+  alert,
+  isAlertHidden: quiet,
+  footer,
+  onLanguageChange: changed,
+  wide,
+  children,
+}: Props) {
   return (
     <>
       <header class="top">
         <span class="mark" />
-        <Latin of={location.host} />
+        <Ltr of={location.host} />
       </header>
       <main>
         <div class={`card ${wide ? 'wide' : ''}`}>
@@ -80,7 +87,7 @@ export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
  * Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's
  * memory is loaded again.
  */
-export const place = (): HTMLElement => {
+export const mountPoint = (): HTMLElement => {
   addEventListener('pageshow', (event) => {
     if (event.persisted) location.reload();
   });

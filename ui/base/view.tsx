@@ -9,23 +9,23 @@ interface Props {
   /** What `main` carries as data-phase once the view is ready for input. */
   phase: string;
   /** Milliseconds after which it is ready. */
-  after?: number;
+  delayMs?: number;
   /** The view is an error, or there is one in it. */
   error?: boolean;
   /** A word for the eye above the heading. */
-  above?: ComponentChildren;
+  header?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Someone who types right away means the first field. */
-function typeAhead(event: KeyboardEvent): void {
-  const types =
+function focusFirstField(event: KeyboardEvent): void {
+  const isTyping =
     event.key.length === 1 &&
     event.key !== ' ' &&
     !event.ctrlKey &&
     !event.metaKey &&
     !event.altKey;
-  if (types) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
+  if (isTyping) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
 }
 
 /**
@@ -35,9 +35,9 @@ export function View({
   title,
   values = {},
   phase,
-  after = 0,
+  delayMs: readyAfterMs = 0,
   error = false,
-  above,
+  header,
   children,
 }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -54,14 +54,14 @@ export function View({
     const ready = (): void => {
       document.querySelector('main')!.dataset.phase = phase;
     };
-    if (!after) return ready();
-    const timer = setTimeout(ready, after);
+    if (!readyAfterMs) return ready();
+    const timer = setTimeout(ready, readyAfterMs);
     return () => clearTimeout(timer);
   }, [phase]);
   return (
     <>
-      {above}
-      <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>
+      {header}
+      <h1 tabIndex={-1} ref={heading} onKeyDown={focusFirstField}>
         {format(title, values)}
       </h1>
       {children}

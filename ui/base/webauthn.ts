@@ -19,7 +19,7 @@ export type { CreationOptions, RequestOptions };
  */
 
 /** The browser or the authenticator cannot do what is needed; not a change of mind. */
-export class Unusable extends Error {
+export class PasskeyError extends Error {
   /** What to tell the person. */
   readonly id: MessageID;
   constructor(id: MessageID) {
@@ -28,7 +28,7 @@ export class Unusable extends Error {
   }
 }
 
-const meaning: Readonly<Record<string, MessageID>> = {
+const messageByCode: Readonly<Record<string, MessageID>> = {
   ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED: 'passkey.known',
   ERROR_AUTHENTICATOR_MISSING_USER_VERIFICATION_SUPPORT: 'passkey.unfit',
   ERROR_AUTHENTICATOR_MISSING_DISCOVERABLE_CREDENTIAL_SUPPORT: 'passkey.unfit',
@@ -41,10 +41,10 @@ const meaning: Readonly<Record<string, MessageID>> = {
  * Undefined for who changed their mind or was aborted: browsers say the same of both, and nothing
  * is to be said of either.
  */
-function fate(thrown: unknown): undefined {
+function ignoreCancellation(thrown: unknown): undefined {
   const { name } = thrown as Error;
   const code = thrown instanceof WebAuthnError ? thrown.code : '';
-  if (meaning[code]) throw new Unusable(meaning[code]);
+  if (messageByCode[code]) throw new PasskeyError(messageByCode[code]);
   if (
     name === 'NotAllowedError' ||
     name === 'AbortError' ||
@@ -52,21 +52,22 @@ function fate(thrown: unknown): undefined {
     code === 'ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY'
   )
     return undefined;
-  throw new Unusable('passkey.failed');
+  throw new PasskeyError('passkey.failed');
 }
 
 /**
  * Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable.
  */
-export const create = (
+export const createPasskey = (
   optionsJSON: CreationOptions,
-): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
+): Promise<RegistrationResponseJSON | undefined> =>
+  startRegistration({ optionsJSON }).catch(ignoreCancellation);
 
 /**
  * Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it
  * fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable.
  */
-export const ask = (
+export const requestPasskey = (
   optionsJSON: RequestOptions,
   autofill = false,
 ): Promise<AuthenticationResponseJSON | undefined> =>
@@ -74,7 +75,7 @@ export const ask = (
     optionsJSON,
     useBrowserAutofill: autofill,
     verifyBrowserAutofillInput: false,
-  }).catch(fate);
+  }).catch(ignoreCancellation);
 
 /** Ends the request that is under way. */
-export const stop = (): void => WebAuthnAbortService.cancelCeremony();
+export const cancelRequest = (): void => WebAuthnAbortService.cancelCeremony();

@@ -3,12 +3,12 @@ import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
-import { excuse } from '../base/error-page.js';
+import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames } from './names.js';
 
 /** So many are shown, and so many more each time. */
-const step = 20;
+const pageSize = 20;
 
 const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
   [...all].sort(
@@ -19,9 +19,9 @@ const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
 
 /** Shows more, and leads the keyboard to the first of those that came. */
 function useMore(): { max: number; more: () => void } {
-  const [max, set] = useState(step);
+  const [max, set] = useState(pageSize);
   const more = (): void => {
-    set(max + step);
+    set(max + pageSize);
     requestAnimationFrame(() =>
       document.querySelectorAll<HTMLElement>('.decision')[max]?.querySelector('a')?.focus(),
     );
@@ -41,7 +41,11 @@ interface Props {
  * that shows it. The API lists by name, so all of them are read before the newest is known.
  */
 export function Decisions({ account, rule }: Props) {
-  const { items, failure, again } = useCollection<PolicyDecision>('policydecisions', {
+  const {
+    items,
+    failure,
+    reload: again,
+  } = useCollection<PolicyDecision>('policydecisions', {
     fieldSelector: `spec.account=${account}`,
   });
   const names = useNames(account);
@@ -49,8 +53,8 @@ export function Decisions({ account, rule }: Props) {
   if (!items && failure)
     return (
       <>
-        <p class="notice bad">{excuse(failure)}</p>
-        <Button press={again}>{t('retry')}</Button>
+        <p class="notice bad">{errorText(failure)}</p>
+        <Button onPress={again}>{t('retry')}</Button>
       </>
     );
   if (!items)
@@ -69,7 +73,7 @@ export function Decisions({ account, rule }: Props) {
   const rest = wanted.length > max;
   return (
     <>
-      {failure && <p class="notice bad">{excuse(failure)}</p>}
+      {failure && <p class="notice bad">{errorText(failure)}</p>}
       <p class="hint">
         {rest
           ? t('decisions.shown.some', { shown: max, count: wanted.length })
@@ -80,7 +84,7 @@ export function Decisions({ account, rule }: Props) {
           <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
         ))}
       </ul>
-      {rest && <Button press={more}>{t('decisions.more')}</Button>}
+      {rest && <Button onPress={more}>{t('decisions.more')}</Button>}
     </>
   );
 }

@@ -23,11 +23,13 @@ export function useNames(account: string): Names {
       ({ items }) => items,
       () => [],
     );
-    void Promise.all([grants, providers]).then(([held, supply]) =>
+    void Promise.all([grants, providers]).then(([grantList, providerList]) =>
       set({
-        clients: new Map(held.map(({ status: { client } }) => [client.name, client.displayName])),
+        clients: new Map(
+          grantList.map(({ status: { client } }) => [client.name, client.displayName]),
+        ),
         scopes: new Map(
-          supply.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
+          providerList.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
         ),
       }),
     );

@@ -156,7 +156,7 @@ export function sessions(): Session[] {
 }
 
 /** The other browser once it is signed out of a service that takes no word of it. */
-export function untold(): Session {
+export function unnotifiedSession(): Session {
   const ended = session(
     2,
     { browser: 'Safari', os: 'iOS', device: 'Phone' },

@@ -6,7 +6,7 @@ import { FakeRefusal, type FakeResponse } from './answer.js';
  */
 export type Script = Record<string, FakeResponse | FakeResponse[]>;
 
-interface Call {
+interface RecordedCall {
   call: string;
   body: unknown;
 }
@@ -31,7 +31,7 @@ const headers = {
  * push events.
  */
 export class FakeAPI {
-  readonly calls: Call[] = [];
+  readonly calls: RecordedCall[] = [];
   readonly script: Script;
   delay = 0;
   #waiting = 0;
@@ -48,7 +48,7 @@ export class FakeAPI {
   }
 
   /** Changes an answer. */
-  say(call: string, answer: FakeResponse | FakeResponse[]): void {
+  setResponse(call: string, answer: FakeResponse | FakeResponse[]): void {
     this.script[call] = answer;
   }
 

@@ -27,13 +27,13 @@ export const english: Catalog = {
 };
 
 /** Changes the words of a message, but neither its arguments nor the names of plural forms. */
-const words = (text: string, change: (word: string) => string): string =>
+const changeWords = (text: string, change: (word: string) => string): string =>
   text.replace(
     /(\{\w{1,32}(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w{1,32}\})|\})|([A-Za-z]+)/g,
     (_, kept: string | undefined, word: string) => kept ?? change(word),
   );
 
-const each = (change: (text: string) => string): Catalog =>
+const changeCatalog = (change: (text: string) => string): Catalog =>
   Object.fromEntries(Object.entries(english).map(([id, text]) => [id, change(text)])) as Catalog;
 
 const accents: Readonly<Record<string, string>> = {
@@ -56,8 +56,8 @@ const accents: Readonly<Record<string, string>> = {
 
 /** Accented and a third longer, to find what is cut off or not translated. */
 export const accented: Catalog = {
-  ...each((text) =>
-    words(
+  ...changeCatalog((text) =>
+    changeWords(
       text,
       (word) =>
         [...word].map((letter) => accents[letter] ?? letter).join('') +
@@ -71,8 +71,8 @@ const letters = 'ابجدهوزحطيكلمنسعفصقرشتثخذض';
 
 /** Arabic letters in place of Latin ones, read from right to left. */
 export const mirrored: Catalog = {
-  ...each((text) =>
-    words(text, (word) =>
+  ...changeCatalog((text) =>
+    changeWords(text, (word) =>
       [...word.toLowerCase()]
         .map((letter) => letters[letter.charCodeAt(0) - 97] ?? letter)
         .join(''),

@@ -10,10 +10,10 @@ export interface DiffRow {
 }
 
 /** Cells of the table at most: beyond, what differs is told as a whole. */
-const max = 9_000_000;
+const maxCells = 9_000_000;
 
 /** Lengths of the longest common parts of all ends of two texts, row by row. */
-function lengths(before: readonly string[], after: readonly string[]): Uint16Array {
+function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array {
   const width = after.length + 1;
   const table = new Uint16Array((before.length + 1) * width);
   for (let i = before.length - 1; i >= 0; i -= 1)
@@ -28,8 +28,8 @@ function lengths(before: readonly string[], after: readonly string[]): Uint16Arr
 }
 
 /** The rows of a stretch that begins and ends with a difference. */
-function differing(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
-  const table = before.length * after.length > max ? undefined : lengths(before, after);
+function diffRows(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
+  const table = before.length * after.length > maxCells ? undefined : commonLengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
   const rows: DiffRow[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {
@@ -60,7 +60,7 @@ export function compare(before: readonly string[], after: readonly string[]): Di
   });
   return [
     ...before.slice(0, start).map((text, i) => same(text, i, 0)),
-    ...differing(
+    ...diffRows(
       before.slice(start, before.length - end),
       after.slice(start, after.length - end),
       start,
@@ -75,7 +75,7 @@ export function compare(before: readonly string[], after: readonly string[]): Di
  * Rows that stand together: differences with what is around them, or unchanged lines that need not
  * be shown.
  */
-export interface Stretch {
+export interface Hunk {
   readonly folded: boolean;
   readonly rows: readonly DiffRow[];
 }
@@ -84,15 +84,15 @@ export interface Stretch {
  * Splits rows so that unchanged lines further than `around` from a difference are folded, where
  * more than one would be.
  */
-export function fold(rows: readonly DiffRow[], around = 3): Stretch[] {
-  const near = new Set<number>();
+export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
+  const shown = new Set<number>();
   rows.forEach(({ kind }, i) => {
     if (kind === 'same') return;
-    for (let n = i - around; n <= i + around; n += 1) near.add(n);
+    for (let n = i - around; n <= i + around; n += 1) shown.add(n);
   });
   const all: { folded: boolean; rows: DiffRow[] }[] = [];
   rows.forEach((row, i) => {
-    const folded = !near.has(i);
+    const folded = !shown.has(i);
     if (all.at(-1)?.folded === folded) all.at(-1)!.rows.push(row);
     else all.push({ folded, rows: [row] });
   });

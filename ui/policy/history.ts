@@ -18,11 +18,11 @@ export function historyOf(items: readonly Policy[]): History {
 }
 
 /** A policy by its name. */
-export const named = ({ all }: History, name: string): Policy | undefined =>
+export const policyNamed = ({ all }: History, name: string): Policy | undefined =>
   all.find(({ metadata }) => metadata.name === name);
 
 /** The one before it. */
-export const before = ({ all }: History, policy: Policy): Policy | undefined =>
+export const previousPolicy = ({ all }: History, policy: Policy): Policy | undefined =>
   all[all.indexOf(policy) + 1];
 
 /** The lines of a text; the end of the last one is no line of its own. */

@@ -2,14 +2,14 @@ import { t } from '../base/message.js';
 import { linesOf } from './history.js';
 
 /** How a line looks: a remark, or the word that a rule begins with. */
-function Words({ of }: { of: string }) {
-  if (/^\s*\/\//.test(of))
+function PolicyLine({ of: line }: { of: string }) {
+  if (/^\s*\/\//.test(line))
     return (
       <bdi dir="ltr" class="remark">
-        {of}
+        {line}
       </bdi>
     );
-  const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(of) ?? [];
+  const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(line) ?? [];
   return (
     <bdi dir="ltr">
       {effect ? (
@@ -18,7 +18,7 @@ function Words({ of }: { of: string }) {
           {rest}
         </>
       ) : (
-        of || '\n'
+        line || '\n'
       )}
     </bdi>
   );
@@ -56,7 +56,7 @@ export function PolicyText({ name, text, from, to }: Props) {
             tabIndex={from ? undefined : -1}
             data-line={number}
           >
-            <Words of={line} />
+            <PolicyLine of={line} />
           </span>
         );
       })}

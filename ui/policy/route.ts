@@ -27,15 +27,16 @@ export function routeOf(fragment: string): Route {
 }
 
 /** The fragment that leads to a place in a policy, or where none is named in the one in force. */
-export const toPlace = (policy: string | undefined, at: string): string =>
+export const placeLink = (policy: string | undefined, at: string): string =>
   `#${policy ? `${policy}&` : ''}at=${at}`;
 
 /** The fragment that compares two policies. */
-export const toComparison = (before: string, after: string): string =>
+export const comparisonLink = (before: string, after: string): string =>
   `#compare=${before}..${after}`;
 
 /** The fragment of one's own decisions by a rule. */
-export const toDecisions = (rule: string): string => `#${new URLSearchParams({ decisions: rule })}`;
+export const decisionsLink = (rule: string): string =>
+  `#${new URLSearchParams({ decisions: rule })}`;
 
 /** The route of this page, again whenever the fragment changes. */
 export function useRoute(): Route {

@@ -1,6 +1,6 @@
 import type { Interaction } from '../api.js';
 import type { ApiError } from '../base/api.js';
-import { until } from '../base/clock.js';
+import { remainingMs } from '../base/clock.js';
 
 /** Why a sign-in cannot go on as it is. */
 export type Blocked =
@@ -13,7 +13,7 @@ export type Blocked =
         | 'linkexpired'
         | 'linkused'
         | 'linkreplaced'
-        | 'outoforder';
+        | 'unavailable';
       failure?: ApiError | undefined;
     }
   | {
@@ -26,7 +26,7 @@ export type Blocked =
 /** What a failed GET of the interaction means; `link` when an emailed link was opened. */
 export function blockedByRead(failure: ApiError, link: boolean): Blocked {
   if (failure.code === 404) return { kind: link ? 'elsewhere' : 'lost', failure };
-  return { kind: failure.code === 410 ? 'over' : 'outoforder', failure };
+  return { kind: failure.code === 410 ? 'over' : 'unavailable', failure };
 }
 
 /** What a refusal by policy or of a link means; undefined where the view can carry on. */
@@ -54,7 +54,7 @@ export function blockedByLink(
 ): Blocked {
   if (phase !== 'LoginRequired' || !emailChallenge) return { kind: 'linkused', failure };
   return {
-    kind: until(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',
+    kind: remainingMs(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',
     failure,
   };
 }

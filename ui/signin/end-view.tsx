@@ -1,7 +1,7 @@
 import { format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { WayBack } from './blocked-view.js';
+import { BackToClient } from './blocked-view.js';
 
 /** After the end: signed in elsewhere or before, or cancelled. */
 export function EndView({ store }: { store: SignInStore }) {
@@ -12,7 +12,7 @@ export function EndView({ store }: { store: SignInStore }) {
       <p class="lead">
         {cancelled ? format('cancelled.what', { client: client.displayName }) : format('done.what')}
       </p>
-      {cancelled && <WayBack client={client} />}
+      {cancelled && <BackToClient client={client} />}
     </View>
   );
 }

@@ -8,8 +8,8 @@ export const proofChunk = new Lazy(() => import('./proof-chunk.js'));
 export const consentChunk = new Lazy(() => import('./consent-chunk.js'));
 
 /** The decision behind a refusal: fetched when policy refuses. */
-export const refusing = new Lazy(() =>
-  import('./refusing.js').then((part) => {
+export const refusalChunk = new Lazy(() =>
+  import('./refusal-facts.js').then((part) => {
     addMessages(part.messages);
     return part;
   }),

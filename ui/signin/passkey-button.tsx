@@ -3,7 +3,7 @@ import { Button } from '../base/button.js';
 import { canUsePasskeys } from '../base/passkeys.js';
 import { t } from '../base/message.js';
 import type { SignInStore } from './sign-in-store.js';
-import { passkeys } from './lazy-passkeys.js';
+import { passkeysChunk } from './lazy-passkeys.js';
 
 /** Whether a passkey is a way in here, by policy and browser. */
 export const offersPasskey = (store: SignInStore): boolean =>
@@ -26,9 +26,9 @@ export function PasskeyButton({
   const shown = useRef(true);
   const offer = (): void => {
     if (autofill)
-      void passkeys.get().then(
-        ({ arm }) => {
-          if (shown.current) void arm(store);
+      void passkeysChunk.load().then(
+        ({ startAutofill }) => {
+          if (shown.current) void startAutofill(store);
         },
         () => undefined,
       );
@@ -40,23 +40,23 @@ export function PasskeyButton({
     }); // what this fetches is not to compete with the first view
     return () => {
       shown.current = false;
-      passkeys.here?.disarm();
+      passkeysChunk.loaded?.stopAutofill();
     };
   }, []);
   const press = async (): Promise<void> => {
     setBusy(true);
-    const part = await passkeys.get().catch(() => undefined);
-    if (part) await part.enter(store);
-    else store.tell('offline');
+    const part = await passkeysChunk.load().catch(() => undefined);
+    if (part) await part.signIn(store);
+    else store.report('offline');
     setBusy(false);
     if (!store.ending && store.interaction?.status.phase === 'LoginRequired') offer();
   };
   return (
     <Button
-      look={main ? 'main' : undefined}
+      variant={main ? 'main' : undefined}
       busy={busy}
       progress="email.asking"
-      press={() => void press()}
+      onPress={() => void press()}
     >
       {t('email.passkey')}
     </Button>

@@ -1,14 +1,14 @@
 import type { Account, Interaction, PasskeyChallenge } from '../api.js';
 import { call, ApiError } from '../base/api.js';
-import { until } from '../base/clock.js';
+import { remainingMs } from '../base/clock.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
-import { returning, watch } from '../base/watch.js';
+import { untilReturn, watch } from '../base/watch.js';
 import type { MessageID } from '../messages/catalog.js';
 import { TabElection } from './tab-election.js';
 import { blockedByAction, blockedByLink, blockedByRead, type Blocked } from './blocked.js';
 import { problemOf, type SignInAction, type Problem } from './action-error.js';
-import { setupDue } from './setup-reminder.js';
+import { shouldOfferSetup } from './setup-reminder.js';
 
 /**
  * How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled.
@@ -16,7 +16,7 @@ import { setupDue } from './setup-reminder.js';
 type Ending = 'leaving' | 'done' | 'cancelled';
 
 /** How long before its end a sign-in warns, in milliseconds. */
-const warning = 300_000;
+const warningMs = 300_000;
 
 const failureOf = (thrown: unknown): ApiError => {
   if (thrown instanceof ApiError) return thrown;
@@ -29,9 +29,9 @@ const failureOf = (thrown: unknown): ApiError => {
  */
 export class SignInStore {
   readonly #path: string;
-  readonly #claim: TabElection;
+  readonly #election: TabElection;
   #unwatch: (() => void) | undefined;
-  #acts = 0;
+  #actionCount = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
   interaction: Interaction | undefined;
   /** Of the emailed link that opened this page, until it is used or given up. */
@@ -41,15 +41,15 @@ export class SignInStore {
   busy: SignInAction | undefined;
   ending: Ending | undefined;
   /** The person wants another address than the one the code went to. */
-  elsewhere = false;
+  changesEmail = false;
   /** This tab asks for what is missing on the account before it leaves. */
   setup = false;
   /** Signed in with a passkey that another device holds. */
-  crossDevice = false;
+  usedOtherDevice = false;
   /** Less than five minutes are left. */
   endsSoon = false;
   /** Settles when the person comes back to the page. */
-  readonly returning = returning;
+  readonly untilReturn = untilReturn;
   /** Called whenever something here did. */
   changed: () => void = () => undefined;
 
@@ -57,7 +57,7 @@ export class SignInStore {
   constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
     this.token = token;
-    this.#claim = new TabElection(name, !token, () => this.#goesOn());
+    this.#election = new TabElection(name, !token, () => this.#canContinue());
   }
 
   /** Reads the interaction, again after an error page. */
@@ -66,7 +66,7 @@ export class SignInStore {
     try {
       await this.#receive(await call<Interaction>('GET', this.#path));
     } catch (thrown) {
-      this.#stop(blockedByRead(failureOf(thrown), Boolean(this.token)));
+      this.#block(blockedByRead(failureOf(thrown), Boolean(this.token)));
       await loadLocale();
     }
     this.changed();
@@ -80,12 +80,12 @@ export class SignInStore {
     if (this.busy) return;
     this.busy = action;
     this.problem = undefined;
-    this.#acts += 1;
+    this.#actionCount += 1;
     this.changed();
     try {
       const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
       const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
-      this.elsewhere = false;
+      this.changesEmail = false;
       await this.#receive(next, true);
     } catch (thrown) {
       await this.#fail(action, failureOf(thrown));
@@ -144,8 +144,13 @@ export class SignInStore {
   }
 
   /** Tells of what the browser could not do. */
-  tell(id: MessageID): void {
-    this.problem = { action: 'passkey', failure: new ApiError(0), words: t(id), quiet: false };
+  report(id: MessageID): void {
+    this.problem = {
+      action: 'passkey',
+      failure: new ApiError(0),
+      text: t(id),
+      inField: false,
+    };
     this.changed();
   }
 
@@ -163,15 +168,15 @@ export class SignInStore {
   /**
    * Shows the first view again: for another address, or instead of a link that is no longer good.
    */
-  again(): void {
+  restart(): void {
     const replaced = this.blocked?.kind === 'linkreplaced';
     this.token = this.blocked = this.problem = undefined;
-    this.elsewhere = !replaced;
+    this.changesEmail = !replaced;
     this.#rewatch();
     this.changed();
   }
 
-  #goesOn(): boolean {
+  #canContinue(): boolean {
     return Boolean(this.interaction) && !this.blocked && this.ending !== 'done';
   }
 
@@ -179,20 +184,23 @@ export class SignInStore {
     const first = !this.interaction;
     this.interaction = next;
     if (first) await loadLocale(next.spec.locales);
-    this.#schedule(until(next.status.expirationTimestamp));
+    this.#schedule(remainingMs(next.status.expirationTimestamp));
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
     if (!over) this.#rewatch();
     else if (!this.ending)
-      await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
+      await this.#finish(
+        acted,
+        phase === 'Authenticated' && shouldOfferSetup(account, this.usedOtherDevice),
+      );
   }
 
   /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */
   async #finish(acted: boolean, setup: boolean): Promise<void> {
     this.#unwatch?.();
     this.problem = undefined;
-    if (acted && !this.token) this.#claim.hold();
-    else if (!(await this.#claim.take())) this.ending = 'done';
+    if (acted && !this.token) this.#election.claim();
+    else if (!(await this.#election.elect())) this.ending = 'done';
     this.token = undefined;
     this.setup = setup;
     if (!setup && !this.ending) this.leave();
@@ -201,10 +209,10 @@ export class SignInStore {
   #rewatch(): void {
     this.#unwatch?.();
     const { status, metadata } = this.interaction!;
-    const moves =
+    const canChange =
       status.phase === 'ConsentRequired' ||
       (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
-    this.#unwatch = moves
+    this.#unwatch = canChange
       ? watch(this.#path, metadata.resourceVersion, () => this.#refresh())
       : undefined;
   }
@@ -213,10 +221,11 @@ export class SignInStore {
    * Reads again in the background; an answer older than what the person did meanwhile is dropped.
    */
   async #refresh(): Promise<string | undefined> {
-    const acts = this.#acts;
+    const acts = this.#actionCount;
     try {
       const next = await call<Interaction>('GET', this.#path);
-      if (acts !== this.#acts || this.busy) return this.interaction?.metadata.resourceVersion;
+      if (acts !== this.#actionCount || this.busy)
+        return this.interaction?.metadata.resourceVersion;
       const moved = next.status.phase !== this.interaction?.status.phase;
       if (moved) await this.#receive(next);
       this.interaction = next;
@@ -224,7 +233,7 @@ export class SignInStore {
       return next.metadata.resourceVersion;
     } catch (thrown) {
       const failure = failureOf(thrown);
-      if (failure.code === 404 || failure.code === 410) this.#stop(blockedByRead(failure, false));
+      if (failure.code === 404 || failure.code === 410) this.#block(blockedByRead(failure, false));
       this.changed();
       return undefined;
     }
@@ -234,10 +243,10 @@ export class SignInStore {
     const link = action === 'login' && Boolean(this.token);
     if (failure.code === 409 || failure.code === 410) {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
-      if (next instanceof ApiError) return this.#stop(blockedByRead(next, link));
+      if (next instanceof ApiError) return this.#block(blockedByRead(next, link));
       await this.#receive(next);
       if (link && next.status.phase === 'LoginRequired')
-        return this.#stop(blockedByLink(next, failure));
+        return this.#block(blockedByLink(next, failure));
       if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
     }
     this.blocked = blockedByAction(failure, link);
@@ -245,14 +254,14 @@ export class SignInStore {
     return undefined;
   }
 
-  #stop(impasse: Blocked): undefined {
-    this.blocked = impasse;
+  #block(blocked: Blocked): undefined {
+    this.blocked = blocked;
     this.#unwatch?.();
   }
 
   #schedule(left: number): void {
     this.#timers.forEach(clearTimeout);
-    const at = (delay: number, work: () => void) =>
+    const schedule = (delay: number, work: () => void) =>
       setTimeout(
         () => {
           work();
@@ -260,13 +269,13 @@ export class SignInStore {
         },
         Math.max(0, delay),
       );
-    this.endsSoon = left < warning;
+    this.endsSoon = left < warningMs;
     this.#timers = [
-      at(left - warning, () => {
+      schedule(left - warningMs, () => {
         this.endsSoon = true;
       }),
-      at(left, () => {
-        if (!this.ending) this.#stop({ kind: 'over' });
+      schedule(left, () => {
+        if (!this.ending) this.#block({ kind: 'over' });
       }),
     ];
   }

@@ -1,7 +1,7 @@
 /** How long the tabs of one sign-in have to answer, in milliseconds. */
-const patience = 300;
+const answerMs = 300;
 
-interface Word {
+interface ElectionMessage {
   ask: boolean;
   weight: number;
 }
@@ -16,30 +16,30 @@ export class TabElection {
   #lost = false;
 
   /** `willing` says whether this tab can go on; it is then made to look at once. */
-  constructor(name: string, began: boolean, willing: () => boolean) {
-    this.#weight = (began ? 2 : 1) + Math.random() / 2;
+  constructor(name: string, isOrigin: boolean, canContinue: () => boolean) {
+    this.#weight = (isOrigin ? 2 : 1) + Math.random() / 2;
     this.#channel = new BroadcastChannel(`interaction ${name}`);
-    this.#channel.onmessage = ({ data }: MessageEvent<Word>) => {
+    this.#channel.onmessage = ({ data }: MessageEvent<ElectionMessage>) => {
       if (!data.ask) this.#lost ||= data.weight > this.#weight;
-      else if (data.weight < this.#weight && willing()) this.#say(false);
+      else if (data.weight < this.#weight && canContinue()) this.#post(false);
     };
   }
 
-  #say(ask: boolean): void {
-    this.#channel.postMessage({ ask, weight: this.#weight } satisfies Word);
+  #post(ask: boolean): void {
+    this.#channel.postMessage({ ask, weight: this.#weight } satisfies ElectionMessage);
   }
 
   /** Takes the right to go on without asking: the person acted here, where the sign-in began. */
-  hold(): void {
+  claim(): void {
     this.#weight += 1;
-    this.#say(false);
+    this.#post(false);
   }
 
   /** Asks the other tabs; true when this one goes on. */
-  async take(): Promise<boolean> {
-    this.#say(true);
+  async elect(): Promise<boolean> {
+    this.#post(true);
     await new Promise((done) => {
-      setTimeout(done, patience);
+      setTimeout(done, answerMs);
     });
     return !this.#lost;
   }

@@ -8,19 +8,19 @@ export const ignoredMs = 500;
  * to be meant for it? The time starts again when `shown` changes, when the tab comes into view and
  * when its window gets the focus.
  */
-export function useGuard(shown: unknown): () => boolean {
+export function useClickGuard(shown: unknown): () => boolean {
   const since = useRef(0);
   useLayoutEffect(() => {
     since.current = performance.now();
   }, [shown]);
   useEffect(() => {
-    const heard = new AbortController();
-    const again = (): void => {
+    const listeners = new AbortController();
+    const restart = (): void => {
       since.current = performance.now();
     };
-    addEventListener('focus', again, heard);
-    document.addEventListener('visibilitychange', again, heard);
-    return () => heard.abort();
+    addEventListener('focus', restart, listeners);
+    document.addEventListener('visibilitychange', restart, listeners);
+    return () => listeners.abort();
   }, []);
   return () => performance.now() - since.current >= ignoredMs;
 }

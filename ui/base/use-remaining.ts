@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { until } from './clock.js';
+import { remainingMs } from './clock.js';
 
 /** Milliseconds until a timestamp, never negative; renders again every second until it is past. */
 export function useRemaining(timestamp: string | undefined): number {
   const [, tick] = useState(0);
-  const left = timestamp ? Math.max(0, until(timestamp)) : 0;
-  const over = left === 0;
+  const leftMs = timestamp ? Math.max(0, remainingMs(timestamp)) : 0;
+  const isOver = leftMs === 0;
   useEffect(() => {
-    if (over) return undefined;
+    if (isOver) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), 1_000);
     return () => clearInterval(timer);
-  }, [timestamp, over]);
-  return left;
+  }, [timestamp, isOver]);
+  return leftMs;
 }
