@@ -1,7 +1,7 @@
 /**
- * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
- * ui/sizes.json and fails where something grew by more than 5 %; with `--update` it writes the
- * file. Run it after the build.
+ * Checks the size of the pages in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
+ * ui/sizes.json and fails if something grew by more than 5 %. `--update` writes the file. Run it
+ * after the build.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ const built = join(here, '..', 'dist', 'ui');
 const list = join(here, 'sizes.json');
 
 /**
- * The maximum sizes in bytes, compressed by gzip: of a page with its script and style sheet, of all
- * its later chunks together, and of those for rare cases.
+ * The maximum sizes in bytes after gzip: of a page with its script and style sheet, of all chunks
+ * that it loads later, and of the chunks for rare cases.
  */
 const max = {
   account: 29_000,
@@ -26,7 +26,7 @@ const max = {
   recovery: 16_000,
 };
 
-/** Chunks that a page fetches only in a rare case, never in advance. */
+/** Chunks that a page fetches only in a rare case and never prefetches. */
 const rare = new Set(['signin/refusal-facts.ts']);
 
 const weight = async (file) => gzipSync(await readFile(join(built, file)), { level: 9 }).length;

@@ -3,30 +3,33 @@ import { useContext } from 'preact/hooks';
 import type { Account } from '../api.js';
 import type { Names } from '../decisions/names.js';
 
-/** What the parts of the page share. */
+/** What the sections of the page share. */
 export interface AccountContext {
   readonly account: Account;
-  /** Puts in the account as the API just answered it. */
+  /** Replaces the account with one from a response. */
   readonly setAccount: (account: Account) => void;
-  /** What people call services and scopes. */
+  /** Display names of apps and scopes. */
   readonly names: Names;
-  /** This tab is the one that follows changes as they happen. */
+  /** This tab is the one that follows changes. */
   readonly isLive: boolean;
-  /** The step to go on with, once, after a sign-in in between. */
+  /** The step to continue with, once, after a sign-in. */
   readonly step: string | undefined;
-  /** Reads out what went wrong; undefined when it no longer holds. */
+  /** Announces an error to screen readers; undefined clears it. */
   readonly announceError: (words: string | undefined) => void;
-  /** Shows the last view instead of the account: signed out, or deleted. */
+  /** Shows the last view instead of the account: signed out or deleted. */
   readonly leave: (ending: 'signedout' | 'deleted') => void;
 }
 
-/** The person whose page it is. */
+/** The context of the signed-in account. */
 export const CurrentAccount = createContext<AccountContext | undefined>(undefined);
 
-/** What the parts of the page share; only below `Person`. */
+/** Returns the context; only below `CurrentAccount`. */
 export const useAccountContext = (): AccountContext => useContext(CurrentAccount)!;
 
-/** The selector of what this account owns, for those who may list everybody's too. */
+/**
+ * Returns the field selector of objects that this account owns, for people who may list all
+ * objects.
+ */
 export const ownedBy = (
   { metadata }: Account,
   field = 'status.account',

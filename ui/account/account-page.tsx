@@ -37,7 +37,7 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
   );
 }
 
-/** The sign-in was given up, or refused: to lead there again would be to insist. */
+/** Shown after a cancelled or refused sign-in: redirecting there again would be pushy. */
 function Visitor() {
   return (
     <View title="account.visitor.title" phase="account">
@@ -88,7 +88,7 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
   );
 }
 
-/** What stands here while there is no account: the way in, what went wrong, or that it is loading. */
+/** Shown while there is no account: a sign-in button, the error, or that it is loading. */
 function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 401) return <Visitor />;
   if (failure)
@@ -106,7 +106,7 @@ function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; ret
   );
 }
 
-/** The person's own page: what is known about them here, who sees it, and how they sign in. */
+/** The account page: what the service stores, who receives it, and how the person signs in. */
 export function AccountPage() {
   const arrived = useMemo(readArrival, []);
   const [account, setAccount] = useState<Account>();

@@ -16,7 +16,7 @@ import { RecoveryNotice } from './recovery.js';
 import { Reviews } from './reviews.js';
 import { Sessions } from './sessions.js';
 
-/** Leads to a part without naming it in the address, where a step may stand. */
+/** Links to the sections. The address stays the same, because its fragment may contain a step. */
 function Sections() {
   const go =
     (id: string) =>
@@ -40,7 +40,7 @@ function Sections() {
   );
 }
 
-/** Read when they are wanted: there may be many, and to follow them holds a connection. */
+/** Loaded on request: there may be many decisions, and watching them holds a connection. */
 function OwnDecisions() {
   const { account } = useAccountContext();
   const [open, setOpen] = useState(false);
@@ -62,13 +62,13 @@ function OwnDecisions() {
   );
 }
 
-/** Where a step belongs. */
+/** Returns the section of a step. */
 function sectionOf(step: string): string {
   if (step.startsWith('passkey') || step === 'recover') return 'passkeys';
   return step.startsWith('delete') || step === 'export' ? 'data' : step;
 }
 
-/** Every part of the page; each is read by itself and fails alone. */
+/** All sections of the page. Each loads by itself, and an error affects it alone. */
 export function AccountView() {
   const { account, step, isLive } = useAccountContext();
   const recoveries = useCollection<Recovery>('recoveries', ownedBy(account), isLive);

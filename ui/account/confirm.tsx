@@ -6,20 +6,20 @@ import { t } from '../base/message.js';
 import { ActionError, type Action } from './use-action.js';
 
 interface Props {
-  /** What would happen, in words. */
+  /** What will happen, in words. */
   children: ComponentChildren;
-  /** What is being done, and what went wrong; `words` for what it alone can meet. */
+  /** The action and its error; `errorText` replaces the general text of the error. */
   action: Pick<Action, 'busy' | 'failure'>;
   errorText?: string | undefined;
   onConfirm: () => unknown;
   onCancel: () => void;
-  /** The keyboard stays where it is. */
+  /** The focus does not move here. */
   keepFocus?: boolean;
 }
 
 /**
- * The second step of whatever takes something away: says what would happen, and takes the keyboard
- * there unless it is `still`.
+ * The second step of every action that removes something: says what will happen, and takes the
+ * focus unless `keepFocus` is set.
  */
 export function Confirm({
   children,

@@ -85,7 +85,7 @@ function Deletion() {
   );
 }
 
-/** All of it in one file, and the end of the account. */
+/** The export of all data, and the deletion of the account. */
 export function Data() {
   return (
     <Section id="data" hint="data.hint">

@@ -71,7 +71,7 @@ function AddressForm({
   );
 }
 
-/** What a code that was not taken means. */
+/** Returns the text for a code that was not accepted. */
 function wrongCode({ code, details }: ApiError): string | undefined {
   if (code === 410) return t('address.over');
   if (code === 409) return t('address.taken');
@@ -80,10 +80,7 @@ function wrongCode({ code, details }: ApiError): string | undefined {
   return details.triesLeft ? t('address.wrong', { tries: details.triesLeft }) : t('address.none');
 }
 
-/**
- * The code as it is typed, used as soon as it is whole and once; it is forgotten where a new one
- * was sent.
- */
+/** The typed code. A complete code is used at once and only once. A new code clears it. */
 function useTypedCode(
   { sentTimestamp, codeLength }: NewAddress['status'],
   onCode: (code: string) => void,
@@ -93,7 +90,7 @@ function useTypedCode(
   const tried = useRef('');
   const first = useRef(sentTimestamp);
   useEffect(() => {
-    // the focus stays where it was asked for, so that nothing is said over this
+    // the focus does not move, so that nothing interrupts this announcement
     if (first.current === sentTimestamp) return;
     first.current = sentTimestamp;
     tried.current = '';
@@ -116,13 +113,13 @@ function useTypedCode(
 }
 
 interface WaysProps {
-  /** Milliseconds until another code may be asked for. */
+  /** Milliseconds until another code may be requested. */
   left: number;
   resend: () => void;
   onOtherAddress: () => void;
 }
 
-/** The ways on without the code: another one, or another address. */
+/** The choices without the code: another code or another address. */
 function OtherWays({ left, resend, onOtherAddress }: WaysProps) {
   return (
     <div class="ways">
@@ -203,9 +200,7 @@ function CodeForm({
   );
 }
 
-/**
- * The change of the address: the new one, then the code that was sent there; `close` folds it up.
- */
+/** Changes the address: the new one, then the code that was sent there. `close` closes the form. */
 export function EmailChange({ close }: { close: () => void }) {
   const { setAccount } = useAccountContext();
   const [challenge, setChallenge] = useState<NewAddress>();

@@ -11,7 +11,7 @@ import { clearStep } from './redirects.js';
 
 const emailChangeChunk = new Lazy(() => import('./email-change.js'));
 
-/** The address the person signs in with, and the way to another one. */
+/** The address the person signs in with, and the form to change it. */
 export function Email() {
   const { account, step } = useAccountContext();
   const [open, setOpen] = useState(step === 'email');

@@ -15,7 +15,7 @@ import { VisuallyHidden } from './visually-hidden.js';
 import { useAccountContext } from './account-context.js';
 import { focusSection } from './section.js';
 
-/** Without it there is no access at all; it goes by removing the service. */
+/** Without this scope there is no access at all. It ends when the app is removed. */
 const requiredScope = 'openid';
 
 type Disclosure = Grant['status']['disclosures'][number];
@@ -68,7 +68,7 @@ function Scope({ id, scope, isKept: kept, disclosures, keep }: ScopeProps) {
   );
 }
 
-/** Since when a service has had it, and when it last asked. */
+/** When access was allowed and when the app last used it. */
 function GrantTimes({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 'status'>) {
   const when = <Timestamp of={grantedTimestamp} />;
   return (
@@ -86,7 +86,7 @@ interface ScopesProps {
   keep: (scope: string, kept: boolean) => void;
 }
 
-/** The scopes of a service; those that are `leaving` are unticked. */
+/** The scopes of an app. Those in `removed` are unchecked. */
 function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProps) {
   return (
     <div class="scopes" role="group" aria-label={status.client.displayName}>
@@ -104,7 +104,7 @@ function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProp
   );
 }
 
-/** Takes scopes from a service; true once that is done. */
+/** Removes scopes from a grant. Returns true if that succeeded. */
 function removeScopes(
   act: Action,
   { metadata: { name }, spec }: Grant,
@@ -117,7 +117,7 @@ function removeScopes(
   );
 }
 
-/** Takes everything from a service. */
+/** Removes a grant. */
 async function remove(
   act: Action,
   { metadata: { name }, status }: Grant,
@@ -132,10 +132,7 @@ async function remove(
   focusSection('grants');
 }
 
-/**
- * One service: what it may see, scope by scope, what was sent of it, and the way to less or
- * nothing.
- */
+/** One app: what it may see scope by scope, what was shared, and how to reduce or remove that. */
 export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Grant> }) {
   const [dropped, setDropped] = useState<readonly string[]>([]);
   const [removing, setRemoving] = useState(false);
@@ -170,7 +167,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
       </div>
       <GrantTimes status={grant.status} />
       <Scopes grant={grant} removed={removed} keep={keep} />
-      {/* The keyboard stays on the box that was unticked, so that more of them can be. */}
+      {/* The focus stays on the unchecked box, so that more can be unchecked. */}
       {removed.length > 0 && (
         <Confirm keepFocus action={act} onConfirm={confirm} onCancel={back}>
           <p>{format('grants.smaller', { count: removed.length, client })}</p>

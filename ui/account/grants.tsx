@@ -7,7 +7,7 @@ import { SectionList, Section } from './section.js';
 const byName = (all: readonly Grant[]): Grant[] =>
   [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
 
-/** The services that may see something of the account: what, what was sent, and the way to less. */
+/** The apps with access to the account. */
 export function Grants() {
   const { account, isLive } = useAccountContext();
   const grants = useCollection<Grant>('grants', ownedBy(account), isLive);

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A
- * browser keeps six connections to a host, and every watch holds one; more tabs than one would
- * leave none for anything else.
+ * Returns whether this tab follows changes: it is the visible one that had the focus last. A
+ * browser keeps six connections per host and every watch holds one, so more live tabs would leave
+ * none for anything else.
  */
 export function useIsLiveTab(): boolean {
   const [live, set] = useState(!document.hidden);

@@ -52,7 +52,7 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
   );
 }
 
-/** A name to begin with: the one it has, or for a new passkey one after the platform. */
+/** Returns the suggested name: the current one, or for a new passkey one after the platform. */
 function suggestedName({ passkey: { spec }, isNew }: Props): string {
   const on = platformName();
   return isNew && spec.displayName === 'Passkey' && on
@@ -63,12 +63,12 @@ function suggestedName({ passkey: { spec }, isNew }: Props): string {
 const invalidName = ({ code }: ApiError): string | undefined =>
   code === 422 ? t('passkeys.name.invalid') : undefined;
 
-/** A form whose field has the focus and is selected at first. */
+/** Returns a ref to a form whose field gets the focus and is selected at first. */
 function useSelectedField(): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const field = form.current?.querySelector('input');
-    field?.focus(); // selecting alone does not, in every browser
+    field?.focus(); // select() alone does not focus in every browser
     field?.select();
   }, []);
   return form;
@@ -173,13 +173,13 @@ function Removal({
 
 type OpenForm = 'rename' | 'delete' | undefined;
 
-/** What is open in the row of a passkey at first: a new one is named, and a step goes on. */
+/** Returns the form that is open at first: a new passkey is named, and a step continues. */
 function initialForm(step: string | undefined, name: string, isNew: boolean): OpenForm {
   if (step === `passkey-delete=${name}`) return 'delete';
   return isNew || step === `passkey-rename=${name}` ? 'rename' : undefined;
 }
 
-/** One passkey, its name and the way to lose it. */
+/** One passkey, with its name and the forms to rename and delete it. */
 export function PasskeyRow(props: Props) {
   const {
     passkey: {

@@ -27,8 +27,8 @@ const newestFirst = (all: readonly Passkey[]): Passkey[] =>
   [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
 
 /**
- * Registers a passkey; undefined where the person changed their mind. Throws a Failure, or what the
- * ceremony makes of a fault of the browser.
+ * Registers a passkey. Returns undefined if the person cancelled. Throws an ApiError, or a
+ * PasskeyError from the browser.
  */
 async function register(): Promise<Passkey | undefined> {
   const { createPasskey } = await loadWebAuthn();
@@ -46,7 +46,7 @@ async function register(): Promise<Passkey | undefined> {
 const explainError = ({ code }: ApiError): string | undefined =>
   ({ 422: t('passkey.unaccepted'), 409: t('passkey.many') })[code];
 
-/** The way to one more passkey, or why this browser has none. */
+/** The button for another passkey, or why this browser cannot add one. */
 function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
   if (!canUsePasskeys())
     return <p class="hint">{t(isIPAddress() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
@@ -57,7 +57,7 @@ function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
   );
 }
 
-/** The passkeys of the account: what keeps them, a name for each, and the way to more or fewer. */
+/** The passkeys of the account: where each is stored, its name, and how to add and remove them. */
 export function Passkeys({ recoveries }: { recoveries: LiveCollection<Recovery> }) {
   const { account, isLive, step: resumed } = useAccountContext();
   const passkeys = useCollection<Passkey>('passkeys', ownedBy(account), isLive);

@@ -49,7 +49,7 @@ const autocompleteTokens: Partial<Record<Claim, string>> = {
   gender: 'sex',
 };
 
-/** What was typed and is not so yet: null takes a claim away (RFC 7396). */
+/** Returns the merge patch for the typed values; null removes a claim (RFC 7396). */
 function changes({ spec }: Account, typed: Typed): Partial<Record<Claim, string | null>> {
   const entries = Object.entries(typed).map(
     ([claim, text]) => [claim as Claim, text.trim()] as const,
@@ -65,8 +65,8 @@ const hasSameSpec = (a: Account, b: Account): boolean =>
   JSON.stringify(a.spec) === JSON.stringify(b.spec);
 
 /**
- * Saves, unless the profile was changed elsewhere since it was shown: then it gives the profile as
- * it stands, and nothing is saved.
+ * Saves the changes unless the profile was changed elsewhere since it was shown. In that case it
+ * returns the current profile and saves nothing.
  */
 async function save(shown: Account, typed: Typed): Promise<{ account: Account; saved: boolean }> {
   const send = ({ metadata }: Account): Promise<Account> =>
@@ -88,7 +88,7 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
 const explain = ({ code }: ApiError): string | undefined =>
   code === 422 ? t('profile.invalid') : undefined;
 
-/** The claims that a 422 names. */
+/** Returns the claims that a 422 names. */
 const wrongIn = (failure: ApiError | undefined): readonly Claim[] =>
   failure?.code === 422 ? claims.filter((claim) => failure.hasCause(`spec.${claim}`)) : [];
 
@@ -119,7 +119,7 @@ function ClaimField({ claim, account, typed, wrong, first, type }: ClaimFieldPro
   );
 }
 
-/** Who the person is to services, as far as they want to say. */
+/** The profile that apps see if the person agrees to share it. */
 export function Profile() {
   const { account, setAccount } = useAccountContext();
   const [typed, setTyped] = useState<Typed>({});

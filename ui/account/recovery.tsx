@@ -13,13 +13,13 @@ import { clearStep } from './redirects.js';
 
 const step = 'recover';
 
-/** The recovery that waits, if there is one. */
+/** Returns the recovery in phase Waiting, if there is one. */
 export const pendingRecovery = ({ items }: LiveCollection<Recovery>): Recovery | undefined =>
   items?.find(({ status }) => status.phase === 'Waiting');
 
 /**
- * Says in every browser that is signed in that the passkeys are going to be removed, with the one
- * press that stops it.
+ * Warns in every signed-in browser that the passkeys will be removed, with the button that stops
+ * it.
  */
 export function RecoveryNotice({ recoveries }: { recoveries: LiveCollection<Recovery> }) {
   const pending = pendingRecovery(recoveries);
@@ -61,7 +61,7 @@ export function RecoveryNotice({ recoveries }: { recoveries: LiveCollection<Reco
   );
 }
 
-/** The way back in for someone who lost all passkeys. */
+/** Starts a recovery for someone who lost all passkeys. */
 export function LostPasskeys({
   recoveries,
   resumed,

@@ -8,13 +8,13 @@ import { joinList } from '../decisions/words.js';
 import { ownedBy, useAccountContext } from './account-context.js';
 import { Section, ReadError } from './section.js';
 
-/** So many are shown. */
+/** The number of requests shown. */
 const max = 10;
 
 const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
   [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
-/** What other services are called. */
+/** Returns the display names of claims providers. */
 function useProviders(): ReadonlyMap<string, string> {
   const [providers, set] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {
@@ -60,10 +60,7 @@ function Row({
   );
 }
 
-/**
- * What other services were asked about the person, the newest of it; it is not followed as it
- * happens.
- */
+/** The newest requests to claims providers about the person. Not updated while the page is open. */
 export function Reviews() {
   const { account, isLive } = useAccountContext();
   const [items, setItems] = useState<readonly ClaimsReview[]>();

@@ -8,7 +8,7 @@ import type { MessageID } from '../messages/catalog.js';
 import { ActionError } from './use-action.js';
 import { signIn } from './redirects.js';
 
-/** The parts of the page, in order. */
+/** The sections of the page, in order. */
 export const sectionIDs = [
   'profile',
   'email',
@@ -21,7 +21,7 @@ export const sectionIDs = [
 ] as const;
 export type SectionID = (typeof sectionIDs)[number];
 
-/** One part of the page under its heading. */
+/** One section of the page under its heading. */
 export function Section({
   id,
   hint,
@@ -42,12 +42,12 @@ export function Section({
   );
 }
 
-/** Leads the keyboard to a part whose control has just gone. */
+/** Moves the focus to a section whose focused control was removed. */
 export const focusSection = (id: string): void => {
   requestAnimationFrame(() => document.getElementById(id)?.focus());
 };
 
-/** A part could not be read: the others stand. */
+/** Shown if one section could not be read. The others are unaffected. */
 export function ReadError({ failure, again: retry }: { failure: ApiError; again: () => void }) {
   useEffect(() => {
     if (failure.code === 401) signIn();
@@ -71,7 +71,7 @@ interface Props<T> {
   order: (items: readonly T[]) => readonly T[];
 }
 
-/** The list of a part: not read yet, unreadable, empty, or its rows. */
+/** The list of a section: loading, an error, empty, or its rows. */
 export function SectionList<T>({
   collection: { items, failure, reload: again },
   list,

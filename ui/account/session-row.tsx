@@ -12,7 +12,7 @@ import { VisuallyHidden } from './visually-hidden.js';
 import { useAccountContext } from './account-context.js';
 import { focusSection } from './section.js';
 
-/** What the browser is called, as far as it said. */
+/** Returns the name of the browser and system, if known. */
 function deviceOf({ status: { client } }: Session): string {
   const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
   return browser && os
@@ -20,10 +20,7 @@ function deviceOf({ status: { client } }: Session): string {
     : browser || os || t('sessions.unknown');
 }
 
-/**
- * When and how it was signed in, for which services, until when, and what happened in it, the
- * newest first.
- */
+/** When and how the person signed in, for which apps, until when, and its events, newest first. */
 function Facts({ session }: { session: Session }) {
   const { status } = session;
   const methods = joinList(status.methods.map((method) => t(`sessions.${method}`)));
@@ -77,7 +74,7 @@ function Facts({ session }: { session: Session }) {
   );
 }
 
-/** What a service is called that was signed in to there. */
+/** Returns the display name of an app of the session. */
 export const clientName = ({ status }: Session, client: string): string =>
   truncate(status.clients.find(({ name }) => name === client)?.displayName ?? client);
 
@@ -94,7 +91,7 @@ function SignOutProgress({ session }: { session: Session }) {
   );
 }
 
-/** What the browser is called, and whether it is this one or ends. */
+/** The name of the browser, and whether it is this one or is being signed out. */
 function Device({ session, over }: { session: Session; over: boolean }) {
   return (
     <h3>
@@ -108,8 +105,8 @@ function Device({ session, over }: { session: Session; over: boolean }) {
 }
 
 /**
- * One browser: when and how it was signed in, for which services, and the way to end it; once that
- * is done, what became of each service. `over`: nothing more will.
+ * One browser and the button to sign it out. After that, the state of each app. `isOver`: no state
+ * will change any more.
  */
 export function SessionRow({
   session,

@@ -18,22 +18,22 @@ const sorted = (all: readonly Session[]): Session[] =>
       b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp),
   );
 
-/** Whether a session is still one: an ending one is shown until every service was told. */
+/** Returns whether a session is active. An ending one is shown until every app was notified. */
 const isActive = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
 
 const clientStates = ({ status }: Session) => status.signOut?.clients ?? [];
 
-/** Some services are being told of the end still. */
+/** Returns whether some apps are still being notified of the sign-out. */
 const isNotifying = (session: Session): boolean =>
   clientStates(session).some(({ state }) => state === 'Retrying');
 
-/** Where someone may be signed in still, since no one could tell. */
+/** Returns the apps that may still be signed in, because they could not be notified. */
 const unnotifiedClients = (session: Session) =>
   clientStates(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
 
 /**
- * What ended while the page was open and left services untold: it stays to be read, as the API does
- * not keep it.
+ * Returns sessions that ended while the page was open with apps not notified. They stay visible,
+ * because the API deletes them.
  */
 function useEnded(): readonly [readonly Session[], (session: Session) => void] {
   const [ended, setOver] = useState<readonly Session[]>([]);
@@ -93,9 +93,7 @@ function Others({
   return <Button onPress={() => setAsking(true)}>{t('sessions.others')}</Button>;
 }
 
-/**
- * The browsers in which the account is signed in, this one marked, and those just being signed out.
- */
+/** The browsers that are signed in, this one marked, and those being signed out. */
 export function Sessions() {
   const { account, isLive } = useAccountContext();
   const [endedSessions, addEnded] = useEnded();

@@ -5,31 +5,31 @@ import { errorText, Reference } from '../base/error-page.js';
 import { useAccountContext } from './account-context.js';
 import { signIn } from './redirects.js';
 
-/** The API wants a newer sign-in for this (403 with that cause). */
+/** Returns whether the API requires a newer sign-in (403 with that cause). */
 const needsNewSignIn = ({ code, details }: ApiError): boolean =>
   code === 403 &&
   Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
 
-/** No other way to sign in suffices for it. */
+/** Returns whether that sign-in must use a passkey. */
 const acceptsPasskeyOnly = ({ details: { methods } }: ApiError): boolean =>
   methods?.length === 1 && methods[0] === 'Passkey';
 
-/** Something that a person does here: whether it is under way, and what went wrong. */
+/** An action of the person: whether it is pending, and its error. */
 export interface Action {
   readonly busy: boolean;
   readonly failure: ApiError | undefined;
   /**
-   * Does it; true once it is done. Where the API wants a newer sign-in it leads there and back to
-   * `step`.
+   * Runs it. Returns true if it succeeded. If the API requires a newer sign-in, leaves for one that
+   * returns to `step`.
    */
   run: (work: () => Promise<void>, step?: string) => Promise<boolean>;
-  /** Forgets what went wrong. */
+  /** Clears the error. */
   clear: () => void;
 }
 
 /**
- * What one part of the page does, one thing at a time. `explain` has words for what it alone can
- * meet.
+ * The actions of one section, one at a time. `explain` returns the text for an error that only this
+ * section can have.
  */
 export function useAction(
   explain: (failure: ApiError) => string | undefined = () => undefined,
@@ -71,7 +71,7 @@ export function useAction(
   return { busy, failure, run, clear };
 }
 
-/** What went wrong, where it did. */
+/** The error of an action, next to it. */
 export function ActionError({
   failure,
   text,

@@ -5,7 +5,8 @@ import { announce } from './live-region.js';
 import { t } from './message.js';
 
 /**
- * True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it.
+ * Returns true after `busy` has lasted 400 ms. Only then is progress announced, and never after the
+ * result.
  */
 function useSlow(busy: boolean, progress: MessageID): boolean {
   const [slow, set] = useState(false);
@@ -23,14 +24,14 @@ function useSlow(busy: boolean, progress: MessageID): boolean {
 
 interface Props {
   /**
-   * `main` for the one thing to do, `danger` for what takes something away, `small` in a row,
-   * `plain` for a way out, nothing for the rest.
+   * `main` for the main action, `danger` for one that removes something, `small` in a row, `plain`
+   * for a way out.
    */
   variant?: 'main' | 'plain' | 'danger' | 'small';
   submit?: boolean;
   busy?: boolean;
   progress?: MessageID;
-  /** Off, but still focusable. */
+  /** Disabled, but still focusable. */
   disabled?: boolean;
   describedBy?: string;
   id?: string;
@@ -39,7 +40,7 @@ interface Props {
 }
 
 /**
- * A button that shows at once that it was pressed and keeps the focus while it is off or at work.
+ * A button that shows at once that it was pressed. It keeps the focus while it is disabled or busy.
  */
 export function Button({
   variant,

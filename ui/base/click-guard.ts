@@ -1,12 +1,14 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** How long a button that agrees or deletes is deaf after it became visible, in milliseconds. */
+/**
+ * Milliseconds for which a confirming or deleting button ignores clicks after it became visible.
+ */
 export const ignoredMs = 500;
 
 /**
- * Gives a question to ask before acting: has what is shown been in view long enough for this click
- * to be meant for it? The time starts again when `shown` changes, when the tab comes into view and
- * when its window gets the focus.
+ * Returns a function that says whether the content has been in view long enough for a click to be
+ * meant for it. The time starts again when `shown` changes, when the tab becomes visible and when
+ * its window gets the focus.
  */
 export function useClickGuard(shown: unknown): () => boolean {
   const since = useRef(0);

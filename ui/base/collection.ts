@@ -3,7 +3,7 @@ import type { ObjectMeta, WatchEvent } from '../api.js';
 import { call, ApiError, send } from './api.js';
 import { readLines, delay, untilReturn } from './watch.js';
 
-/** So many objects are asked for at a time. */
+/** Objects per page of a list. */
 const pageSize = 500;
 
 interface ApiObject {
@@ -14,7 +14,7 @@ interface List<T> {
   items: T[];
 }
 
-/** All objects of a collection as far as they are known, and why they are not. */
+/** The objects of a collection that are known, and the error of the last read. */
 export interface Collection<T> {
   readonly items?: readonly T[];
   readonly failure?: ApiError | undefined;
@@ -23,7 +23,10 @@ export interface Collection<T> {
 const queryString = (query: Record<string, string>): string =>
   new URLSearchParams(query).toString();
 
-/** Reads page after page into a map by name; gives the version that they all have in common. */
+/**
+ * Reads all pages of a list into a map by name. Returns the map and the resourceVersion that all
+ * pages share.
+ */
 export async function readAll<T extends ApiObject>(
   path: string,
   query: Record<string, string> = {},
@@ -40,15 +43,17 @@ export async function readAll<T extends ApiObject>(
   }
 }
 
-/** Who hears of the events of a watch: that something changed, and the last of what is gone. */
+/**
+ * Callbacks for the events of a watch. `onDelete` receives the last version of a deleted object.
+ */
 interface EventHandlers<T> {
   readonly onChange: () => void;
   readonly onDelete: (item: T) => void;
 }
 
 /**
- * Puts the events of one watch into the map; the version to go on from, or undefined where all must
- * be read again. Throws where there is no watch.
+ * Applies the events of one watch to the map. Returns the resourceVersion to continue from, or
+ * undefined if the list must be read again. Throws an ApiError if the watch cannot be opened.
  */
 async function applyWatchEvents<T extends ApiObject>(
   address: string,
@@ -86,9 +91,9 @@ const paused = async (version: string | undefined): Promise<string | undefined> 
 };
 
 /**
- * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is
- * not itself a reason to read again. What fails is told, and tried again when the person comes
- * back; stops with the signal.
+ * Lists a collection and keeps it up to date with a watch. Applies each event instead of listing
+ * again, because reading may itself cause an event. Reports an error and tries again when the
+ * person returns to the page. Stops when the signal aborts.
  */
 async function listAndWatch<T extends ApiObject>(
   path: string,
@@ -126,22 +131,22 @@ async function listAndWatch<T extends ApiObject>(
   }
 }
 
-/** A collection that a page shows, with what it may do to it. */
+/** A collection that a page shows, and the changes the page may make to it. */
 export interface LiveCollection<T> extends Collection<T> {
-  /** Reads it again. */
+  /** Lists the collection again. */
   reload: () => void;
-  /** Puts in what the API just answered, ahead of the watch. */
+  /** Inserts or replaces an object from a response, before the watch delivers it. */
   upsert: (item: T) => void;
-  /** Replaces what is shown of it by what the API just answered, unless the watch was faster. */
+  /** Replaces an object with one from a response unless the watch delivered a newer version. */
   replaceIfNewer: (item: T) => void;
-  /** Takes out what was just deleted, ahead of the watch. */
+  /** Removes a deleted object before the watch reports it. */
   remove: (name: string) => void;
 }
 
 /**
- * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is
- * undefined. While `live` is false what is known stands as it is, and it is read again afterwards.
- * `gone` hears the last of what goes while it is watched.
+ * A collection of the API, kept up to date by a watch. Requests nothing while `path` is undefined.
+ * While `live` is false the items stay as they are; the collection is listed again afterwards.
+ * `gone` receives the last version of each object deleted during the watch.
  */
 export function useCollection<T extends ApiObject>(
   path: string | undefined,

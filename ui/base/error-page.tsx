@@ -8,8 +8,8 @@ const retryTime = (failure: ApiError): string =>
   relativeTime((failure.details.retryAfterSeconds ?? 1) * 1000);
 
 /**
- * What to say when an action failed for a reason that lies in no field; pages choose their text by
- * code, never by message.
+ * Returns the text for an action that failed for a reason in no field. Pages choose texts by code,
+ * never by message.
  */
 export function errorText(failure: ApiError): string {
   if (failure.code === 0) return t('offline');
@@ -17,7 +17,7 @@ export function errorText(failure: ApiError): string {
   return failure.code === 503 ? t('down', { when: retryTime(failure) }) : t('failed');
 }
 
-/** What an operator finds the request by, small. */
+/** The audit ID of a failed request, in small print. */
 export const Reference = ({ failure }: { failure: ApiError | undefined }) =>
   failure?.auditID ? (
     <p class="fine">{format('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
@@ -31,7 +31,7 @@ interface Props {
   children?: ComponentChildren;
 }
 
-/** An error page: one sentence of what happened, one of what to do, and the reference. */
+/** An error page: one sentence about what happened, one about what to do, and the reference. */
 export function ErrorView({ title, what, values = {}, failure, children }: Props) {
   return (
     <View title={title} values={values} phase="error" error>
@@ -42,7 +42,7 @@ export function ErrorView({ title, what, values = {}, failure, children }: Props
   );
 }
 
-/** The error page for a first call that failed and says nothing about what was asked for. */
+/** The error page for a first call that failed for a reason unrelated to the requested object. */
 export function LoadErrorView({
   failure,
   children,

@@ -17,12 +17,15 @@ interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, Nativ
   label: string;
   hint?: ComponentChild;
   error?: string | undefined;
-  /** An error leaves the focus where it is: something else is to be done. */
+  /** An error does not move the focus here. */
   keepFocus?: boolean;
   onText: (text: string) => void;
 }
 
-/** A labelled text field; an error stands next to it, is tied to it and brings the focus here. */
+/**
+ * A labelled text field. An error is shown next to it, linked to it for screen readers, and moves
+ * the focus here.
+ */
 export function Field({
   id,
   label,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A piece of this page that is fetched when it is likely to be needed. */
+/** A chunk of this page that is loaded when it is likely to be needed. */
 export class Lazy<T> {
   readonly #fetch: () => Promise<T>;
   #pending: Promise<T> | undefined;
@@ -10,7 +10,7 @@ export class Lazy<T> {
     this.#fetch = fetch;
   }
 
-  /** Fetches it once; rejects where that fails, and tries again when asked again. */
+  /** Loads the chunk once. Rejects if that fails; the next call tries again. */
   load(): Promise<T> {
     return (this.#pending ??= this.#fetch().then(
       (part) => (this.loaded = part),
@@ -22,7 +22,7 @@ export class Lazy<T> {
   }
 }
 
-/** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
+/** Returns a chunk after it is loaded; `isMissing` is true if it could not be loaded. */
 export function useLazy<T>(part: Lazy<T> | undefined): {
   loaded: T | undefined;
   isMissing: boolean;

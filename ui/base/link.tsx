@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { t } from './message.js';
 
 /**
- * A way out of our pages; anything but http and https is not one. `tab` opens it beside this page.
+ * A link that leaves our pages. An address with a scheme other than http and https is shown as
+ * text. `newTab` opens it in a new tab.
  */
 export function Link({
   to,
@@ -30,6 +31,6 @@ export function Link({
   );
 }
 
-/** The host of an address as people know it, or nothing where it is none. */
+/** Returns the host of an address, or an empty string if it is not a URL. */
 export const hostOf = (address: string | undefined): string =>
   address && URL.canParse(address) ? new URL(address).host : '';

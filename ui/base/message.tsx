@@ -2,12 +2,12 @@ import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import { locale, messageText } from './i18n.js';
 
-/** What a message is given: text and numbers, or for the page an element of its own. */
+/** The arguments of a message: text, numbers or, on a page, elements. */
 type Values = Readonly<Record<string, ComponentChild>>;
 
 const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
-/** At most so many characters of a text that someone else wrote. */
+/** Shortens text written by someone else to at most `max` characters. */
 export function truncate(words: string, max = 120): string {
   const letters = [...words];
   return letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : words;
@@ -38,31 +38,31 @@ function formatParts(
   return [...all, words.slice(last)];
 }
 
-/** A message as plain text, for titles, announcements and attributes. */
+/** Returns a message as plain text, for titles, announcements and attributes. */
 export const t = (id: MessageID, values: Values = {}): string =>
   formatParts(id, values, (value) => truncate(String(value))).join('');
 
 /**
- * A message for the page: each value stands in an element of its own, so that it cannot change the
- * sentence around it.
+ * Returns a message for the page. Each value is in its own element, so that its text direction
+ * cannot change the sentence around it.
  */
 export const format = (id: MessageID, values: Values = {}): ComponentChild =>
   formatParts(id, values, (value) =>
     typeof value === 'string' ? <bdi>{truncate(value)}</bdi> : value,
   );
 
-/** An address or a code, which stays left-to-right in every language. */
+/** An address or a code, left-to-right in every language. */
 export const Ltr = ({ of: text, strong }: { of: string; strong?: boolean }) => (
   <bdi dir="ltr" class={strong ? 'strong' : undefined}>
     {truncate(text, 320)}
   </bdi>
 );
 
-/** A time of day. */
+/** Returns a time of day. */
 export const clockTime = (timestamp: string): string =>
   new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(new Date(timestamp));
 
-/** How long from now, such as "in 2 minutes"; rounded up, at least a second. */
+/** Returns a duration from now, such as "in 2 minutes", rounded up and at least a second. */
 export function relativeTime(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
   const format = new Intl.RelativeTimeFormat(locale());

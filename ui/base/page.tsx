@@ -23,18 +23,19 @@ function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
 
 interface Props {
   alert?: ComponentChildren;
-  /** The alert repeats what stands next to a field: heard, not seen. */
+  /** The alert repeats a text that is next to a field: only screen readers get it. */
   isAlertHidden?: boolean | undefined;
   footer?: ComponentChildren;
-  /** Called when another language was chosen. */
+  /** Called after the language was changed. */
   onLanguageChange: () => void;
   wide?: boolean;
   children: ComponentChildren;
 }
 
 /**
- * The frame of every page: our own host above, one card, the two live regions, and a footer. A page
- * also has its HTML, ui/NAME.html, and stands in ui/build.mjs and apiserver/static-pages.ts.
+ * The frame of every page: our host on top, one card, the two live regions and a footer. A page
+ * also needs its HTML file, ui/NAME.html, and an entry in ui/build.mjs and
+ * apiserver/static-pages.ts.
  *
  * @example
  * ```tsx
@@ -84,8 +85,8 @@ export function Page({
 }
 
 /**
- * Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's
- * memory is loaded again.
+ * Returns the element to render a page into, without the shell's skeleton. A page restored from the
+ * back/forward cache is reloaded.
  */
 export const mountPoint = (): HTMLElement => {
   addEventListener('pageshow', (event) => {

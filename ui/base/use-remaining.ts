@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { remainingMs } from './clock.js';
 
-/** Milliseconds until a timestamp, never negative; renders again every second until it is past. */
+/**
+ * Returns the milliseconds until a timestamp, never negative. Renders again every second until it
+ * has passed.
+ */
 export function useRemaining(timestamp: string | undefined): number {
   const [, tick] = useState(0);
   const leftMs = timestamp ? Math.max(0, remainingMs(timestamp)) : 0;

@@ -6,18 +6,18 @@ import { t, format } from './message.js';
 interface Props {
   title: MessageID;
   values?: Record<string, string>;
-  /** What `main` carries as data-phase once the view is ready for input. */
+  /** The data-phase of `main` once the view is ready for input. */
   phase: string;
-  /** Milliseconds after which it is ready. */
+  /** Milliseconds until it is ready. */
   delayMs?: number;
-  /** The view is an error, or there is one in it. */
+  /** The view is an error page or contains an error. */
   error?: boolean;
-  /** A word for the eye above the heading. */
+  /** Shown above the heading. */
   header?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** Someone who types right away means the first field. */
+/** Typing on the heading moves the focus to the first field. */
 function focusFirstField(event: KeyboardEvent): void {
   const isTyping =
     event.key.length === 1 &&
@@ -29,7 +29,8 @@ function focusFirstField(event: KeyboardEvent): void {
 }
 
 /**
- * One view of a page: its heading gets the focus when the view appears, and the document its title.
+ * One view of a page. Its heading gets the focus when the view appears, and the document gets its
+ * title.
  */
 export function View({
   title,
@@ -46,7 +47,7 @@ export function View({
     document.title = error ? t('error', { title: words }) : words;
   }, [words, error]);
   useEffect(() => {
-    // once it is drawn: to focus earlier would make the script wait for the layout
+    // after drawing: focusing earlier would make the script wait for the layout
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);

@@ -3,7 +3,10 @@ import { send } from './api.js';
 
 type WatchResult = 'news' | 'ended' | 'failed';
 
-/** Complete lines of a stream of text as they come; blank ones are heartbeats and are left out. */
+/**
+ * Yields the complete lines of a text stream as they arrive, without blank ones, which are
+ * heartbeats.
+ */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
@@ -22,7 +25,7 @@ const isChange = (
 ): boolean =>
   type !== 'BOOKMARK' && !(type === 'ADDED' && object.metadata.resourceVersion === version);
 
-/** Reads one watch until its first event that says something new, its end or its failure. */
+/** Reads one watch until its first event with a change, its end or its failure. */
 async function watchOnce(path: string, version: string, signal: AbortSignal): Promise<WatchResult> {
   try {
     const response = await send(
@@ -40,13 +43,13 @@ async function watchOnce(path: string, version: string, signal: AbortSignal): Pr
   }
 }
 
-/** Settles after so long. */
+/** Resolves after that many milliseconds. */
 export const delay = (milliseconds: number): Promise<void> =>
   new Promise((done) => {
     setTimeout(done, milliseconds);
   });
 
-/** Settles when the person comes back to the page, the network does, or the signal says stop. */
+/** Resolves when the person returns to the page, the network returns, or the signal aborts. */
 export const untilReturn = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const listeners = new AbortController();
@@ -60,9 +63,9 @@ export const untilReturn = (signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * Watches a path until stopped. An event or an ended stream leads to one `refresh` and a new watch,
- * a failing one to a refresh when the person comes back. `refresh` gives the version to go on from,
- * or undefined when it failed.
+ * Watches a path until stopped. After an event or the end of a stream, calls `refresh` once and
+ * opens a new watch. After a failure, waits for the person to return first. `refresh` returns the
+ * resourceVersion to continue from, or undefined if it failed.
  */
 export function watch(
   path: string,

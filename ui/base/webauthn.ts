@@ -13,14 +13,13 @@ import type { MessageID } from '../messages/catalog.js';
 export type { CreationOptions, RequestOptions };
 
 /*
- * Nothing of ours is imported here but types: a part that a page fetches later, and that shares
- * code with its first view, would have that code split off, and the first view wait for one file
- * more.
+ * Imports only types of ours. A chunk that shares code with the first view would have that code
+ * split off, and the first view would load one more file.
  */
 
-/** The browser or the authenticator cannot do what is needed; not a change of mind. */
+/** An error of the browser or the authenticator, other than a cancellation. */
 export class PasskeyError extends Error {
-  /** What to tell the person. */
+  /** The message to show. */
   readonly id: MessageID;
   constructor(id: MessageID) {
     super(id);
@@ -38,8 +37,8 @@ const messageByCode: Readonly<Record<string, MessageID>> = {
 };
 
 /**
- * Undefined for who changed their mind or was aborted: browsers say the same of both, and nothing
- * is to be said of either.
+ * Returns undefined if the person cancelled or the request was aborted, which browsers report
+ * alike. Throws a PasskeyError for every other error.
  */
 function ignoreCancellation(thrown: unknown): undefined {
   const { name } = thrown as Error;
@@ -55,17 +54,15 @@ function ignoreCancellation(thrown: unknown): undefined {
   throw new PasskeyError('passkey.failed');
 }
 
-/**
- * Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable.
- */
+/** Creates a passkey. Returns undefined if the person cancelled. Throws a PasskeyError. */
 export const createPasskey = (
   optionsJSON: CreationOptions,
 ): Promise<RegistrationResponseJSON | undefined> =>
   startRegistration({ optionsJSON }).catch(ignoreCancellation);
 
 /**
- * Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it
- * fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable.
+ * Requests a passkey in the browser's own dialog or, with `autofill`, among its suggestions.
+ * Returns undefined if none was chosen. Ends any other such request. Throws a PasskeyError.
  */
 export const requestPasskey = (
   optionsJSON: RequestOptions,
@@ -77,5 +74,5 @@ export const requestPasskey = (
     verifyBrowserAutofillInput: false,
   }).catch(ignoreCancellation);
 
-/** Ends the request that is under way. */
+/** Ends the pending request. */
 export const cancelRequest = (): void => WebAuthnAbortService.cancelCeremony();

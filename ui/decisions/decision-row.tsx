@@ -6,7 +6,7 @@ import { Timestamp } from '../base/timestamp.js';
 import type { Names } from './names.js';
 import { ruleTitle, wordFor } from './words.js';
 
-/** A name people know it by, else the API's. */
+/** Returns the display name of an object, or else its name in the API. */
 const displayName = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => (
   <bdi>{truncate(names.get(name) ?? name)}</bdi>
 );
@@ -49,13 +49,13 @@ function DecisionTimes({ status: { count, firstTimestamp, lastTimestamp } }: Pol
   );
 }
 
-/** Why, where no rule of the policy says so. */
+/** The reason if no rule decided. */
 const reasonMessages: Readonly<Record<string, MessageID>> = {
   default: 'decisions.default',
   error: 'decisions.error',
 };
 
-/** The rule that decided, with its words for people and the way to its place in the policy. */
+/** The rule that decided, its message, and links to it in the policy. */
 function Reason({ rule, message, policy }: { rule: string; message: string; policy: string }) {
   const place = (
     <a href={`/policy#${policy}`}>
@@ -81,10 +81,7 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
   );
 }
 
-/**
- * One decision: what was asked, whether it was permitted, when, and which rule of which policy said
- * so.
- */
+/** One decision: the request, its result, its time, and the rule and policy that decided. */
 export function DecisionRow({ decision, names }: { decision: PolicyDecision; names: Names }) {
   const {
     spec: { policy },

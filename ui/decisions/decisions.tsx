@@ -7,7 +7,7 @@ import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames } from './names.js';
 
-/** So many are shown, and so many more each time. */
+/** Decisions shown at first, and added by each "Show more". */
 const pageSize = 20;
 
 const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
@@ -17,7 +17,7 @@ const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
       Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
   );
 
-/** Shows more, and leads the keyboard to the first of those that came. */
+/** Shows more decisions and moves the focus to the first new one. */
 function useMore(): { max: number; more: () => void } {
   const [max, set] = useState(pageSize);
   const more = (): void => {
@@ -30,15 +30,15 @@ function useMore(): { max: number; more: () => void } {
 }
 
 interface Props {
-  /** Whose they are: the account that is signed in. */
+  /** The signed-in account. */
   account: string;
-  /** Only those that this rule made. */
+  /** Only decisions of this rule. */
   rule?: string | undefined;
 }
 
 /**
- * What policy decided about one person, newest first and live; stands under a heading of the page
- * that shows it. The API lists by name, so all of them are read before the newest is known.
+ * The decisions about one person, newest first and live, below a heading of the page. The API lists
+ * by name, so all of them are read to find the newest.
  */
 export function Decisions({ account, rule }: Props) {
   const {

@@ -4,7 +4,7 @@ import { locale, messageText } from '../base/i18n.js';
 import { truncate, Ltr } from '../base/message.js';
 import { idToWords } from './id-words.js';
 
-/** A word of ours for what policy calls by a name; the name itself where there is none. */
+/** Returns the word for a name of the policy vocabulary, or the name itself if there is none. */
 export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChild {
   const id = `${set}.${name}` as MessageID;
   const word = messageText(id);
@@ -14,7 +14,7 @@ export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChi
 /** Returns a rule's id as words, shortened. */
 export const ruleTitle = (id: string): string => truncate(idToWords(id));
 
-/** Several things as the language puts them in a row, each an element of its own. */
+/** Joins elements into a list in the form of the language. */
 export const joinList = (all: readonly ComponentChild[]): ComponentChild =>
   new Intl.ListFormat(locale(), { type: 'unit' })
     .formatToParts(all.map((_, i) => String(i)))

@@ -48,7 +48,7 @@ const lists = (): Script => ({
   ]),
   'GET claimsproviders': providers,
 });
-/** The account page with these answers. */
+/** The account page with these responses. */
 export const page = (
   script: Script = {},
   act?: Scene['act'],
@@ -58,7 +58,7 @@ export const page = (
   script: { 'GET accounts/~': account, ...lists(), ...script },
   ...(act && { act }),
 });
-/** The same, come to with a step to go on with. */
+/** The account page, opened with a step to continue with. */
 export const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({
   ...page(script, act),
   fragment,
@@ -77,7 +77,7 @@ const nextFrame = (): Promise<void> =>
   });
 const api = () => globalThis.stage!.api;
 
-/** What `find` finds, once it is there: a part of the page may have to be fetched first. */
+/** Waits until `find` returns something: a chunk may have to be loaded first. */
 const untilPresent = async <T>(find: () => T | null | undefined): Promise<T | undefined> => {
   for (let frames = 0; frames < 300; frames += 1) {
     const found = find();
@@ -90,8 +90,8 @@ const untilPresent = async <T>(find: () => T | null | undefined): Promise<T | un
 type Press = MessageID | readonly [MessageID, number];
 
 /**
- * Presses buttons by their words in the language in use, the first of them unless told which;
- * `confirm` once it hears.
+ * Presses buttons by their text in the current language, the first match unless an index is given,
+ * and `confirm` when it no longer ignores clicks.
  */
 export const press =
   (...presses: Press[]) =>
@@ -303,7 +303,7 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/** Text that means harm, and text that is too long, wherever the page shows someone else's. */
+/** Hostile and overlong text wherever the page shows text of others. */
 export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntries(
   (
     [

@@ -47,7 +47,7 @@ const viewReady = (): Promise<void> =>
     seen.observe(document, { subtree: true, childList: true, attributes: true });
   });
 
-/** Shows a scene; settles when its state is reached. */
+/** Shows a scene. Resolves when its state is reached. */
 async function show(name: string): Promise<void> {
   const scene = scenes[name]!();
   const api = new FakeAPI(scene.script);

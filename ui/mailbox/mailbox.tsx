@@ -50,7 +50,7 @@ function Messages({
   );
 }
 
-/** What stands here while there is no list: what went wrong, or that it is loading. */
+/** Shown while there is no list: the error, or that it is loading. */
 function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 404)
     return <ErrorView title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
@@ -69,7 +69,7 @@ function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry:
   );
 }
 
-/** The mails that were not sent, newest first, kept up to date by a watch. */
+/** The messages of the mock mailbox, newest first, kept up to date by a watch. */
 export function Mailbox() {
   const [list, setList] = useState<MockMessageList>();
   const [failure, setFailure] = useState<ApiError>();

@@ -3,7 +3,7 @@ import { inGroups } from '../base/code.js';
 import { Link } from '../base/link.js';
 import { truncate, clockTime, Ltr, t, format } from '../base/message.js';
 
-/** One mail that was not sent: its code and link in front, its text below. */
+/** One message: its code and link first, its text below. */
 export function MessageRow({ message: { status } }: { message: MockMessage }) {
   return (
     <li class="mail">

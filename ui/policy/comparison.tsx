@@ -34,10 +34,7 @@ function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
   );
 }
 
-/**
- * Lines that stand together; unchanged ones are shown when they are asked for, and then get the
- * focus.
- */
+/** Consecutive lines. Unchanged ones are shown on request and then get the focus. */
 function HunkView({ stretch: { folded, rows } }: { stretch: Hunk }) {
   const [open, setOpen] = useState(!folded);
   const shown = useRef<HTMLDivElement>(null);
@@ -137,7 +134,7 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
   );
 }
 
-/** Any two policies line by line; what is chosen is in the address, so that it can be passed on. */
+/** Any two policies line by line. The choice is in the address, so that it can be shared. */
 export function Comparison({
   history,
   between,

@@ -1,7 +1,4 @@
-/**
- * One line of a comparison and where it stands, counted from 1, in the text before and in the text
- * after.
- */
+/** One line of a comparison, and its line number, counted from 1, in each text. */
 export interface DiffRow {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
@@ -9,10 +6,10 @@ export interface DiffRow {
   readonly after?: number;
 }
 
-/** Cells of the table at most: beyond, what differs is told as a whole. */
+/** The maximum cells of the table. A larger difference is shown as one removal and one addition. */
 const maxCells = 9_000_000;
 
-/** Lengths of the longest common parts of all ends of two texts, row by row. */
+/** Returns the lengths of the longest common subsequences of all suffixes, row by row. */
 function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array {
   const width = after.length + 1;
   const table = new Uint16Array((before.length + 1) * width);
@@ -27,7 +24,7 @@ function commonLengths(before: readonly string[], after: readonly string[]): Uin
   return table;
 }
 
-/** The rows of a stretch that begins and ends with a difference. */
+/** Returns the rows of a range that begins and ends with a difference. */
 function diffRows(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
   const table = before.length * after.length > maxCells ? undefined : commonLengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
@@ -43,8 +40,8 @@ function diffRows(before: readonly string[], after: readonly string[], from: num
 }
 
 /**
- * Compares two texts line by line: as many lines as can be are the same, and what was removed
- * stands before what came in its place.
+ * Compares two texts line by line with as many unchanged lines as possible. Removed lines come
+ * before the lines that replace them.
  */
 export function compare(before: readonly string[], after: readonly string[]): DiffRow[] {
   const least = Math.min(before.length, after.length);
@@ -71,18 +68,15 @@ export function compare(before: readonly string[], after: readonly string[]): Di
   ];
 }
 
-/**
- * Rows that stand together: differences with what is around them, or unchanged lines that need not
- * be shown.
- */
+/** Consecutive rows: differences with their context, or unchanged lines that are folded. */
 export interface Hunk {
   readonly folded: boolean;
   readonly rows: readonly DiffRow[];
 }
 
 /**
- * Splits rows so that unchanged lines further than `around` from a difference are folded, where
- * more than one would be.
+ * Splits rows into hunks. Unchanged lines further than `around` from a difference are folded if
+ * there is more than one.
  */
 export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
   const shown = new Set<number>();

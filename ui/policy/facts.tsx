@@ -4,7 +4,7 @@ import type { MessageID } from '../messages/catalog.js';
 import { truncate, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 
-/** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
+/** Returns the author of a policy. The first one comes with the service. */
 export function authorOf(
   { metadata, status: { author } }: Policy,
   me: string | undefined,
@@ -15,7 +15,7 @@ export function authorOf(
   return t(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
 }
 
-/** From when to when it was in force. */
+/** The time during which it was in force. */
 export const Span = ({ policy: { status } }: { policy: Policy }) => (
   <>
     {status.supersededTimestamp ? (
@@ -29,7 +29,7 @@ export const Span = ({ policy: { status } }: { policy: Policy }) => (
   </>
 );
 
-/** What is known of a policy beside its text. */
+/** The facts about a policy besides its text. */
 export function Facts({ policy, me }: { policy: Policy; me: string | undefined }) {
   const { metadata, spec, status } = policy;
   const rows: [MessageID, ComponentChild][] = [

@@ -4,7 +4,7 @@ import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
 import { ruleTitle } from '../decisions/words.js';
 
-/** What a rule has decided about the person who looks; of all rules where none is given. */
+/** The decisions of a rule about the reader, or of all rules if none is given. */
 export function OwnDecisions({ rule, me }: { rule: string; me: string | undefined }) {
   return (
     <View

@@ -14,7 +14,7 @@ import { OwnDecisions } from './own-decisions.js';
 import { PolicyView } from './policy-view.js';
 import { useRoute, type Route } from './route.js';
 
-/** Who is signed in here: an account's name, no one, or not known yet. */
+/** The signed-in account: its name, none, or not known yet. */
 function useSignedInAccount(): { me: string | undefined; known: boolean } {
   const [who, set] = useState<{ me: string | undefined; known: boolean }>({
     me: undefined,
@@ -30,7 +30,7 @@ function useSignedInAccount(): { me: string | undefined; known: boolean } {
   return who;
 }
 
-/** The policy that came into force while this page was open. */
+/** Returns the policy that came into force while this page was open. */
 function useArrival({ inForce }: History): string | undefined {
   const name = inForce?.metadata.name;
   const first = useRef(name);
@@ -42,8 +42,7 @@ function useArrival({ inForce }: History): string | undefined {
 }
 
 /**
- * Leads to the place that the address names once it is there, and again when its link is followed
- * again.
+ * Scrolls to the place in the address when it is there, and again when its link is followed again.
  */
 function useScrollTo({ rule, at }: Route, shown: string): void {
   useEffect(() => {
@@ -133,7 +132,7 @@ function LoadedPolicies({ route, history }: { route: Route; history: History }) 
   );
 }
 
-/** What stands here while there is no list of policies: what went wrong, or that it is loading. */
+/** Shown while there is no list of policies: the error, or that it is loading. */
 function WithoutPolicies({
   failure,
   again: retry,
@@ -156,9 +155,7 @@ function WithoutPolicies({
   );
 }
 
-/**
- * The policy for anyone to read: in force, earlier, compared, and what it decided about the reader.
- */
+/** The policy page: the one in force, earlier ones, comparisons, and decisions about the reader. */
 export function PolicyPage() {
   const [ready, setReady] = useState(false);
   const [, render] = useState(0);

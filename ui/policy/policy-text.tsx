@@ -1,7 +1,7 @@
 import { t } from '../base/message.js';
 import { linesOf } from './history.js';
 
-/** How a line looks: a remark, or the word that a rule begins with. */
+/** One line: a comment, or a line with the effect highlighted. */
 function PolicyLine({ of: line }: { of: string }) {
   if (/^\s*\/\//.test(line))
     return (
@@ -26,15 +26,12 @@ function PolicyLine({ of: line }: { of: string }) {
 
 interface Props {
   name: string;
-  text: string /** Only these lines, counted from 1; without places to go to. */;
+  text: string /** Only these lines, counted from 1, and without anchors. */;
   from?: number;
   to?: number;
 }
 
-/**
- * A policy's text as it stands, its lines numbered; the numbers are no text, so they are not
- * copied. Always left to right.
- */
+/** The text of a policy with line numbers, which are not copied. Always left to right. */
 export function PolicyText({ name, text, from, to }: Props) {
   const lines = linesOf(text).slice((from ?? 1) - 1, to);
   return (

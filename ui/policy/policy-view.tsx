@@ -123,13 +123,13 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
 interface Props {
   history: History;
   policy: Policy;
-  /** The account that is signed in. */
+  /** The signed-in account. */
   me: string | undefined;
-  /** The policy that the address names, so that its places can be named too. */
+  /** The policy that the address names; links to places in it name it too. */
   pinned: string | undefined;
 }
 
-/** A policy, in words and as text, and those that were in force before. */
+/** A policy in words and as text, and the policies before it. */
 export function PolicyView({ history, policy, me, pinned }: Props) {
   const { name } = policy.metadata;
   const isInForce = policy === history.inForce;

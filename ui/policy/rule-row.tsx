@@ -7,7 +7,7 @@ import { PolicyText } from './policy-text.js';
 import { decisionsLink, placeLink } from './route.js';
 import type { ScopeConstraint, RuleText } from './rules.js';
 
-/** A part of a rule's head in words; what is named stands as the rule names it. */
+/** Returns a scope constraint in words; entity names stay as the rule writes them. */
 function constraintText(
   extent: ScopeConstraint,
   set: 'act' | 'kind' | 'who',
@@ -24,10 +24,7 @@ function constraintText(
   return t('policy.other');
 }
 
-/**
- * Whom a rule is about, what they do and with what, in words, and what must be the case besides, as
- * it stands.
- */
+/** The scope of a rule in words, and its conditions as Cedar text. */
 function RuleScope({ rule: { who, does, what, condition } }: { rule: RuleText }) {
   const parts: [MessageID, ComponentChild][] = [
     ['policy.who', constraintText(who, 'who', 'policy.anyone')],
@@ -61,17 +58,14 @@ const linesText = ({ first, last }: RuleText): string =>
 
 interface Props {
   policy: Policy;
-  rule: Policy['status']['rules'][number] /** Its place in the text, where that was found. */;
+  rule: Policy['status']['rules'][number] /** Its lines in the text, if they were found. */;
   text: RuleText | undefined;
   number: number;
   mine: boolean /** The policy that the address names. */;
   pinned: string | undefined;
 }
 
-/**
- * One rule in words: what it does, its own message or the comment above it, its head, and its very
- * lines.
- */
+/** One rule in words: its effect, its message or the comment above it, its scope and its text. */
 export function RuleRow({
   policy,
   rule: { id, effect, message },

@@ -1,6 +1,6 @@
 /**
- * What a rule says of callers, of actions or of objects: everything, one type, one of several
- * names, or more than fits in words.
+ * A scope constraint on principal, action or resource: anything, one type, some entities, or
+ * something that is not shown in words.
  */
 export type ScopeConstraint =
   | { readonly is: 'any' | 'other' }
@@ -10,10 +10,7 @@ export type ScopeConstraint =
       readonly of: readonly { readonly type: string; readonly id: string }[];
     };
 
-/**
- * A rule as it stands in the text: its lines, counted from 1, the comment right above it, and its
- * head.
- */
+/** A rule in the text: its lines, counted from 1, the comment directly above it, and its scope. */
 export interface RuleText {
   readonly first: number;
   readonly last: number;
@@ -21,14 +18,14 @@ export interface RuleText {
   readonly who: ScopeConstraint;
   readonly does: ScopeConstraint;
   readonly what: ScopeConstraint;
-  /** What must be the case besides, as it stands there; empty where nothing must. */
+  /** The conditions as Cedar text; empty if there are none. */
   readonly condition: string;
 }
 
 const tokenPattern = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"?|[A-Za-z_]\w*|::|==|[^]/g;
 const isSpace = (piece: string): boolean => /^(\s|\/\/)/.test(piece);
 
-/** The pieces of a rule and where each begins; comments and spaces are left out. */
+/** The tokens of a rule and their offsets, without comments and spaces. */
 interface TokenizedRule {
   pieces: string[];
   offsets: number[];
@@ -47,10 +44,7 @@ function tokenize(text: string): TokenizedRule[] {
   return all;
 }
 
-/**
- * A string of the policy language without its quotes; escapes that are none of JSON's stay as they
- * are.
- */
+/** Returns a Cedar string without quotes; escapes that JSON does not know stay unchanged. */
 function unquote(quoted: string): string {
   try {
     return JSON.parse(quoted) as string;
@@ -59,7 +53,7 @@ function unquote(quoted: string): string {
   }
 }
 
-/** Reads one of the three parts between the parentheses of a rule. */
+/** Parses one of the three scope constraints of a rule. */
 function parseConstraint([, ...rest]: readonly string[]): ScopeConstraint {
   if (rest.length === 0) return { is: 'any' };
   if (rest[0] === 'is' && rest.length === 2) return { is: 'type', type: rest[1]! };
@@ -76,16 +70,13 @@ function parseConstraint([, ...rest]: readonly string[]): ScopeConstraint {
   return whole ? { is: 'names', of: names } : { is: 'other' };
 }
 
-/** How much deeper the brackets are after a piece. */
+/** Returns the change in bracket depth at a token. */
 function depthChange(piece: string): number {
   if ('([{'.includes(piece)) return 1;
   return ')]}'.includes(piece) ? -1 : 0;
 }
 
-/**
- * The three parts between the first parentheses after the annotations, and the piece that these end
- * with.
- */
+/** Returns the three scope constraints of a rule and the index of the closing parenthesis. */
 function parseScope(
   pieces: readonly string[],
 ): Pick<RuleText, 'who' | 'does' | 'what'> & { end: number } {
@@ -112,7 +103,7 @@ function parseScope(
   };
 }
 
-/** The comment that ends right above a line; a headline between dashes is none. */
+/** Returns the comment directly above a line; a heading between dashes is not one. */
 function commentAbove(lines: readonly string[], first: number): string {
   const words: string[] = [];
   for (let i = first - 2; i >= 0 && /^\s*\/\//.test(lines[i]!); i -= 1)
@@ -120,7 +111,7 @@ function commentAbove(lines: readonly string[], first: number): string {
   return words.some((line) => /--/.test(line)) ? '' : words.join(' ').trim();
 }
 
-/** The rules of a text that the service has accepted, in their order. */
+/** Returns the rules of a text that the service has accepted, in order. */
 export function rulesIn(text: string): RuleText[] {
   const lines = text.split('\n');
   const lineOf = (index: number): number => text.slice(0, index).split('\n').length;

@@ -7,13 +7,13 @@ import { Page } from '../base/page.js';
 import { errorText, Reference } from '../base/error-page.js';
 import { View } from '../base/view.js';
 
-/** Which recovery the link of a mail is about, and its token. */
+/** The recovery that the link of a mail names, and its token. */
 interface RecoveryLink {
   readonly name: string;
   readonly token: string;
 }
 
-/** Reads the link, and takes the token out of the address: it is good for one use. */
+/** Reads the link and removes its single-use token from the address. */
 function readLink(): RecoveryLink | undefined {
   const [, name, token] = /^#([a-z0-9-]{1,253})\.([A-Za-z0-9_-]{43})$/.exec(location.hash) ?? [];
   if (location.hash) history.replaceState(null, '', location.pathname);
@@ -22,7 +22,7 @@ function readLink(): RecoveryLink | undefined {
 
 type Ending = 'done' | 'over' | 'bad';
 
-/** How it ended, and where to go on. */
+/** The result, and a link to the account. */
 function Ended({ ending }: { ending: Ending }) {
   return (
     <View key={ending} title={`stop.${ending}.title`} phase="recovery" error={ending === 'bad'}>
@@ -36,7 +36,7 @@ function Ended({ ending }: { ending: Ending }) {
   );
 }
 
-/** The one press that stops it; after it, how it ended. */
+/** The button that stops the recovery, or the result. */
 function StopView({
   ending,
   busy,
@@ -59,7 +59,7 @@ function StopView({
 }
 
 /**
- * Stops the removal of an account's passkeys by the link of a mail, with one press and without a
+ * Stops the removal of an account's passkeys from the link of a mail, with one button and without a
  * sign-in.
  */
 export function RecoveryPage() {

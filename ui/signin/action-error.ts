@@ -4,7 +4,7 @@ import { remainingMs } from '../base/clock.js';
 import { t } from '../base/message.js';
 import { errorText } from '../base/error-page.js';
 
-/** What a page can ask of an interaction. */
+/** The actions of an interaction that a page can perform. */
 export type SignInAction =
   | 'emailchallenge'
   | 'login'
@@ -13,17 +13,17 @@ export type SignInAction =
   | 'consent'
   | 'cancel';
 
-/** An action that failed without ending the view it was asked in. */
+/** An action that failed without ending its view. */
 export interface Problem {
   action: SignInAction;
   failure: ApiError;
-  /** What it means, for the alert. */
+  /** The text of the alert. */
   text: string;
-  /** It is about a field, where it is seen; the alert is only heard. */
+  /** The error is shown at a field; the alert is for screen readers only. */
   inField: boolean;
 }
 
-/** Why a code is no longer taken, told by what the interaction looks like now. */
+/** Returns why a code is no longer accepted, by the current state of the interaction. */
 function expiredCodeText({ status: { emailChallenge } }: Interaction): string {
   if (!emailChallenge || emailChallenge.triesLeft === 0) return t('code.spent');
   return remainingMs(emailChallenge.expirationTimestamp) > 0
@@ -45,7 +45,7 @@ const fieldErrors: Partial<Record<SignInAction, (failure: ApiError) => string>> 
   consent: () => t('consent.invalid'),
 };
 
-/** Puts a failed action into words. */
+/** Returns the text for a failed action. */
 export function problemOf(
   action: SignInAction,
   failure: ApiError,

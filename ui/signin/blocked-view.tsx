@@ -7,7 +7,7 @@ import { Reference, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** The way back to the Client when the sign-in itself has none any more. */
+/** A link back to the Client for a sign-in that can no longer return to it. */
 export function BackToClient({ client }: { client: InteractionClient | undefined }) {
   const to = client?.initiateLoginURI ?? client?.homepageURI;
   return client && to ? (
@@ -26,7 +26,7 @@ interface Refused {
   failure?: ApiError | undefined;
 }
 
-/** Policy's own words, as they stand, and whom to ask. */
+/** The message of the policy, unchanged, and whom to ask. */
 function Refused({ client, message, phase, failure }: Refused) {
   const name = client.displayName;
   return (
@@ -48,13 +48,13 @@ function Refused({ client, message, phase, failure }: Refused) {
   );
 }
 
-/** Policy refuses a sign-in that goes on from a live session; only cancelling remains. */
+/** Shown when policy refuses a sign-in that continues a session. Only cancelling remains. */
 export function RefusalView({ store }: { store: SignInStore }) {
   const { client, phase, refusal } = store.interaction!.status;
   return <Refused client={client} message={refusal!.message} phase={phase} />;
 }
 
-/** Shown instead of the interaction's view when the sign-in cannot go on as it is. */
+/** Shown instead of the interaction's view if the sign-in cannot continue. */
 export function BlockedView({ store }: { store: SignInStore }) {
   const client = store.interaction?.status.client;
   const blocked = store.blocked!;

@@ -3,7 +3,7 @@ import { hostOf } from '../base/link.js';
 import { Ltr } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';
 
-/** For whom the sign-in is: the Client's mark and the host of its home page. */
+/** The app of the sign-in: its logo and the host of its home page. */
 export function ClientHeader({ client }: { client: InteractionClient }) {
   const host = hostOf(client.homepageURI);
   return (

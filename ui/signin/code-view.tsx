@@ -27,7 +27,7 @@ function CodeForm({
   useEffect(() => {
     setCode('');
     setMalformed(false);
-  }, [sentTimestamp]); // what was typed belongs to the code before
+  }, [sentTimestamp]); // the typed text belongs to the earlier code
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
@@ -90,7 +90,7 @@ function Help() {
   );
 }
 
-/** What to say about the email: that it failed, or what it brings. */
+/** Returns the message about the email: that it failed, or what it contains. */
 function emailMessage(
   { deliveryState: state }: EmailChallenge,
   methods: readonly string[],
@@ -100,7 +100,7 @@ function emailMessage(
   return methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code';
 }
 
-/** After the address: the code from the email, or another try. */
+/** The second view: the code from the email, or another email. */
 export function CodeView({ store }: { store: SignInStore }) {
   const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = store.interaction!.status;
   const challenge = emailChallenge!;

@@ -9,7 +9,7 @@ import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
 
-/** Where in the list of scopes sent a 422 points. */
+/** Returns the scope that a 422 names by its index in the list that was sent. */
 const rejectedScope = (store: SignInStore, sent: readonly string[]): string | undefined => {
   const field = store.problem?.failure.details.causes
     ?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1])
@@ -17,7 +17,7 @@ const rejectedScope = (store: SignInStore, sent: readonly string[]): string | un
   return field === undefined ? undefined : sent[Number(field)];
 };
 
-/** Says so when the scopes change while they are being read. */
+/** Announces a change of the scopes while the person reads them. */
 function useChangeAnnouncement(scopes: readonly ConsentScope[]): string {
   const shown = JSON.stringify(scopes);
   const previous = useRef(shown);
@@ -42,7 +42,7 @@ function Terms({ client }: { client: string }) {
   );
 }
 
-/** The two answers; each counts once the question has been in view for long enough. */
+/** The two buttons. Each ignores clicks until the question has been in view long enough. */
 function Choices({
   store,
   ready,
@@ -75,7 +75,7 @@ function Choices({
   );
 }
 
-/** What the Client would get, scope by scope; only what is required is chosen in advance. */
+/** What the app would receive, scope by scope. Only required scopes are selected in advance. */
 export function ConsentView({ store }: { store: SignInStore }) {
   const { phase, client, consent, account } = store.interaction!.status;
   const scopes = consent!.scopes;

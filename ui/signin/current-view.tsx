@@ -9,7 +9,7 @@ import type { SignInStore } from './sign-in-store.js';
 import { LinkView } from './link-view.js';
 import { consentChunk, proofChunk } from './lazy-views.js';
 
-/** What the page shows, by what is known of the sign-in. */
+/** The views of the page. */
 export type ViewName =
   | 'loading'
   | 'unavailable'
@@ -23,7 +23,7 @@ export type ViewName =
   | 'refused'
   | 'consent';
 
-/** The view that goes with a flow as it stands. */
+/** Returns the view for the state of a sign-in. */
 export function viewOf({
   interaction,
   blocked,
@@ -42,7 +42,7 @@ export function viewOf({
   return emailChallenge && !wantsOtherAddress ? 'code' : 'email';
 }
 
-/** The first call did not come through, so nothing is known; needs nothing more to be fetched. */
+/** Shown if the first call failed. Needs no other chunk. */
 function FirstLoadFailed({ store }: { store: SignInStore }) {
   return (
     <LoadErrorView failure={store.blocked!.failure!}>
@@ -53,7 +53,7 @@ function FirstLoadFailed({ store }: { store: SignInStore }) {
   );
 }
 
-/** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
+/** Shown while the browser returns to the app. Nothing is ready for input. */
 function Leaving({ store }: { store: SignInStore }) {
   return (
     <h1 class="waiting" aria-busy="true">
@@ -72,13 +72,13 @@ const bundled: Partial<Record<ViewName, SignInView>> = {
 
 type ViewChunk = Lazy<Partial<Record<ViewName, SignInView>>>;
 
-/** The part of the page that has the view of that name; undefined where none is to be fetched. */
+/** Returns the chunk that contains a view, or undefined if it is bundled. */
 function chunkOf(name: ViewName): ViewChunk | undefined {
   if (bundled[name] || name === 'loading') return undefined;
   return name === 'setup' || name === 'consent' ? consentChunk : proofChunk;
 }
 
-/** Shows the view of that name, once it is here. */
+/** Shows a view after its chunk is loaded. */
 export function CurrentView({ store, name }: { store: SignInStore; name: ViewName }) {
   const { loaded: here, isMissing: missing } = useLazy(chunkOf(name));
   if (missing)

@@ -12,7 +12,7 @@ import type { RefusalFact } from './refusal-facts.js';
 /**
  * Shows the decision behind a refusal. A person without an account reads it through the
  * interaction, others through their session. If this browser may not read it, only its name is
- * shown. The interaction may still hold the decision of an earlier refusal: that one is not shown.
+ * shown. The interaction may still have the decision of an earlier refusal; that one is not shown.
  */
 export function Decision({ store, name }: { store: SignInStore; name: string }) {
   const { loaded: here } = useLazy(refusalChunk);

@@ -43,7 +43,8 @@ function EmailForm({ store }: { store: SignInStore }) {
 }
 
 /**
- * A sign-in to the account page by any way, which goes on where passkeys that are lost are told of.
+ * The address of a sign-in to the account page by any method, which continues where lost passkeys
+ * are reported.
  */
 const recoverySignInURL = (): string =>
   `/oauth2/auth?${new URLSearchParams({
@@ -55,7 +56,7 @@ const recoverySignInURL = (): string =>
     state: 'recover',
   })}`;
 
-/** The first view: who signs in. */
+/** The first view: the email address or a passkey. */
 export function EmailView({ store }: { store: SignInStore }) {
   const { phase, client, methods } = store.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');

@@ -3,7 +3,7 @@ import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
 import { BackToClient } from './blocked-view.js';
 
-/** After the end: signed in elsewhere or before, or cancelled. */
+/** Shown after the end: signed in elsewhere or earlier, or cancelled. */
 export function EndView({ store }: { store: SignInStore }) {
   const { phase, client } = store.interaction!.status;
   const cancelled = store.ending === 'cancelled';

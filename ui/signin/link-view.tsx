@@ -4,7 +4,7 @@ import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 
-/** Where an emailed link lands: nothing happens until the person acts. */
+/** The view of an emailed link. Nothing happens until the person presses the button. */
 export function LinkView({ store }: { store: SignInStore }) {
   const { phase, client, emailChallenge } = store.interaction!.status;
   return (

@@ -5,13 +5,13 @@ import { t } from '../base/message.js';
 import type { SignInStore } from './sign-in-store.js';
 import { passkeysChunk } from './lazy-passkeys.js';
 
-/** Whether a passkey is a way in here, by policy and browser. */
+/** Returns whether policy and browser allow signing in with a passkey here. */
 export const offersPasskey = (store: SignInStore): boolean =>
   canUsePasskeys() && Boolean(store.interaction?.status.methods?.includes('Passkey'));
 
 /**
- * Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the
- * browser fills in.
+ * Signs in with a passkey, requested by this button or, with `autofill`, chosen from the browser's
+ * suggestions.
  */
 export function PasskeyButton({
   store,
@@ -37,7 +37,7 @@ export function PasskeyButton({
     shown.current = true;
     (globalThis.requestIdleCallback ?? setTimeout)(() => {
       if (shown.current) offer();
-    }); // what this fetches is not to compete with the first view
+    }); // must not compete with the first view
     return () => {
       shown.current = false;
       passkeysChunk.loaded?.stopAutofill();

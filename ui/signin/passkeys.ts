@@ -11,24 +11,21 @@ import type { SignInStore } from './sign-in-store.js';
 export { default as messages } from '../messages/passkey.json';
 
 /**
- * How long a challenge is offered to autofill before a fresh one takes its place, in milliseconds;
- * the API keeps it for five minutes.
+ * Milliseconds for which a challenge is offered to autofill before a new one replaces it. The API
+ * keeps a challenge for five minutes.
  */
 const offerMs = 240_000;
 
-/**
- * Less than this, in milliseconds, is no answer of a person: the browser would answer so again at
- * once.
- */
+/** A result in fewer milliseconds is not from a person: the browser would fail again at once. */
 const minAnswerMs = 1_000;
 
-/** What is offered to autofill, if anything is. */
+/** Aborts the current autofill request. */
 let currentOffer: AbortController | undefined;
 
-/** How often it was taken back. */
+/** How often autofill was stopped. */
 let stopCount = 0;
 
-/** Takes the offer back, so that another call of the browser can be made. */
+/** Stops the autofill request, so that another WebAuthn call can start. */
 export function stopAutofill(): void {
   stopCount += 1;
   currentOffer?.abort();
@@ -45,7 +42,7 @@ async function signInWithCredential(store: SignInStore, credential: Assertion): 
   await store.act('login', { spec: { method: 'Passkey', credential } });
 }
 
-/** Offers a fresh challenge once; true when it may be done again at once. */
+/** Offers a new challenge to autofill once. Returns true if the next one may follow at once. */
 async function offer(store: SignInStore, { signal }: AbortController): Promise<boolean> {
   const options = await store.challenge<RequestOptions>('Authenticate', true);
   if (!options || signal.aborted) return false;
@@ -59,8 +56,8 @@ async function offer(store: SignInStore, { signal }: AbortController): Promise<b
 }
 
 /**
- * Offers passkeys among what the browser fills in, until `disarm`: again every four minutes, after
- * each failure, and when the person comes back.
+ * Offers passkeys among the browser's suggestions until `stopAutofill`: with a new challenge every
+ * four minutes, after each failure and when the person returns.
  */
 export async function startAutofill(store: SignInStore): Promise<void> {
   const stopCountBefore = stopCount;
@@ -79,7 +76,7 @@ export async function startAutofill(store: SignInStore): Promise<void> {
   }
 }
 
-/** Does what may meet a browser that cannot, and tells so; undefined where nothing came of it. */
+/** Runs a WebAuthn call and reports its error. Returns undefined on an error or a cancellation. */
 async function showPasskeyErrors<T>(
   store: SignInStore,
   work: () => Promise<T | undefined>,
@@ -94,8 +91,8 @@ async function showPasskeyErrors<T>(
 }
 
 /**
- * Asks for a passkey in the browser's own window and signs in with it; who changes their mind is
- * told nothing.
+ * Requests a passkey in the browser's own dialog and signs in with it. Reports nothing on a
+ * cancellation.
  */
 export async function signIn(store: SignInStore): Promise<void> {
   stopAutofill();
@@ -106,7 +103,7 @@ export async function signIn(store: SignInStore): Promise<void> {
   else store.changed();
 }
 
-/** Makes a passkey for the account that is being set up; true once it is there. */
+/** Creates a passkey for the account that is being set up. Returns true if it was added. */
 export async function register(store: SignInStore): Promise<boolean> {
   store.problem = undefined;
   const options = await store.challenge<CreationOptions>('Register');

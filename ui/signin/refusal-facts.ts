@@ -5,7 +5,7 @@ import type { MessageID } from '../messages/catalog.js';
 export { default as messages } from '../messages/refusal.json';
 
 /**
- * One row of a decision: its heading, its value (within the message `id` if there is one), and a
+ * One row of a decision: its heading, its value (inside the message `id` if there is one) and a
  * link to more about it.
  */
 export interface RefusalFact {
@@ -36,9 +36,8 @@ const ruleFact = (rule: string, policy: string): RefusalFact => {
 };
 
 /**
- * Returns the rows of a decision: what was asked, the answer and its time (formatted in
- * `language`), and the rules and
- * the policy that gave it.
+ * Returns the rows of a decision: the request, the answer and its time (formatted in `language`),
+ * the rules and the policy.
  */
 export function factsOf(
   { spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision,

@@ -8,8 +8,8 @@ import { useRemaining } from '../base/use-remaining.js';
 import type { SignInStore } from './sign-in-store.js';
 
 /**
- * From when a new code may be asked for: the challenge says so, or the API's answer to the last
- * try.
+ * Returns the milliseconds until a new code may be requested, by the challenge or the response to
+ * the last attempt.
  */
 function useResendWait(store: SignInStore, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
@@ -27,8 +27,8 @@ function useResendWait(store: SignInStore, challenge: EmailChallenge): number {
 }
 
 /**
- * Asks for a new code; counts down in the open and speaks up once, when the time has come. Takes
- * the focus when only this is left to do.
+ * Requests a new code. Shows the remaining wait and announces its end once. Takes the focus if
+ * nothing else can be done.
  */
 export function Resend({
   store,

@@ -72,7 +72,7 @@ interface Props {
   choose: (chosen: boolean) => void;
 }
 
-/** One scope: what it is, who supplies it, and the very values that would be shared. */
+/** One scope: its description, its provider and the values that would be shared. */
 export function ScopeRow({ scope, chosen, error, choose }: Props) {
   const id = `scope-${scope.name}`;
   return (

@@ -8,7 +8,7 @@ import type { SignInStore } from './sign-in-store.js';
 import { passkeysChunk } from './lazy-passkeys.js';
 import { shouldOfferPasskey, recordSetupOffer } from './setup-reminder.js';
 
-/** Setup is not asked for again soon, whichever way it was left. */
+/** Leaves setup. It is not offered again soon, whatever the person chose. */
 function leaveSetup(store: SignInStore): void {
   recordSetupOffer();
   store.leave();
@@ -54,7 +54,7 @@ function NameForm({ store }: { store: SignInStore }) {
   );
 }
 
-/** The offer of a passkey, with the reason for it. */
+/** Offers a passkey and says why. */
 function PasskeyOffer({
   store,
   main,
@@ -91,7 +91,7 @@ function PasskeyOffer({
   );
 }
 
-/** What is still missing on the account, and a way past it. */
+/** Asks for what the account lacks. Every step can be skipped. */
 export function SetupView({ store }: { store: SignInStore }) {
   const { phase, account } = store.interaction!.status;
   const [hasAdded, setHas] = useState(false);

@@ -10,12 +10,10 @@ import { blockedByAction, blockedByLink, blockedByRead, type Blocked } from './b
 import { problemOf, type SignInAction, type Problem } from './action-error.js';
 import { shouldOfferSetup } from './setup-reminder.js';
 
-/**
- * How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled.
- */
+/** How a sign-in ended: returning to `returnTo`, done in another tab or earlier, or cancelled. */
 type Ending = 'leaving' | 'done' | 'cancelled';
 
-/** How long before its end a sign-in warns, in milliseconds. */
+/** Milliseconds before its end at which a sign-in warns. */
 const warningMs = 300_000;
 
 const failureOf = (thrown: unknown): ApiError => {
@@ -24,8 +22,7 @@ const failureOf = (thrown: unknown): ApiError => {
 };
 
 /**
- * One sign-in as this page knows it: the Interaction last received, what is under way, and what
- * went wrong.
+ * One sign-in on this page: the Interaction last received, the pending action and the last error.
  */
 export class SignInStore {
   readonly #path: string;
@@ -34,33 +31,33 @@ export class SignInStore {
   #actionCount = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
   interaction: Interaction | undefined;
-  /** Of the emailed link that opened this page, until it is used or given up. */
+  /** The token of the emailed link that opened this page, until it is used or given up. */
   token: string | undefined;
   blocked: Blocked | undefined;
   problem: Problem | undefined;
   busy: SignInAction | undefined;
   ending: Ending | undefined;
-  /** The person wants another address than the one the code went to. */
+  /** The person asked to use another email address. */
   changesEmail = false;
-  /** This tab asks for what is missing on the account before it leaves. */
+  /** This tab shows setup before it leaves. */
   setup = false;
-  /** Signed in with a passkey that another device holds. */
+  /** The person signed in with a passkey from another device. */
   usedOtherDevice = false;
-  /** Less than five minutes are left. */
+  /** Less than five minutes remain. */
   endsSoon = false;
-  /** Settles when the person comes back to the page. */
+  /** Resolves when the person returns to the page. */
   readonly untilReturn = untilReturn;
-  /** Called whenever something here did. */
+  /** Called after every change. */
   changed: () => void = () => undefined;
 
-  /** Nothing is fetched before `start`. */
+  /** Requests nothing until `start`. */
   constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
     this.token = token;
     this.#election = new TabElection(name, !token, () => this.#canContinue());
   }
 
-  /** Reads the interaction, again after an error page. */
+  /** Reads the interaction, also after an error page. */
   async start(): Promise<void> {
     this.blocked = undefined;
     try {
@@ -73,8 +70,8 @@ export class SignInStore {
   }
 
   /**
-   * Sends an action and takes the Interaction it answers; while one is under way another is not
-   * sent.
+   * Performs an action and receives the Interaction in the response. Does nothing while another
+   * action is pending.
    */
   async act(action: SignInAction, body?: object): Promise<void> {
     if (this.busy) return;
@@ -94,7 +91,7 @@ export class SignInStore {
     this.changed();
   }
 
-  /** Saves what setup asked for (merge patch of the Account's spec), then goes on. */
+  /** Saves the input of setup as a merge patch of the Account's spec, then leaves. */
   async save(spec: Account['spec']): Promise<void> {
     if (this.busy) return;
     this.busy = 'account';
@@ -111,8 +108,8 @@ export class SignInStore {
   }
 
   /**
-   * What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where
-   * it is refused.
+   * Returns the WebAuthn options, or undefined if the API refuses. Reports the refusal unless
+   * `quietly`.
    */
   async challenge<Options>(
     purpose: 'Authenticate' | 'Register',
@@ -131,7 +128,7 @@ export class SignInStore {
     }
   }
 
-  /** Adds a passkey while the account is set up; true once it is there. */
+  /** Adds a passkey during setup. Returns true if it was added. */
   async addPasskey(credential: object): Promise<boolean> {
     try {
       await call('POST', `${this.#path}/passkeys`, { spec: { credential } });
@@ -143,7 +140,7 @@ export class SignInStore {
     }
   }
 
-  /** Tells of what the browser could not do. */
+  /** Reports an error of the browser. */
   report(id: MessageID): void {
     this.problem = {
       action: 'passkey',
@@ -154,7 +151,7 @@ export class SignInStore {
     this.changed();
   }
 
-  /** Follows `returnTo`, in place of this page; without one the sign-in is over here. */
+  /** Replaces this page with `returnTo`. Without one, the sign-in ends here. */
   leave(): void {
     const { phase, returnTo } = this.interaction!.status;
     const target = returnTo && new URL(returnTo, location.origin);
@@ -165,9 +162,7 @@ export class SignInStore {
     this.changed();
   }
 
-  /**
-   * Shows the first view again: for another address, or instead of a link that is no longer good.
-   */
+  /** Shows the first view again, for another address or after a link that is no longer valid. */
   restart(): void {
     const replaced = this.blocked?.kind === 'linkreplaced';
     this.token = this.blocked = this.problem = undefined;
@@ -195,7 +190,7 @@ export class SignInStore {
       );
   }
 
-  /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */
+  /** Ends a phase: one tab alone shows setup and then follows `returnTo`. */
   async #finish(acted: boolean, setup: boolean): Promise<void> {
     this.#unwatch?.();
     this.problem = undefined;
@@ -218,7 +213,7 @@ export class SignInStore {
   }
 
   /**
-   * Reads again in the background; an answer older than what the person did meanwhile is dropped.
+   * Reads again in the background. Drops a response that is older than the person's last action.
    */
   async #refresh(): Promise<string | undefined> {
     const acts = this.#actionCount;

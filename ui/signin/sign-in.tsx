@@ -9,7 +9,7 @@ import { CurrentView, viewOf, type ViewName } from './current-view.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** The warning before time runs out, with the way to begin again at the Client. */
+/** The warning before the sign-in expires, with a link to start again at the app. */
 function EndsSoon({ store }: { store: SignInStore }) {
   const { client, expirationTimestamp } = store.interaction!.status;
   const left = useRemaining(expirationTimestamp);
@@ -55,7 +55,7 @@ function Footer({ store }: { store: SignInStore }) {
   );
 }
 
-/** Views in which time counts, and those with their own way out. */
+/** Views that show the expiry warning. */
 const timedViews = new Set<ViewName>(['email', 'code', 'link', 'setup', 'consent']);
 const canCancel = (store: SignInStore, view: ViewName): boolean =>
   Boolean(store.interaction) &&
@@ -63,7 +63,7 @@ const canCancel = (store: SignInStore, view: ViewName): boolean =>
     (timedViews.has(view) && view !== 'consent') ||
     (view === 'blocked' && store.blocked?.kind !== 'lost' && store.blocked?.kind !== 'over'));
 
-/** The page of one sign-in: a view of the Interaction last received. */
+/** The page of one sign-in, which shows the Interaction last received. */
 export function SignIn({ store }: { store: SignInStore }) {
   const [, render] = useState(0);
   const changed = (): void => render((count) => count + 1);

@@ -5,12 +5,12 @@ import { consentChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
- * How long the shell's skeleton stands for the first answer, in milliseconds, before the page is
- * drawn without it.
+ * Milliseconds for which the shell's skeleton waits for the first response before the page is
+ * drawn.
  */
 const skeletonMs = 150;
 
-/** How long the page may rest before what comes later is fetched unasked, in milliseconds. */
+/** Milliseconds without input after which later chunks are prefetched. */
 const idleMs = 2_000;
 
 const idle = (work: () => void): void => {
@@ -25,8 +25,8 @@ const prefetch = (): void => {
 };
 
 /**
- * Fetches the later parts at the first sign of a person, or when nothing happened for a while:
- * never beside the first view.
+ * Prefetches later chunks at the first input, or after a while without any, so that they never
+ * compete with the first view.
  */
 function prefetchLater(): void {
   for (const sign of ['keydown', 'pointerdown', 'input'])
@@ -35,7 +35,8 @@ function prefetchLater(): void {
 }
 
 /**
- * Opens the page of one sign-in: asks for the interaction at once, and draws once, with the answer.
+ * Opens the page of one sign-in: requests the interaction at once and draws once, with the
+ * response.
  */
 export async function openSignIn(name: string, token: string | undefined): Promise<void> {
   const store = new SignInStore(name, token);

@@ -1,4 +1,4 @@
-/** How long the tabs of one sign-in have to answer, in milliseconds. */
+/** Milliseconds that the tabs of one sign-in have to answer. */
 const answerMs = 300;
 
 interface ElectionMessage {
@@ -7,15 +7,15 @@ interface ElectionMessage {
 }
 
 /**
- * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the
- * heavier one. The tab where the sign-in began weighs more than that of the link.
+ * Elects the one of several tabs of a sign-in that follows `returnTo`: the one with the greatest
+ * weight. The tab where the sign-in began weighs more than the tab of the link.
  */
 export class TabElection {
   readonly #channel: BroadcastChannel;
   #weight: number;
   #lost = false;
 
-  /** `willing` says whether this tab can go on; it is then made to look at once. */
+  /** `isOrigin`: the sign-in began in this tab. `canContinue` is called when another tab asks. */
   constructor(name: string, isOrigin: boolean, canContinue: () => boolean) {
     this.#weight = (isOrigin ? 2 : 1) + Math.random() / 2;
     this.#channel = new BroadcastChannel(`interaction ${name}`);
@@ -29,13 +29,13 @@ export class TabElection {
     this.#channel.postMessage({ ask, weight: this.#weight } satisfies ElectionMessage);
   }
 
-  /** Takes the right to go on without asking: the person acted here, where the sign-in began. */
+  /** Claims the election without asking, because the person acted in this tab. */
   claim(): void {
     this.#weight += 1;
     this.#post(false);
   }
 
-  /** Asks the other tabs; true when this one goes on. */
+  /** Asks the other tabs. Returns true if this one continues. */
   async elect(): Promise<boolean> {
     this.#post(true);
     await new Promise((done) => {
