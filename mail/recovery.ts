@@ -76,6 +76,6 @@ const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonl
     `If this was not you, contact the people who run ${host} now.`,
   ],
   Cancelled: ({ now, by }) => [
-    `The removal of your passkeys was stopped on ${moment(now)} ${by === undefined ? 'by an operator of the service' : `from ${by}`}. You keep your passkeys.`,
+    `The removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`} on ${moment(now)}. You keep your passkeys.`,
   ],
 };
