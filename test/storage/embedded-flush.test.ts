@@ -17,7 +17,7 @@ class Held {
   #flush: Flush | undefined;
   readonly tables = {
     directory: '/',
-    ahead: { reach: () => undefined },
+    preallocator: { reserve: () => undefined },
     root: {
       batch: (write: () => void) => {
         write();
@@ -37,7 +37,7 @@ class Held {
   read(): undefined {
     return undefined;
   }
-  admitOpen(): void {}
+  assertOpen(): void {}
   publish(batches: unknown): void {
     this.published.push(batches);
   }

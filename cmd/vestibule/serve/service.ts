@@ -301,7 +301,7 @@ async function serve(
 ): Promise<Service> {
   const watched = held.child(); // whoever looks sees the stop, too
   held.add(() => outbox.stop());
-  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
+  held.add(startCompactor(storage, { intervalMs: config.compactionSeconds * 1000 }));
   const stopping = { delay: 0, warmed: Promise.resolve() };
   held.add(async () => {
     await server.stop({ delay: stopping.delay });
