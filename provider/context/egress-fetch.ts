@@ -3,7 +3,7 @@ import { request as plain, type IncomingMessage, type RequestOptions } from 'nod
 import { request as secure } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../../security/loopback.js';
-import { AddressJudge } from '../../security/egress-policy.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
 import type { FetchAnswer } from '../../kinds/ports.js';
 
 /** Options of a call; `ca` (PEM) replaces the public authorities. */
@@ -45,7 +45,7 @@ export function createFetch(options: {
   allowPrivateNetwork?: readonly string[];
 }): Fetch {
   const local = isLoopback(new URL(options.baseURL).hostname);
-  const judge = new AddressJudge(options.allowPrivateNetwork ?? [], local);
+  const judge = new EgressPolicy(options.allowPrivateNetwork ?? [], local);
   return async (url, init) => {
     const signal = AbortSignal.any([
       AbortSignal.timeout(deadline),
@@ -56,7 +56,7 @@ export function createFetch(options: {
   };
 }
 
-async function targetOf(text: string, judge: AddressJudge, signal: AbortSignal): Promise<Target> {
+async function targetOf(text: string, judge: EgressPolicy, signal: AbortSignal): Promise<Target> {
   if (!URL.canParse(text)) throw new EgressRefusedError('not an address');
   const url = new URL(text);
   if (!['https:', 'http:'].includes(url.protocol) || url.username || url.password || url.hash)
