@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { AddressList } from '../security/cidr-list.js';
+import type { CidrList } from '../security/cidr-list.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
@@ -57,7 +57,7 @@ interface ServerParts extends AccessLogParts {
   /** Renders the error page for browsers outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
-  readonly trustedProxies?: AddressList;
+  readonly trustedProxies?: CidrList;
   readonly inflight?: InFlightLimits;
 }
 

@@ -9,7 +9,7 @@ export type Block =
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** A code in the two groups that people read it in. */
+/** Splits a code into two groups, which are easier to read. */
 function groupsOf(code: string): [string, string] {
   const half = Math.ceil(code.length / 2);
   return [code.slice(0, half), code.slice(half)];
@@ -38,7 +38,7 @@ function blockText(block: Block): string {
 }
 
 /**
- * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote
+ * Returns text and HTML of the same blocks: a table of 600 px, inline styles, nothing remote
  * (docs/design/ui.md#mails).
  *
  * @example

@@ -124,7 +124,7 @@ export class NetworkLimits {
   /** Returns the record and networks of a limit; cached. */
   #place(limit: Limit, network: string): Place {
     const block = `${limit.name} ${network}`;
-    return this.#places.getOrMake(block, () => {
+    return this.#places.getOrCreate(block, () => {
       const prefixes = prefixesOf(network);
       return { key: limitKey(limit, prefixes.wide), block, prefixes };
     });

@@ -159,7 +159,7 @@ describe('keys of which every one of a sort was dropped', () => {
     ]).toEqual([false, -1, false]);
     expect(() => keys.open('a', sealed)).toThrow('no longer');
     const fresh = { ...newKeys(), pairwise: file.pairwise };
-    keys.take({ ...file, cookies: [...fresh.cookies, ...file.cookies] });
+    keys.replace({ ...file, cookies: [...fresh.cookies, ...file.cookies] });
     expect([
       keys.cookieKeyIndex('c=1', signature),
       keys.cookieKeyIndex('c=1', keys.signCookie('c=1')),

@@ -81,7 +81,7 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
       expect(written).not.toContain(secret);
     await clocks.stop();
     const later = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
-    file.take(keysOf(second, first));
+    file.replace(keysOf(second, first));
     later.start();
     await later.written();
     await starts(keysOf(second));

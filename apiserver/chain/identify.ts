@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressList } from '../../security/cidr-list.js';
+import type { CidrList } from '../../security/cidr-list.js';
 import { clientNetwork } from '../http/client-network.js';
 import type { Step } from './step.js';
 
@@ -11,7 +11,7 @@ const auditIDPattern = /^[A-Za-z0-9-]{1,64}$/;
  * after the answer.
  */
 export const identify =
-  (trustedProxies: AddressList | undefined, isStopping: () => boolean): Step =>
+  (trustedProxies: CidrList | undefined, isStopping: () => boolean): Step =>
   (req, res) => {
     const given = req.headers['audit-id'];
     req.auditID = typeof given === 'string' && auditIDPattern.test(given) ? given : randomUUID();

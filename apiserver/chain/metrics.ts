@@ -28,7 +28,7 @@ export function countRequest(
 ): void {
   const labels = requestLabels(req.requestInfo, req.method!);
   metrics.requests.inc({ ...labels, code: res.statusCode });
-  if (labels.verb === 'WATCH') metrics.showWatch(labels);
+  if (labels.verb === 'WATCH') metrics.initializeWatchSeries(labels);
   metrics.requestDuration.observe(labels, milliseconds / 1000);
   if (labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST'))
     metrics.responseSizes.observe(labels, res.bytes);

@@ -1,4 +1,4 @@
-import type { AddressList } from '../../security/cidr-list.js';
+import type { CidrList } from '../../security/cidr-list.js';
 import { getTracer } from '../../observability/tracer.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isFromProxy } from '../http/client-network.js';
@@ -9,7 +9,7 @@ import { isFromProxy } from '../http/client-network.js';
  */
 export function withinSpan(
   req: ApiRequest,
-  trusted: AddressList | undefined,
+  trusted: CidrList | undefined,
   serve: () => Promise<void>,
 ): Promise<void> {
   const tracer = getTracer();
@@ -27,7 +27,7 @@ export function nameSpan({ requestInfo, method, auditID }: ApiRequest, res: ApiR
     requestInfo?.type === 'resource'
       ? `${requestInfo.verb} ${requestInfo.kind.resource}${requestInfo.action ? `/${requestInfo.action.subresource}` : ''}`
       : (requestInfo?.type ?? 'request');
-  getTracer()?.answered(name, res.statusCode, {
+  getTracer()?.describeRequest(name, res.statusCode, {
     'http.request.method': method!,
     'vestibule.audit_id': auditID,
   });

@@ -44,7 +44,7 @@ export class Watcher {
     );
     const release = this.#places.take(authorized.caller, req.network);
     const labels = requestLabels(authorized.requestInfo, req.method!);
-    this.#metrics?.showWatch(labels);
+    this.#metrics?.initializeWatchSeries(labels);
     this.#metrics?.longrunningRequests.inc(labels);
     try {
       this.#encoder.begin(req, res, 200);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import type { AddressList } from '../../security/cidr-list.js';
+import type { CidrList } from '../../security/cidr-list.js';
 
 const plain = (address: string): string =>
   address.startsWith('::ffff:') ? address.slice(7) : address;
@@ -11,7 +11,7 @@ const plain = (address: string): string =>
  */
 export function clientNetwork(
   request: Pick<IncomingMessage, 'socket' | 'headers'>,
-  trusted: AddressList | undefined,
+  trusted: CidrList | undefined,
 ): string {
   let address = plain(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
@@ -30,7 +30,7 @@ export function clientNetwork(
 }
 
 /** Whether anyone who connected is one of the proxies that are trusted. */
-export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
+export const isFromProxy = (request: IncomingMessage, trusted: CidrList | undefined): boolean =>
   trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
 
 /** The eight groups of an IPv6 address. */

@@ -33,7 +33,7 @@ export class WatchCacheEvent {
    * makes room.
    */
   shared<T>(view: string, make: () => T): T {
-    return this.#shared.getOrMake(view, make) as T;
+    return this.#shared.getOrCreate(view, make) as T;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Tally, SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import type { SnapshotStats, SnapshotProgress } from '../../../storage/snapshot/layout.js';
 
 const often = 250;
 const rarely = 10_000;
@@ -22,7 +22,7 @@ export class ProgressBar implements SnapshotProgress {
     this.#of = of;
   }
 
-  readonly progress = ({ keys, bytes }: Tally): void => {
+  readonly progress = ({ keys, bytes }: SnapshotStats): void => {
     if (performance.now() - this.#said < (this.#moving ? often : rarely)) return;
     this.#said = performance.now();
     const text = `${this.#done} ${keys}${this.#of === undefined ? '' : ` of ${this.#of}`} keys, ${(bytes / 1e6).toFixed(0)} MB`;

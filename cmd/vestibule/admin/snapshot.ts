@@ -14,10 +14,14 @@ import { raiseEpoch } from '../../../storage/epoch.js';
 import type { Revocation } from './revocations.js';
 import { release } from '../../../observability/build-info.js';
 import { ProgressBar } from './progress.js';
-import { everything, type Tally, type SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import {
+  allKeys,
+  type SnapshotStats,
+  type SnapshotProgress,
+} from '../../../storage/snapshot/layout.js';
 import type { Snapshot } from '../../../storage/snapshot/reader.js';
-import type { Saved } from '../../../storage/snapshot/writer.js';
-import type { Restored } from '../../../storage/snapshot/target.js';
+import type { SaveResult } from '../../../storage/snapshot/writer.js';
+import type { RestoreResult } from '../../../storage/snapshot/target.js';
 import type { Storage } from '../../../storage/storage.js';
 import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 
@@ -69,7 +73,11 @@ const usage = (word: string): CommandError =>
   new CommandError(`usage: ${program} ${words[word]!.usage}`, 2);
 
 async function save(file: string, place: Place, signal: AbortSignal): Promise<void> {
-  const [{ saveSnapshot, refuseExisting }, { sourceOf }, { readEmbedded }] = await Promise.all([
+  const [
+    { saveSnapshot, assertNotExists: refuseExisting },
+    { snapshotSource: sourceOf },
+    { readEmbedded },
+  ] = await Promise.all([
     import('../../../storage/snapshot/writer.js'),
     import('../../../storage/snapshot/source.js'),
     import('../../../storage/embedded/snapshot-source.js'),
@@ -114,7 +122,7 @@ async function restoreInto(
   whole: Snapshot,
   watcher: SnapshotProgress,
   revocation: Revocation | undefined,
-): Promise<Restored> {
+): Promise<RestoreResult> {
   if (place.type === 'embedded')
     return (await import('../../../storage/embedded/restore.js')).restoreEmbedded(
       embeddedFolder(place.directory),
@@ -123,7 +131,7 @@ async function restoreInto(
       revocation?.revise,
     );
   const { fillStorage } = await import('../../../storage/etcd/restore.js');
-  return withStorage(place, { restoring: true }, (storage) =>
+  return withStorage(place, { allowPartial: true }, (storage) =>
     fillStorage(storage, whole, watcher, revocation?.revise),
   );
 }
@@ -167,7 +175,7 @@ async function revocationOf(whole: Snapshot, since: string, from: number): Promi
  */
 async function withStorage<T>(
   place: Place,
-  options: { restoring?: boolean },
+  options: { allowPartial?: boolean },
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   if (place.type === 'embedded') refuseAbsent(place.directory);
@@ -182,7 +190,7 @@ async function withStorage<T>(
           onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
         });
   try {
-    if (place.type === 'etcd' && !options.restoring && (await storage.count(everything)) === 0)
+    if (place.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0)
       throw new CommandError(`there is no store below ${place.prefix} of etcd`);
     return await work(storage);
   } finally {
@@ -266,13 +274,13 @@ async function interruptible(work: (signal: AbortSignal) => Promise<void>): Prom
   }
 }
 
-const savedText = (file: string, { header, tally }: Saved): string =>
+const savedText = (file: string, { header, stats: tally }: SaveResult): string =>
   `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, ` +
   `epoch ${header.epoch}\n${table(tally)}`;
 
 const restoredText = (
   file: string,
-  { header, tally, epoch: now, base }: Restored,
+  { header, stats: tally, epoch: now, base }: RestoreResult,
   revoked?: string,
 ): string =>
   `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions ` +
@@ -302,7 +310,7 @@ function revokedText(
  * Points to
  * `--revoke-since` if `isOffered`.
  */
-function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
+function revived(time: string, { ranges }: SnapshotStats, isOffered: boolean): string {
   const back = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap(
     (range) =>
       ranges.has(`objects/${range}`) ? [`${ranges.get(`objects/${range}`)!.keys} ${range}`] : [],
@@ -316,10 +324,10 @@ function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
 
 const named = (store: 'embedded' | 'etcd'): string =>
   store === 'etcd' ? 'a store in etcd' : 'an embedded store';
-const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;
+const holds = ({ keys, bytes }: SnapshotStats): string => `${keys} keys, ${bytes} bytes`;
 
 /** How much there is of what. */
-function table({ ranges }: Tally): string {
+function table({ ranges }: SnapshotStats): string {
   const rows = [
     ['RANGE', 'KEYS', 'BYTES'],
     ...[...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)]),

@@ -1,5 +1,5 @@
 import { toStatusError } from '../../../registry/storage-errors.js';
-import { allSorts, type KeyIDs, type Keys } from '../../../security/keyring.js';
+import { keyTypes, type KeyIDs, type Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
@@ -19,7 +19,7 @@ const parsed = (value: Buffer | undefined): Listed =>
  * altogether is no step of a rotation.
  */
 export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
-  const gone = allSorts.map(
+  const gone = keyTypes.map(
     (sort) =>
       [
         sort,
@@ -73,7 +73,7 @@ export class DroppedKeys {
         const { entry } = await this.#storage.get(key);
         const listed = parsed(entry?.value);
         const all = Object.fromEntries(
-          allSorts.map((sort) => [
+          keyTypes.map((sort) => [
             sort,
             [...new Set([...(listed[sort] ?? []), ...(gone[sort] ?? [])])],
           ]),

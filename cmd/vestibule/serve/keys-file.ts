@@ -50,7 +50,7 @@ export function followKeys(
     () => {
       try {
         const before = keys.ids();
-        if (!keys.take(read(file))) return;
+        if (!keys.replace(read(file))) return;
         log.info({ file }, 'the keys file has changed: its keys are in use');
         changed(before);
       } catch (error) {

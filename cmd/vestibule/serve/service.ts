@@ -25,7 +25,7 @@ import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './requestheader-trust.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
-import { AddressList } from '../../../security/cidr-list.js';
+import { CidrList } from '../../../security/cidr-list.js';
 import type { ClockSkew } from './clock-skew.js';
 import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Keys } from '../../../security/keyring.js';
@@ -269,7 +269,7 @@ function createServer(
     release,
     inflight: config.inflight,
     ...(config.trustedProxies.length > 0 && {
-      trustedProxies: new AddressList(config.trustedProxies),
+      trustedProxies: new CidrList(config.trustedProxies),
     }),
     checks: healthChecks({ storage, watchCache, policy, clocks }),
     store,
@@ -301,7 +301,7 @@ async function serve(
 ): Promise<Service> {
   const watched = held.child(); // whoever looks sees the stop, too
   held.add(() => outbox.stop());
-  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
+  held.add(startCompactor(storage, { intervalMs: config.compactionSeconds * 1000 }));
   const stopping = { delay: 0, warmed: Promise.resolve() };
   held.add(async () => {
     await server.stop({ delay: stopping.delay });
