@@ -135,10 +135,10 @@ describe('a file of settings', () => {
         'line 1, column 7: port: must be a number',
         'line 2, column 16: allowMockMail: must be true or false',
         'line 3, column 14: bindAddress: must be text, in quotes',
-        'line 4, column 12: operators: must be a list of texts, or one text with commas between',
+        'line 4, column 12: operators: must be a list of texts, or one comma-separated text',
         'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
         'line 6, column 12: manifests: must be text',
-        'line 7, column 14: auditLogPath: has no value: give one, or take the key away',
+        'line 7, column 14: auditLogPath: has no value: set one, or remove the key',
         'line 8, column 14: limitFactor: must be a number',
       ],
     ],
@@ -163,17 +163,17 @@ describe('a file of settings', () => {
     [
       'several documents',
       'port: 1\n---\nport: 2\n',
-      ['line 2, column 1: another document begins: all settings stand in one'],
+      ['line 2, column 1: must be the only YAML document of the file'],
     ],
     [
       'what is no mapping',
       '- port\n',
-      ['line 1, column 1: is not a mapping: settings are written as key: value, a line each'],
+      ['line 1, column 1: is not a mapping; write settings as key: value, one a line'],
     ],
     [
       'an alias',
       'bindAddress: &a "::1"\nemailFrom: *a\n',
-      ['line 2, column 12: emailFrom: is an alias: write the value itself'],
+      ['line 2, column 12: emailFrom: must not be a YAML alias; write the value itself'],
     ],
     ['a key that is no text', '1: a\n', ['line 1, column 1: a key is not text']],
     [
@@ -190,7 +190,7 @@ describe('a file of settings', () => {
       'the file of sign-ins',
       '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}',
       [
-        'line 1, column 1: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
+        'line 1, column 1: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name a configuration file with --config',
       ],
     ],
   ] as [string, string, string[]][])('tells of %s by line and column', async (_, text, lines) => {
@@ -219,7 +219,7 @@ describe('a file of settings', () => {
         { flags: ['--data-dir', 'x'] },
       ),
     ).toEqual([
-      '--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent',
+      '--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both set; set only one',
     ]);
     expect(await problems('port: 1\n', { flags: [] })).toEqual([
       expect.stringMatching(/^--data-dir is missing/),
@@ -351,7 +351,7 @@ describe('a secret', () => {
     writeFileSync(held, `${hush}\n`);
     for (const mode of [0o644, 0o604, 0o602]) {
       chmodSync(held, mode);
-      const wrong = `${held} can be read by anyone on this machine; take that away: chmod o= ${held}`;
+      const wrong = `${held} can be read by anyone on this machine; restrict it with: chmod o= ${held}`;
       expect(await problems({ smtpUrlFile: held }, { flags })).toEqual([
         `--config FILE: line 1, column 14: smtpUrlFile: ${wrong}`,
       ]);
@@ -543,9 +543,7 @@ describe('the section of the limits', () => {
     [
       'no mapping',
       'limits: 5\n',
-      [
-        'line 1, column 9: limits: must be a mapping: limits are written as key: value, a line each',
-      ],
+      ['line 1, column 9: limits: must be a mapping; write limits as key: value, one a line'],
     ],
     [
       'a section given twice',

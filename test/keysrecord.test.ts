@@ -71,7 +71,7 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
     for (const good of [first, keysOf(first, second), keysOf(second, first)]) await starts(good);
     for (const sort of rotating)
       await expect(starts({ ...first, [sort]: second[sort] })).rejects.toThrow(
-        `another replica of this store has none of these keys (${sort}); give every replica the same keys file`,
+        `another replica of this store knows none of these keys (${sort}); give every replica the same keys file`,
       );
     await expect(starts(keysOf(second))).rejects.toThrow('(cookies, hmac, sealing, signing)');
     const { entries } = await storage.list({ start: 'meta/clocks/', end: 'meta/clocks0' });

@@ -10,15 +10,18 @@ import { called, program } from './terminal/program-name.js';
 import { hidden, words } from './terminal/commands.js';
 import type { ConfigError } from './options/config.js';
 
-/** The root of the installation: above dist/bundle when bundled, else above cmd/vestibule and dist. */
+/**
+ * The root of the installation: above dist/bundle when bundled, otherwise above cmd/vestibule and
+ * dist.
+ */
 const root = dirname(fileURLToPath(import.meta.url)).replace(
   /\/dist\/bundle$|(?:\/dist)?\/cmd\/vestibule$/,
   '',
 );
 
 /**
- * Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. What serves
- * is loaded by `serve` alone.
+ * Runs the command. Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. Only `serve`
+ * loads the service.
  */
 export async function main(args: readonly string[]): Promise<void> {
   const [word, ...rest] = called === 'kubectl_complete-vestibule' ? [hidden, ...args] : args;
@@ -41,7 +44,7 @@ export async function main(args: readonly string[]): Promise<void> {
   process.exitCode = 2;
 }
 
-/** `vestibule keys new FILE`, or a step of a rotation. */
+/** Runs `vestibule keys new FILE`, or a step of a rotation. */
 async function keys(step: string, file: string): Promise<void> {
   const { isStep, rotate, writeKeys } = await import('./serve/keys-file.js');
   if (step === 'new') return writeKeys(file);
@@ -51,7 +54,7 @@ async function keys(step: string, file: string): Promise<void> {
 
 function help(word: string | undefined): void {
   if (word !== undefined && !Object.hasOwn(words, word))
-    throw new CommandError(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
+    throw new CommandError(`unknown subcommand ${JSON.stringify(word)}: ${program} help`, 2);
   process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
 }
 
@@ -66,7 +69,7 @@ async function printPolicy(): Promise<void> {
 
 async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {
-    /* Node's own answer opens its inspector, to whoever is on this machine */
+    /* Node's default handler would open the inspector to anyone on this machine. */
   });
   const [{ loadConfig }, { createLog, bufferedStream }] = await Promise.all([
     import('./options/config.js'),
@@ -76,7 +79,7 @@ async function serve(args: readonly string[]): Promise<void> {
   const log = createLog(config.logLevel, bufferedStream(process.stderr), config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => {
-    /* what is only being opened is not old */
+    /* The audit log is not open yet. */
   };
   if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
   const tracer =
@@ -97,7 +100,7 @@ async function serve(args: readonly string[]): Promise<void> {
         .then(() =>
           tracer
             ?.stop()
-            .catch((error) => log.warn({ err: error }, 'the last traces were not sent')),
+            .catch((error) => log.warn({ err: error }, 'sending the last traces failed')),
         )
         .then(
           () => process.exit(0),
@@ -107,15 +110,15 @@ async function serve(args: readonly string[]): Promise<void> {
           },
         );
     });
-  channel('vestibule.started').publish(service); // for instruments that are loaded beside it
+  channel('vestibule.started').publish(service); // for instruments that are loaded beside the service
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
   );
 }
 
 /**
- * Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's
- * own folder: anyone who can write there could change anything.
+ * Keeps compiled code between starts if Node can (22.1 and later). It is in the store's own folder,
+ * because anyone who can write there could run any code.
  */
 function keepCompiled(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -125,8 +128,8 @@ function keepCompiled(directory: string): void {
 }
 
 /**
- * One line a problem on standard error (docs/design/operations.md#refused-settings); what kubectl
- * says too is said as it does.
+ * Prints one line a problem on standard error (docs/design/operations.md#refused-settings).
+ * Messages that kubectl prints too carry no program name.
  */
 export function report(error: unknown): void {
   const lines = isConfigError(error)
@@ -142,6 +145,6 @@ function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.code : 1;
 }
 
-/** By its name: the class is loaded with the service alone. */
+/** Compares the name, because only the service loads the class. */
 const isConfigError = (error: unknown): error is ConfigError =>
   error instanceof Error && error.name === 'ConfigError';

@@ -270,7 +270,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
   ];
   expect(problems([...secure, ...file])).toEqual([]);
   expect(problems(file)).toEqual([
-    '--requestheader-client-ca-file is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
+    '--requestheader-client-ca-file is set without --secure-port: front proxies authenticate with a TLS client certificate',
   ]);
   expect(
     problems([
@@ -281,8 +281,8 @@ test('settings that cannot be followed stop the start, each with its sentence', 
       'x-remote-uid',
     ]),
   ).toEqual([
-    '--requestheader-allowed-names is given without --requestheader-client-ca-file: no front proxy would be believed',
-    '--requestheader-uid-headers is given without --requestheader-client-ca-file: no front proxy would be believed',
+    '--requestheader-allowed-names is set without --requestheader-client-ca-file: no front proxy would be trusted',
+    '--requestheader-uid-headers is set without --requestheader-client-ca-file: no front proxy would be trusted',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', 'x user'])).toEqual([
     '--requestheader-username-headers: "x user" is not the name of a header',

@@ -271,7 +271,7 @@ describe.each(['embedded', 'etcd'] as const)('on %s', (store) => {
     }
     files.swap(second);
     await until(() =>
-      service.logs.some((line) => line.includes('serving with another certificate')),
+      service.logs.some((line) => line.includes('reloaded the serving certificate')),
     );
     expect((await get(service, second.cert)).serial).toBe(serial(second.cert));
     kept.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -359,16 +359,16 @@ test('settings that cannot be served with stop the start, each with its sentence
     ),
   ).toEqual([]);
   expect(problems(...embedded, '--secure-port', '0', '--tls-cert-file', 'c')).toEqual([
-    '--tls-cert-file is given alone: a certificate and its key are needed, --tls-cert-file and --tls-private-key-file',
+    '--tls-cert-file is set alone; set both --tls-cert-file and --tls-private-key-file',
   ]);
   expect(problems(...embedded, '--tls-cert-file', 'c', '--tls-private-key-file', 'k')).toEqual([
-    '--tls-cert-file is given without --secure-port: nothing would use it',
+    '--tls-cert-file is set without --secure-port and would be unused',
   ]);
   expect(problems(...embedded, '--secure-port', '65536')).toEqual([
     '--secure-port must be a whole number from 0 to 65535; got 65536',
   ]);
   expect(problems(...embedded, '--secure-port', '8080')).toEqual([
-    '--secure-port and --port are the same: give two',
+    '--secure-port and --port must differ',
   ]);
   expect(problems(...embedded, '--tls-min-version', 'VersionTLS10')).toEqual([
     '--tls-min-version must be VersionTLS12 or VersionTLS13',
@@ -405,7 +405,7 @@ test('settings that cannot be served with stop the start, each with its sentence
   };
   expect(await refused({})).toBe(`--tls-private-key-file: ${key} cannot be read (ENOENT)`);
   expect(await refused({ key: pair.key }, 0o644)).toBe(
-    `--tls-private-key-file: ${key} can be read by anyone on this machine; take that away: chmod o= ${key}`,
+    `--tls-private-key-file: ${key} can be read by anyone on this machine; restrict it with: chmod o= ${key}`,
   );
   expect(await refused({ key: 'nothing' })).toBe(
     `--tls-private-key-file: ${key} is not a private key in PEM without a pass phrase`,

@@ -202,13 +202,13 @@ test('check says what a start would say of files, all of it at once, and exits w
     ]),
   ).toEqual([
     `--data-dir: ${cert} is not a folder`,
-    `--tls-private-key-file: ${open} can be read by anyone on this machine; take that away: chmod o= ${open}`,
+    `--tls-private-key-file: ${open} can be read by anyone on this machine; restrict it with: chmod o= ${open}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: /),
   ]);
   const [openKeys, wide] = [
     put('open.json', '{}', 0o644),
     (file: string): string =>
-      `${file} can be read by anyone on this machine; take that away: chmod o= ${file}`,
+      `${file} can be read by anyone on this machine; restrict it with: chmod o= ${file}`,
   ];
   expect(
     await wrong([
@@ -296,7 +296,7 @@ test('a file of settings that VESTIBULE_CONFIG names is none of sign-ins, and st
       const { code, error } = await vestibule([word], { VESTIBULE_CONFIG: held });
       expect([code, error]).toEqual([
         1,
-        `vestibule: ${held} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another\n`,
+        `vestibule: ${held} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file\n`,
       ]);
     }
     expect(readFileSync(held, 'utf8')).toBe(text);

@@ -170,7 +170,7 @@ test('a service that cannot be reached, or is none, is said so', async () => {
   expect(await vestibule(['get', 'things', '--server', url], {})).toEqual({
     code: 1,
     out: '',
-    error: `vestibule: ${url} does not say what it holds\n`,
+    error: `vestibule: ${url} does not serve API discovery\n`,
   });
 });
 

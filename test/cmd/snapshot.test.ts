@@ -151,7 +151,7 @@ describe.each(kinds)(
       expect(restored).toMatchObject({
         code: 0,
         out: expect.stringMatching(
-          /^restored .*\nrevisions go on above \d+; the epoch is 1: sessions, codes, links and tokens of before are refused\nas they were at \S+, whatever was removed or changed since: .*\d+ policies; compare with the audit log from then on; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE\nRANGE /,
+          /^restored .*\nrevisions go on above \d+; the epoch is 1: sessions, codes, links and tokens of before are refused\nas they were at \S+, whatever was removed or changed since: .*\d+ policies; compare with the audit log from then on; to leave out passkeys and operators added since a date, restore into another store with --revoke-since DATE\nRANGE /,
         ),
       });
       expect(restored.error).toMatch(
@@ -417,7 +417,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
   test('the epoch is raised where no replica runs', async () => {
     const place = await filled(kind);
     expect(await run('epoch', 'raise', ...place.flags)).toEqual(
-      failed('no one is here to be asked: add --yes', 2),
+      failed('no terminal to confirm on: add --yes', 2),
     );
     const clock = (expires: number) =>
       using(place.open(), (storage) =>
@@ -453,11 +453,11 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
     failed('usage: vestibule epoch raise [flags]', 2),
   );
   expect(await run('snapshot', 'save', 'x')).toEqual(
-    failed('which store? give --data-dir or --etcd-servers', 2),
+    failed('no store given: set --data-dir or --etcd-servers', 2),
   );
   expect(
     await run('snapshot', 'save', 'x', '--data-dir', 'a', '--etcd-servers', 'http://localhost:1'),
-  ).toEqual(failed('--data-dir and --etcd-servers are both given: one store at a time', 2));
+  ).toEqual(failed('--data-dir and --etcd-servers are both set; set only one store', 2));
   expect(
     await run('snapshot', 'save', 'x', '--etcd-servers', 'http://etcd.example.test:2379'),
   ).toEqual(
@@ -515,7 +515,7 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
       '2025-01-01',
       ...place.flags,
     ),
-  ).toEqual(failed('--revoke-since is a flag of snapshot restore alone', 2));
+  ).toEqual(failed('--revoke-since is a flag of snapshot restore only', 2));
   expect(await run('snapshot', 'save', 'x', '--bogus')).toMatchObject({
     code: 2,
     error: expect.stringContaining("'--bogus'"),

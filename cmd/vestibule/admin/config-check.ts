@@ -13,7 +13,7 @@ import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import { keyOf } from '../options/flags.js';
 
 /**
- * `vestibule config check|schema`: what a start would say of its settings, without one
+ * Runs `vestibule config check|schema`: checks settings without a start
  * (docs/design/operations.md#refused-settings).
  */
 export async function config(
@@ -27,7 +27,7 @@ export async function config(
   if (step === 'schema' && rest.length === 0)
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
   if (step !== 'check') throw new CommandError(`usage: ${program} ${words['config']!.usage}`, 2);
-  if (output !== 'yaml' && output !== 'json') throw new CommandError('-o takes yaml or json', 2);
+  if (output !== 'yaml' && output !== 'json') throw new CommandError('-o must be yaml or json', 2);
   const found = await loadConfig(others, environment);
   const problems = await problemsOf(found);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -38,7 +38,7 @@ export async function config(
   );
 }
 
-/** The format that is asked for, and the arguments that are settings. */
+/** Returns the requested output format, and the arguments that are settings. */
 function outputOf(args: readonly string[]): { output: string; others: string[] } {
   const others: string[] = [];
   let output = 'yaml';
@@ -54,10 +54,7 @@ function outputOf(args: readonly string[]): { output: string; others: string[] }
   return { output, others };
 }
 
-/**
- * Every setting that has a value, by its key in a file of settings, with where the value comes
- * from.
- */
+/** Returns every setting that has a value, by its key in a configuration file, with its source. */
 const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; source: string }[] =>
   Object.entries(shown).map(([flag, value]) => ({
     name: keyOf(flag),
@@ -66,8 +63,8 @@ const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; sou
   }));
 
 /**
- * The settings as a file of them, a line each with its source; the limits in their section, at the
- * end.
+ * Formats the settings as a configuration file, one a line with its source; the limits follow in
+ * their section.
  */
 function written(tree: ReturnType<typeof treeOf>): string {
   const section = 'limits.';
@@ -83,7 +80,7 @@ function written(tree: ReturnType<typeof treeOf>): string {
   ].join('');
 }
 
-/** A value as it stands in a file of settings, in a line. */
+/** Formats a value as YAML on one line. */
 const inLine = (value: unknown): string => escaped(yamlOf(value));
 
 function yamlOf(value: unknown): string {
@@ -94,8 +91,8 @@ function yamlOf(value: unknown): string {
 }
 
 /**
- * What of the files that settings name would stop a start, as far as neither store nor network is
- * asked.
+ * Returns the problems of the files that settings name, as far as neither store nor network is
+ * needed.
  */
 async function problemsOf(found: Config): Promise<string[]> {
   const problems: string[] = [];
@@ -129,14 +126,14 @@ async function problemsOf(found: Config): Promise<string[]> {
   return problems;
 }
 
-/** Those of an embedded store are made at its first start. */
+/** The first start creates the keys of an embedded store, so they may be missing. */
 async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
   const file = keysFile ?? join(directory, 'keys.json');
   if (keysFile !== undefined || existsSync(file))
     (await import('../serve/keys-file.js')).readKeys(file);
 }
 
-/** The certificates that etcd is reached with. */
+/** Checks the certificates for etcd. */
 function checkCertificates({
   caFile,
   certFile,

@@ -4,8 +4,8 @@ const often = 250;
 const rarely = 10_000;
 
 /**
- * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one
- * each ten seconds.
+ * Shows the progress of long work on standard error: one moving line on a terminal, otherwise a
+ * line every ten seconds.
  */
 export class ProgressBar implements SnapshotProgress {
   readonly signal: AbortSignal;
@@ -15,7 +15,7 @@ export class ProgressBar implements SnapshotProgress {
   #said = performance.now();
   #width = 0;
 
-  /** `done`: what was done to the keys; `of`: how many there are in all, where that is known. */
+  /** `verb` is the past participle ("saved"); `total` is the number of keys, if known. */
   constructor(done: string, signal: AbortSignal, of?: number) {
     this.signal = signal;
     this.#done = done;
@@ -30,7 +30,7 @@ export class ProgressBar implements SnapshotProgress {
     this.#width = text.length;
   };
 
-  /** Clears the line that moved. */
+  /** Clears the moving line. */
   end(): void {
     if (this.#width > 0 && this.#moving) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
   }

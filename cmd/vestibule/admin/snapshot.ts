@@ -23,7 +23,7 @@ import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 
 type Place = Config['store'];
 
-/** `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
+/** Runs `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
 export async function snapshot(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -37,7 +37,7 @@ export async function snapshot(
     throw usage('snapshot');
   const since = flags['revoke-since'];
   if (since !== undefined && verb === 'save')
-    throw new CommandError('--revoke-since is a flag of snapshot restore alone', 2);
+    throw new CommandError('--revoke-since is a flag of snapshot restore only', 2);
   const place = placeOf(flags, environment);
   await interruptible((signal) =>
     verb === 'save' ? save(file, place, signal) : restore(file, { place, since }, signal),
@@ -45,8 +45,8 @@ export async function snapshot(
 }
 
 /**
- * `vestibule epoch raise`, for a store that was restored by etcd's own means, before any replica
- * starts.
+ * Runs `vestibule epoch raise`, for a store that was restored with etcd's own tools, before any
+ * replica starts.
  */
 export async function epoch(
   args: readonly string[],
@@ -60,9 +60,9 @@ export async function epoch(
   if (verb !== 'raise' || more.length > 0) throw usage('epoch');
   const place = placeOf(flags, environment);
   if (!flags.yes)
-    await confirm('This ends every session, code, link and token of this store. Raise its epoch?');
+    await confirm('This ends every session, code, link and token of this store. Raise the epoch?');
   const raised = await withStorage(place, {}, raiseEpoch);
-  process.stdout.write(`the epoch is ${raised}: what was issued before is refused\n`);
+  process.stdout.write(`the epoch is now ${raised}: everything issued before is refused\n`);
 }
 
 const usage = (word: string): CommandError =>
@@ -104,8 +104,8 @@ async function restore(
   const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
   if (keys !== undefined && !existsSync(keys))
     process.stderr.write(
-      `${program}: there are no keys in ${keys}: put those of that store there before it is ` +
-        `served, or name them by --keys-file; with new ones nothing that is sealed opens\n`,
+      `${program}: ${keys} does not exist: copy the keys of the saved store there before you start the ` +
+        `service, or set --keys-file; with new keys, sealed values cannot be opened\n`,
     );
 }
 
@@ -150,7 +150,8 @@ function timeOf(text: string): number {
 }
 
 /**
- * Reads what a restore leaves out. Refuses a time after the snapshot, before anything is written.
+ * Reads what a restore leaves out. Throws for a time after the snapshot, before anything is
+ * written.
  */
 async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
   if (from > Date.parse(whole.header.time))
@@ -162,9 +163,7 @@ async function revocationOf(whole: Snapshot, since: string, from: number): Promi
   return (await import('./revocations.js')).readRevocation(whole, from);
 }
 
-/**
- * Opens a store, for this process alone where it is an embedded one, and closes it behind the work.
- */
+/** Opens a store, an embedded one exclusively, runs `work` and closes the store. */
 async function withStorage<T>(
   place: Place,
   options: { restoring?: boolean },
@@ -183,7 +182,7 @@ async function withStorage<T>(
         });
   try {
     if (place.type === 'etcd' && !options.restoring && (await storage.count(everything)) === 0)
-      throw new CommandError(`there is no store below ${place.prefix} of etcd`);
+      throw new CommandError(`there is no store below ${place.prefix} in etcd`);
     return await work(storage);
   } finally {
     await storage.close();
@@ -195,7 +194,7 @@ function refuseAbsent(directory: string): void {
     throw new CommandError(`there is no store in ${embeddedFolder(directory)}`);
 }
 
-/** Which store is meant, by flags or else by the variables that `serve` has for them. */
+/** Returns the store from flags, or else from the variables of `serve`. */
 function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   type Name =
     | 'data-dir'
@@ -214,8 +213,8 @@ function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   if ((directory === undefined) === (servers === undefined))
     throw new CommandError(
       directory === undefined
-        ? 'which store? give --data-dir or --etcd-servers'
-        : '--data-dir and --etcd-servers are both given: one store at a time',
+        ? 'no store given: set --data-dir or --etcd-servers'
+        : '--data-dir and --etcd-servers are both set; set only one store',
       2,
     );
   if (directory !== undefined) return { type: 'embedded', directory };
@@ -244,16 +243,16 @@ function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   };
 }
 
-/** Asks anyone who is at the terminal; without one the answer has to be given in advance. */
+/** Asks for confirmation on the terminal. Throws without a terminal or without consent. */
 async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CommandError('no one is here to be asked: add --yes', 2);
+  if (!process.stdin.isTTY) throw new CommandError('no terminal to confirm on: add --yes', 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question} [y/N] `);
   terminal.close();
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
 }
 
-/** Interrupted, the work ends cleanly, and the command with 130. */
+/** Aborts the work on SIGINT and SIGTERM, and exits with 130 when it has ended. */
 async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
@@ -275,9 +274,8 @@ const restoredText = (
   { header, tally, epoch: now, base }: Restored,
   revoked?: string,
 ): string =>
-  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions ` +
-  `go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are ` +
-  `refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
+  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions continue above ${base}; the epoch is ${now}: sessions, codes, links and ` +
+  `tokens issued before are refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
 
 /** Returns the lines that say what was left out, and what follows from it. */
 function revokedText(
@@ -299,8 +297,7 @@ function revokedText(
 
 /**
  * Lists what a restore may have brought back: a snapshot does not know what was removed after it.
- * Points to
- * `--revoke-since` if `isOffered`.
+ * Points to `--revoke-since` if `isOffered`.
  */
 function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
   const back = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap(
@@ -309,16 +306,15 @@ function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
   );
   return back.length === 0
     ? ''
-    : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; ` +
-        'compare with the audit log from then ' +
-        `on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
+    : `restored as of ${time}, without later removals and changes: ${back.join(', ')}; ` +
+        `compare with the audit log since then${isOffered ? '; to leave out passkeys and operators added since a date, restore into another store with --revoke-since DATE' : ''}\n`;
 }
 
 const named = (store: 'embedded' | 'etcd'): string =>
   store === 'etcd' ? 'a store in etcd' : 'an embedded store';
 const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;
 
-/** How much there is of what. */
+/** Formats the number of keys and bytes by range. */
 function table({ ranges }: Tally): string {
   const rows = [
     ['RANGE', 'KEYS', 'BYTES'],

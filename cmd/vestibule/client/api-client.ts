@@ -7,7 +7,7 @@ import { say } from '../terminal/output.js';
 import { open, send, trusted, whole } from './http.js';
 import { refresh } from './device-flow.js';
 
-/** A token is renewed when it has less left than this, in milliseconds. */
+/** A token with less time left than this is renewed, in milliseconds. */
 export const spare = 30_000;
 
 /** An object of the API, or a Status. */
@@ -19,7 +19,7 @@ export interface Thing {
   readonly [member: string]: unknown;
 }
 
-/** What every object says of itself. */
+/** The metadata of an object or a list. */
 export interface ApiMetadata {
   readonly name?: string;
   readonly uid?: string;
@@ -28,9 +28,7 @@ export interface ApiMetadata {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/**
- * What a request may say beside its path: a body, what it is written in, what is wanted in answer.
- */
+/** The optional parts of a request: body, its content type, and the accepted media type. */
 interface Said {
   readonly body?: unknown;
   readonly type?: string;
@@ -46,7 +44,7 @@ interface Status {
   };
 }
 
-/** Asks as anyone who is signed in there; where a file is missing, as no one. */
+/** Sends requests as the signed-in account; without a file of sign-ins, anonymously. */
 export class ApiClient {
   readonly #name: string | undefined;
   readonly #file: string | undefined;
@@ -67,15 +65,12 @@ export class ApiClient {
     return this.#context.server;
   }
 
-  /**
-   * One request below `/api/v1alpha1/`; a Status that is a failure ends the command as kubectl
-   * would say it.
-   */
+  /** Sends one request below `/api/v1alpha1/`. Throws a failed Status with kubectl's message. */
   ask(method: string, path: string, body?: unknown): Promise<Thing> {
     return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
   }
 
-  /** One request to a path of the service; warnings are told on standard error. */
+  /** Sends one request to a path of the service. Prints warnings to standard error. */
   async request(method: string, path: string, said: Said = {}): Promise<Thing> {
     const { headers, body } = await this.#sent(said);
     const answer = await send(method, `${this.server}${path}`, headers, {
@@ -87,7 +82,7 @@ export class ApiClient {
     throw refusal(answer.code, answer.body as Status | undefined);
   }
 
-  /** A GET whose answer goes on and on. */
+  /** Sends a GET whose response is a stream. */
   async stream(path: string, accept: string): Promise<IncomingMessage> {
     const { headers } = await this.#sent({ accept });
     const answer = await open('GET', `${this.server}${path}`, headers, trusted(this.#context));
@@ -113,8 +108,8 @@ export class ApiClient {
   }
 
   /**
-   * The context with an access token that is good for a while, renewed under the file's lock where
-   * it is about to end: parallel commands never use one refresh token twice.
+   * Returns the context with a fresh access token. Renews an old one under the file's lock, so that
+   * parallel commands never use one refresh token twice.
    */
   async credential(): Promise<Context> {
     const isFresh = ({ accessToken, expires = 0 }: Context): boolean =>
@@ -134,8 +129,8 @@ export class ApiClient {
 }
 
 /**
- * The service that a word is about: of the context in use or named, or, by --server, another one as
- * no one. `renews` says whether a token that has ended may be renewed.
+ * Returns the client of a subcommand: for the current or named context, or anonymous for
+ * `--server`. `renews` allows an old token to be renewed.
  */
 export function serviceOf(
   { flags, environment }: Pick<Asked, 'flags' | 'environment'>,
@@ -153,8 +148,9 @@ export function serviceOf(
 
 function elsewhere(url: string, flags: FlagValues): ApiClient {
   if (!URL.canParse(url))
-    throw new CommandError('--server takes an address: https://id.example.com', 2);
-  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
+    throw new CommandError('--server must be a URL such as https://id.example.com', 2);
+  if (!isTrustworthy(url))
+    throw new CommandError('the address must be https, or http on loopback', 2);
   const authority = authorityOf(flags);
   return new ApiClient({
     server: new URL(url).origin,
@@ -162,7 +158,7 @@ function elsewhere(url: string, flags: FlagValues): ApiClient {
   });
 }
 
-/** What a Status that is a failure ends the command with. */
+/** Converts a failed Status to an error. */
 export function refusal(code: number, status: Status | undefined): ApiRefusalError {
   if (status?.kind !== 'Status')
     return new ApiRefusalError(`Error from server: HTTP ${code}`, code);

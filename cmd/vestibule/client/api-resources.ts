@@ -6,7 +6,7 @@ import { out } from '../terminal/output.js';
 import { serviceOf } from './api-client.js';
 import { Columns } from './columns.js';
 
-/** Prints what types of objects the service holds, as `kubectl api-resources` does. */
+/** Prints the resource types of the service, as `kubectl api-resources` does. */
 export async function resources(asked: Asked): Promise<void> {
   const { flags, args } = asked;
   if (args.length > 0) throw new CommandError('api-resources takes no arguments', 2);

@@ -1,10 +1,7 @@
-/** Room after a cell, and the least that a column takes, as in kubectl. */
+/** The gap after a cell and the smallest width of a column, as in kubectl. */
 const [gap, least] = [3, 6];
 
-/**
- * Rows in columns as wide as they need to be, as kubectl prints them; widths are kept from one call
- * to the next.
- */
+/** Prints rows in aligned columns like kubectl. Widths only grow between calls. */
 export class Columns {
   #widths: number[] = [];
 
@@ -22,7 +19,7 @@ export class Columns {
   }
 }
 
-/** Rows under their headings. */
+/** Formats rows under their headings. */
 export const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
   new Columns().print([headings, ...rows]);
 

@@ -6,12 +6,12 @@ import { readAll } from './list.js';
 import { serviceOf, type ApiClient } from './api-client.js';
 import { flagsOf, hidden, words, type Word } from '../terminal/commands.js';
 
-/** How long an answer may take, in milliseconds: someone waits at a prompt. */
+/** Milliseconds that completion may take, because a person waits at a prompt. */
 const patience = 5_000;
 
 /**
- * What the shell does beside (cobra's ShellCompDirective, which kubectl reads too): nothing, or
- * names of files.
+ * What the shell adds (cobra's ShellCompDirective, which kubectl reads too): nothing, or file
+ * names.
  */
 const [nothing, files] = [4, 0];
 
@@ -21,9 +21,9 @@ interface Found {
 }
 
 /**
- * Answers the scripts of `completion`, and kubectl: what the last of these words may become, one a
- * line, and a directive. Says nothing where something fails, and never renews a token, which being
- * cut off would lose.
+ * Completes the last word for the scripts of `completion` and for kubectl: one candidate a line,
+ * then a directive. Prints no candidates on failure. Never renews a token, because an interrupted
+ * renewal would lose it.
  */
 export async function complete({ args, environment }: Asked): Promise<void> {
   const late = new Promise<Found>((resolve) => {
@@ -68,11 +68,11 @@ async function candidates(args: readonly string[], environment: NodeJS.ProcessEn
   return { words: await objectsOf(service, word, positionals, current) };
 }
 
-/** What was typed after a word: arguments, flags, and the flag whose value comes next. */
+/** Parses a command line into arguments, flags, and the flag whose value is being typed. */
 function read(word: Word, rest: readonly string[]) {
   const known = flagsOf(word);
   const { tokens } = parseArgs({
-    args: rest.filter((one) => one !== '='), // bash gives --output=json as three words
+    args: rest.filter((one) => one !== '='), // bash splits --output=json into three words
     options: Object.fromEntries(known.map((flag) => [flag, flags[flag]])),
     strict: false,
     tokens: true,
@@ -105,7 +105,7 @@ function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
   };
 }
 
-/** Types of objects, and names of those of a type. */
+/** Returns resource types, or the names of objects of a type. */
 async function objectsOf(
   service: ApiClient,
   word: Word,

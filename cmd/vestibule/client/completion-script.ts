@@ -3,9 +3,7 @@ import type { Asked } from '../terminal/flags.js';
 import { program } from '../terminal/program-name.js';
 import { hidden } from '../terminal/commands.js';
 
-/**
- * What each shell reads; all of them ask the command itself, by the word that people do not see.
- */
+/** The script of each shell; all of them call the hidden subcommand. */
 const scripts: Readonly<Record<string, string>> = {
   bash: `# Completion of vestibule for bash.
 _vestibule() {
@@ -51,7 +49,7 @@ complete -c vestibule -l config -rF
 `,
 };
 
-/** Prints the script that completes words, types and names in a shell. */
+/** Prints the script that completes subcommands, types and names in a shell. */
 export function completion({ args: [shell, ...more] }: Asked): void {
   if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
     throw new CommandError(

@@ -6,36 +6,39 @@ import { CommandError } from '../terminal/errors.js';
 import { makeFolder, putFile } from '../terminal/files.js';
 import { program } from '../terminal/program-name.js';
 
-/** One service this command is signed in to. */
+/** A service that this command is signed in to. */
 export interface Context {
-  /** Base URL of the service, without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   readonly server: string;
-  /** In PEM, whose certificates are trusted in place of the machine's list. */
+  /** The CA certificates in PEM that replace the machine's list. */
   readonly certificateAuthority?: string;
   readonly refreshToken?: string;
   readonly accessToken?: string;
-  /** When the access token ends, in milliseconds since the epoch. */
+  /** The expiry of the access token, in milliseconds since the epoch. */
   readonly expires?: number;
 }
 
-/** What is kept between commands: contexts by name, and the one in use. */
+/** The file of sign-ins: contexts by name, and the current one. */
 export interface Contexts {
   readonly current?: string;
   readonly contexts: Readonly<Record<string, Context>>;
 }
 
 /**
- * How long is waited for another command, when one must have died (no request takes so long), and
- * how often is looked, in milliseconds.
+ * In milliseconds: how long to wait for another command's lock, the age of a lock whose holder must
+ * have died (no request takes so long), and the pause between tries.
  */
 const lock = { patience: 30_000, stale: 300_000, pause: 50 };
 
-/** The file of contexts; VESTIBULE_CONFIG names another (docs/design/operations.md#command). */
+/**
+ * Returns the path of the file of sign-ins; VESTIBULE_CONFIG overrides it
+ * (docs/design/operations.md#command).
+ */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
   environment.VESTIBULE_CONFIG ??
   join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
 
-/** Reads the file; none is an empty one. */
+/** Reads the file of sign-ins; a missing file is empty. */
 export function readContexts(file: string): Contexts {
   let text: string;
   try {
@@ -47,7 +50,7 @@ export function readContexts(file: string): Contexts {
   const held = parsed(text);
   if (typeof held?.contexts !== 'object' || held.contexts === null)
     throw new CommandError(
-      `${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`,
+      `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file`,
     );
   return held;
 }
@@ -60,7 +63,7 @@ function parsed(text: string): Contexts | undefined {
   }
 }
 
-/** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */
+/** Returns the named context, else that of VESTIBULE_CONTEXT, else the current one. */
 export function findContext(
   file: string,
   environment: NodeJS.ProcessEnv,
@@ -75,10 +78,12 @@ export function findContext(
   return { name, context };
 }
 
-/** The change under way, if any: a token may be used up and its successor not yet kept. */
+/**
+ * The running change, if any. It may have used up a refresh token whose successor is not saved yet.
+ */
 let underWay: Promise<unknown> = Promise.resolve();
 
-/** Resolves when no change of this process is under way, but soon. */
+/** Resolves when no change of this process is running, after five seconds at most. */
 export const settled = (): Promise<unknown> =>
   Promise.race([
     underWay,
@@ -87,10 +92,7 @@ export const settled = (): Promise<unknown> =>
     }),
   ]);
 
-/**
- * Changes the file while no other command does: it is replaced whole, and only its owner may read
- * it.
- */
+/** Changes the file under a lock and replaces it atomically; only its owner may read it. */
 export function changeContexts<T>(
   file: string,
   change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
@@ -125,7 +127,7 @@ async function take(path: string): Promise<() => void> {
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new CommandError(`${path} cannot be made: ${(error as Error).message}`);
+        throw new CommandError(`${path} cannot be created: ${(error as Error).message}`);
     }
     if (isStale(path)) setAside(path, own);
     else if (Date.now() > end)
@@ -144,7 +146,7 @@ const holder = (path: string): string | undefined => {
   }
 };
 
-/** Of several that find it stale, one moves it out of the way. */
+/** Moves a stale lock away, which only one of several commands succeeds in. */
 function setAside(path: string, own: string): void {
   try {
     renameSync(path, `${path}.${own}`);

@@ -11,15 +11,15 @@ import { program } from '../terminal/program-name.js';
 import { serviceOf, type ApiClient, type Thing } from './api-client.js';
 
 /**
- * Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a
- * policy its impact is told.
+ * Creates the objects of a file in order, and prints each. With a dry run, nothing is stored, and
+ * the impact of a policy is printed.
  */
 export async function create(asked: Asked): Promise<void> {
   const { filename: file, output } = asked.flags;
   if (!file) throw new CommandError(`create takes a file: ${program} create -f FILE`, 2);
   const dryRun = isDryRun(asked.flags);
   if (output !== undefined && output !== 'json' && output !== 'yaml')
-    throw new CommandError('-o is json or yaml', 2);
+    throw new CommandError('-o must be json or yaml', 2);
   const service = serviceOf(asked);
   for (const object of read(file)) {
     const resource = await resourceOf(service, object.kind);
@@ -39,7 +39,7 @@ async function print(
   return made.status?.impact ? `${line}${await describeImpact(service, made)}` : line;
 }
 
-/** The objects of a YAML file; a file of Cedar is a policy. */
+/** Reads the objects of a YAML file, or a policy from a Cedar file. */
 function read(file: string): Thing[] {
   let text: string;
   try {
@@ -62,7 +62,7 @@ function read(file: string): Thing[] {
   const objects = documents
     .map((document) => document.toJS() as Thing | null)
     .filter((object) => object !== null);
-  if (objects.length === 0) throw new CommandError(`${file} holds no objects`);
+  if (objects.length === 0) throw new CommandError(`${file} contains no objects`);
   for (const { kind } of objects)
     if (typeof kind !== 'string') throw new CommandError(`${file}: an object has no kind`);
   return objects;

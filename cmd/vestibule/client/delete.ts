@@ -9,16 +9,16 @@ import { readAll } from './list.js';
 import { serviceOf, type ApiClient, type Thing } from './api-client.js';
 import { targetsOf, type ResourceArgs } from './resource-args.js';
 
-/** How long is waited between looks at what is going, from and to, in milliseconds. */
+/** The first and longest pause between polls of a deleted object, in milliseconds. */
 const looks = { first: 100, most: 2_000 };
 
-/** An object that is to be gone; another of its name has another uid. */
+/** A deleted object; a new object of the same name has another uid. */
 interface Going {
   readonly path: string;
   readonly uid: string | undefined;
 }
 
-/** Deletes objects, and waits until they are gone. */
+/** Deletes objects, and waits until they are removed. */
 export async function remove(asked: Asked): Promise<void> {
   const { flags } = asked;
   const dryRun = isDryRun(flags);
@@ -51,7 +51,7 @@ export async function remove(asked: Asked): Promise<void> {
   });
 }
 
-/** What is to go: objects by name, or what the flags choose among all of a type. */
+/** Returns the named objects, or those of the types that the flags select. */
 async function chosen(
   service: ApiClient,
   targets: readonly ResourceArgs[],
@@ -60,7 +60,7 @@ async function chosen(
   const chooses = flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
   const named = targets.filter(({ name }) => name !== undefined);
   if (named.length > 0 && chooses)
-    throw new CommandError('either names, or --all or a selector', 2);
+    throw new CommandError('give either names, or --all or a selector', 2);
   if (named.length > 0) return named;
   if (!chooses) throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
   const all: ResourceArgs[] = [];
@@ -78,13 +78,13 @@ const listed = async (
     name: object.metadata.name!,
   }));
 
-/** The answer to a deletion is the object, or a Status that tells its uid. */
+/** Returns the uid from the response to a deletion: the object, or a Status. */
 const uidOf = ({ metadata, details }: Thing): string | undefined =>
   metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
 
 /**
- * Looks until the object is gone, another has its name, or anyone who asks may not know of it any
- * more.
+ * Polls until the object is removed, replaced by another of its name, or no longer visible to the
+ * caller.
  */
 async function untilGone(service: ApiClient, { path, uid }: Going): Promise<void> {
   for (let wait = looks.first; ; wait = Math.min(looks.most, wait * 2)) {

@@ -2,12 +2,12 @@ import { CommandError, SignedOut } from '../terminal/errors.js';
 import type { Context } from './contexts.js';
 import { send, trusted } from './http.js';
 
-/** The command's own Client; native and public. */
+/** The command's own Client: native and public. */
 const clientID = 'vestibule';
 const scope = 'openid offline_access api';
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Where someone signs in, and whose certificates are trusted there. */
+/** The service to sign in to, and its trusted CA. */
 type Place = Pick<Context, 'server' | 'certificateAuthority'>;
 
 interface Provider {
@@ -41,7 +41,7 @@ async function discover(place: Place): Promise<Provider> {
   const found = body as Provider | undefined;
   if (found && found.issuer !== server)
     throw new CommandError(
-      `${server} says that it is ${JSON.stringify(found.issuer)}: sign in there instead`,
+      `${server} has the issuer ${JSON.stringify(found.issuer)}: sign in there instead`,
     );
   if (
     found &&
@@ -49,7 +49,7 @@ async function discover(place: Place): Promise<Provider> {
       (url) => typeof url === 'string' && new URL(url).origin !== server,
     )
   )
-    throw new CommandError(`${server} leads elsewhere to sign in`);
+    throw new CommandError(`${server} has sign-in endpoints on another origin`);
   if (!ok || !found?.token_endpoint)
     throw new CommandError(`${server} is not an identity service that this command can sign in to`);
   return found;
@@ -81,20 +81,20 @@ const kept = (
 });
 
 /**
- * Signs in by device flow (RFC 8628): `show` tells a person where to go and what to type there;
- * waits for them.
+ * Signs in by device flow (RFC 8628) and waits for the confirmation; `show` prints the address and
+ * the code.
  */
 export async function signIn(place: Place, show: (words: string) => void): Promise<Context> {
   const provider = await discover(place);
   const { device_authorization_endpoint: begin } = provider;
   if (begin === undefined)
     throw new CommandError(
-      `${place.server} connects no devices: its operators have switched that off (--device-authorization)`,
+      `${place.server} does not allow sign-in from this command: its operators switched off the device flow (--device-authorization)`,
     );
   const { ok, body } = await post(place, begin, { scope });
   if (!ok)
     throw new CommandError(
-      `the service does not begin a sign-in: ${body.error ?? 'no reason was given'}`,
+      `the service refused to start a sign-in: ${body.error ?? 'no reason given'}`,
     );
   const started = body as Started;
   show(
@@ -119,10 +119,10 @@ async function poll(
     else if (body.error === 'access_denied') throw new CommandError('the sign-in was declined');
     else if (body.error !== 'authorization_pending') break;
   }
-  throw new CommandError('no one confirmed the code in time; begin again');
+  throw new CommandError('the code was not confirmed in time; try again');
 }
 
-/** Fresh tokens for a refresh token, which is then used up. */
+/** Exchanges a refresh token, which is used up, for new tokens. */
 export async function refresh(context: Context): Promise<Context> {
   const { server, refreshToken } = context;
   if (!refreshToken) throw new SignedOut();
@@ -134,7 +134,7 @@ export async function refresh(context: Context): Promise<Context> {
   throw body.error === 'invalid_grant'
     ? new SignedOut()
     : new CommandError(
-        `${server} does not renew the sign-in: ${body.error_description ?? body.error ?? 'no reason was given'}`,
+        `${server} refused to renew the sign-in: ${body.error_description ?? body.error ?? 'no reason given'}`,
       );
 }
 

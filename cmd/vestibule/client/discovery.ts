@@ -44,7 +44,7 @@ export async function discover(service: ApiClient): Promise<Resource[]> {
     }[];
   };
   if (kind !== 'APIGroupDiscoveryList')
-    throw new CommandError(`${service.server} does not say what it holds`);
+    throw new CommandError(`${service.server} does not serve API discovery`);
   return items
     .flatMap(({ metadata: { name: group }, versions: [preferred] }) =>
       (preferred?.resources ?? []).map((one) => ({

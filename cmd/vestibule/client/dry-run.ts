@@ -3,6 +3,7 @@ import type { FlagValues } from '../terminal/flags.js';
 
 /** Whether the service is to do all but keep it. */
 export function isDryRun({ 'dry-run': how = 'none' }: FlagValues): boolean {
-  if (how !== 'none' && how !== 'server') throw new CommandError('--dry-run is server or none', 2);
+  if (how !== 'none' && how !== 'server')
+    throw new CommandError('--dry-run must be server or none', 2);
   return how === 'server';
 }

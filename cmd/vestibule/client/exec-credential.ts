@@ -6,7 +6,7 @@ import { serviceOf, spare } from './api-client.js';
 import { signIn } from './device-flow.js';
 
 /**
- * What kubectl tells of itself (client.authentication.k8s.io, ExecCredential in
+ * The part of kubectl's ExecCredential that is used (client.authentication.k8s.io,
  * KUBERNETES_EXEC_INFO).
  */
 interface Wish {
@@ -17,8 +17,8 @@ interface Wish {
 const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
 /**
- * Prints the token of a context as an ExecCredential for kubectl, renewed where it is about to end;
- * where a new sign-in is needed and someone is there to do it, standard error tells them how.
+ * Prints the token of a context as an ExecCredential for kubectl, renewed if it is about to expire.
+ * If a new sign-in is needed and a person is present, standard error shows how.
  */
 export async function credential(asked: Asked): Promise<void> {
   const { apiVersion, interactive } = wishOf(asked.environment);
@@ -43,7 +43,7 @@ async function held(asked: Asked, interactive: boolean): Promise<Context> {
   }
 }
 
-/** Without kubectl, anyone who is at a terminal is asked. */
+/** Without kubectl, a terminal counts as interactive. */
 function wishOf({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Wish {
   if (text === undefined) return { apiVersion: versions[0]!, interactive: process.stdin.isTTY };
   let info;

@@ -5,7 +5,7 @@ import { out } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { serviceOf, type ApiClient } from './api-client.js';
 
-/** A schema of OpenAPI 3.0 as kubectl reads it (docs/design/kubernetes.md#openapi). */
+/** An OpenAPI 3.0 schema as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -26,8 +26,8 @@ interface Schema {
 type Schemas = Readonly<Record<string, Schema>>;
 
 /**
- * Describes a type, or a field of it, from the document that the service publishes; laid out as
- * `kubectl explain` does.
+ * Describes a type or one of its fields from the service's OpenAPI document, in the layout of
+ * `kubectl explain`.
  */
 export async function explain(asked: Asked): Promise<void> {
   const [what, ...more] = asked.args;
@@ -48,7 +48,8 @@ export async function explain(asked: Asked): Promise<void> {
 }
 
 /**
- * The type and, after it, the fields: a group belongs to the type (`groups.id.vestibule.org.spec`).
+ * Splits the argument into a type and fields. A group belongs to the type
+ * (`groups.id.vestibule.org.spec`).
  */
 function read(all: readonly Resource[], what: string): { resource: Resource; path: string[] } {
   const [type, ...rest] = what.split('.');
@@ -74,7 +75,7 @@ async function schemasOf(service: ApiClient, { group, version }: Resource): Prom
     .components.schemas;
 }
 
-/** The schemas of one version of one group. */
+/** The schemas of one API group version. */
 class Fields {
   readonly #schemas: Schemas;
 
@@ -82,7 +83,7 @@ class Fields {
     this.#schemas = schemas;
   }
 
-  /** The schema at the end of a path, and the name of its last field. */
+  /** Returns the schema at a path, and the name of its last field. */
   at(
     { group, version, kind }: Resource,
     path: readonly string[],
@@ -102,13 +103,13 @@ class Fields {
     return { name: path.at(-1), schema };
   }
 
-  /** What stands above the description of a field. */
+  /** Formats the heading of a field. */
   title(name: string, schema: Schema): string {
     const { enum: values } = this.#plain(schema);
     return `FIELD: ${name} <${this.#typeOf(schema)}>\n${values ? `ENUM:\n${values.map((one) => `    ${String(one)}\n`).join('')}` : '\n'}\n`;
   }
 
-  /** What a type or field is for, and what is below it. */
+  /** Formats the description of a type or field, and the fields below it. */
   describe(schema: Schema, recursive: boolean): string {
     const fields = recursive ? this.#tree(schema, 1) : this.#list(schema);
     return `DESCRIPTION:\n${wrapped(this.#description(schema), 4)}    \n${fields && `FIELDS:\n${fields}`}\n`;
@@ -124,7 +125,7 @@ class Fields {
     return to.type === 'object' || to.type === undefined ? 'Object' : to.type;
   }
 
-  /** A schema with what it refers to put in its place. */
+  /** Resolves the reference of a schema. */
   #plain(schema: Schema): Schema {
     const within =
       schema.allOf?.length === 1
@@ -188,7 +189,7 @@ class Fields {
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
 
-/** Text in lines of at most 80 characters, indented. */
+/** Wraps text at 80 characters, indented. */
 function wrapped(text: string, indent: number): string {
   const lines = text.split('\n').flatMap((paragraph) =>
     paragraph.split(/\s+/).reduce<string[]>(

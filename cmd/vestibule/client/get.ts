@@ -10,7 +10,7 @@ import { serviceOf, type ApiClient, type Thing } from './api-client.js';
 import { targetsOf, type ResourceArgs } from './resource-args.js';
 import { follow } from './watch.js';
 
-/** Prints objects as kubectl does: as the server's table unless told. */
+/** Prints objects as kubectl does, by default as the server's table. */
 export async function get(asked: Asked): Promise<void> {
   const { flags } = asked;
   const format = formatOf(flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']);
@@ -21,10 +21,7 @@ export async function get(asked: Asked): Promise<void> {
     targets.some(({ name }) => name !== undefined) &&
     (flags.selector ?? flags['field-selector']) !== undefined
   )
-    throw new CommandError(
-      'a selector chooses among all objects of a type; leave the names out',
-      2,
-    );
+    throw new CommandError('a selector applies to all objects of a type; leave out the names', 2);
   const printed = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
   await printed(service, targets, format, flags);
 }
@@ -94,7 +91,7 @@ async function printObjects(
   }
 }
 
-/** Reads what each target stands for; what one lacks, the others still give. */
+/** Reads every target; a refusal of one does not stop the others. */
 function eachTarget(
   service: ApiClient,
   targets: readonly ResourceArgs[],

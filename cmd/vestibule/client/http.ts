@@ -2,7 +2,7 @@ import { request as http, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
 import { CommandError } from '../terminal/errors.js';
 
-/** An answer, whole; `body` is undefined where it is not JSON. */
+/** A whole response; `body` is undefined if it is not JSON. */
 export interface HttpResponse {
   readonly code: number;
   readonly ok: boolean;
@@ -12,8 +12,8 @@ export interface HttpResponse {
 }
 
 /**
- * What goes with a request: a body, whose certificates are trusted for it in place of the machine's
- * list, and how long the service may say nothing, in milliseconds.
+ * The optional parts of a request: body, CA certificates in place of the machine's list, and how
+ * long the service may be silent in milliseconds.
  */
 interface Sent {
   readonly body?: string;
@@ -21,25 +21,25 @@ interface Sent {
   readonly patience?: number;
 }
 
-/** A service that does not answer. */
+/** The service does not respond. */
 export class Unreachable extends CommandError {}
 
-/** Whom a context trusts. */
+/** Returns the trusted CA of a context. */
 export const trusted = ({
   certificateAuthority: ca,
 }: {
   readonly certificateAuthority?: string;
 }): Sent => (ca === undefined ? {} : { ca });
 
-/** What the command says of itself, which a person who confirms it is shown. */
+/** The User-Agent, which the person who confirms a sign-in sees. */
 const userAgent = `vestibule (${process.platform}; ${process.arch})`;
 
-/** How long that is unless told: a watch says something every 25 seconds. */
+/** The default silence timeout in milliseconds; a watch sends something every 25 seconds. */
 const silence = 60_000;
 
 /**
- * Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a
- * browser's: those may carry no token (docs/design/wire.md#who-is-a-browser).
+ * Sends one request and returns the response when it has begun. Does not use fetch, which marks
+ * requests as a browser's, and those may carry no token (docs/design/wire.md#who-is-a-browser).
  */
 export function open(
   method: string,
@@ -65,12 +65,12 @@ export function open(
     );
     begun
       .on('error', (error) => reject(unreachable(url, error)))
-      .on('timeout', () => begun.destroy(new Error('no answer')))
+      .on('timeout', () => begun.destroy(new Error('no response')))
       .end(body);
   });
 }
 
-/** Sends one request and reads the whole answer. */
+/** Sends one request and reads the whole response. */
 export async function send(
   method: string,
   url: string,
@@ -85,7 +85,7 @@ export async function send(
   }
 }
 
-/** Reads what is left of an answer. */
+/** Reads the rest of a response. */
 export async function whole(answer: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
@@ -100,7 +100,7 @@ export async function whole(answer: IncomingMessage): Promise<HttpResponse> {
   };
 }
 
-/** What a stream says, line by line; ends where the stream does, however that was. */
+/** Yields the lines of a stream, and returns when it ends or is cut off. */
 export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   answer.setEncoding('utf8');
@@ -111,7 +111,7 @@ export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
       yield* all.filter((line) => line.trim() !== '');
     }
   } catch {
-    /* cut off */
+    /* The stream was cut off. */
   } finally {
     answer.destroy();
   }
@@ -120,7 +120,7 @@ export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
 const unreachable = (url: string, error: Error): Unreachable =>
   new Unreachable(`${new URL(url).origin} cannot be reached: ${error.message}`);
 
-/** The texts of a Warning header (RFC 7234 5.5). */
+/** Returns the texts of a Warning header (RFC 7234 §5.5). */
 const warningsOf = (header: string | string[] | undefined): string[] =>
   [...String(header ?? '').matchAll(/299 \S{1,255} "((?:[^"\\]|\\.){0,4096})"/g)].map(([, text]) =>
     text!.replaceAll(/\\(.)/g, '$1'),

@@ -1,14 +1,14 @@
 import { CommandError } from '../terminal/errors.js';
 import { asLine } from './output-format.js';
 
-/** What a path, or one step of it, finds in a value. */
+/** Returns the values that a path, or one step of it, selects. */
 type Path = (value: unknown) => unknown[];
-/** What a template, or one part of it, makes of a value. */
+/** Returns the text of a template, or of one part of it, for a value. */
 type Template = (value: unknown) => string;
 
 /**
- * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`), without
- * recursive descent and scripts, with a value; what is not there is left empty.
+ * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`) with a
+ * value. Recursive descent and scripts are not supported; missing values are empty.
  */
 export const fill = (template: string, value: unknown): string =>
   new Reader(template).template()(value);
@@ -28,7 +28,7 @@ const items =
   (value) =>
     Array.isArray(value) ? choose(value) : [];
 
-/** Values of two types are in no order. */
+/** Values of different types are not ordered. */
 const comparisons: Readonly<Record<string, (one: any, other: any) => boolean>> = {
   '==': (one, other) => one === other,
   '!=': (one, other) => one !== other,
@@ -41,7 +41,7 @@ const comparisons: Readonly<Record<string, (one: any, other: any) => boolean>> =
 const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text);
 
-/** Reads a template from its beginning to its end. */
+/** A parser for one template. */
 class Reader {
   #at = 0;
   readonly #text: string;
@@ -81,7 +81,7 @@ class Reader {
     const steps: Path[] = [];
     this.#match(/[$@]/y);
     for (;;) {
-      if (this.#match(/\.\./y)) this.#fail('".." is not known here');
+      if (this.#match(/\.\./y)) this.#fail('".." is not supported');
       const [, all, key] = this.#match(/\.(?:(\*)|((?:\\.|[\w/-])+))/y) ?? [];
       if (all !== undefined) steps.push(children);
       else if (key !== undefined) steps.push(member(key.replaceAll(/\\(.)/g, '$1')));
@@ -105,15 +105,14 @@ class Reader {
     if (colon !== undefined) return items((list) => list.slice(numberOf(from), numberOf(to)));
     if (from !== undefined) return items((list) => list.slice(Number(from)).slice(0, 1));
     const key = this.#literal();
-    return typeof key === 'string' ? member(key) : this.#fail('a name, a number or * belongs here');
+    return typeof key === 'string' ? member(key) : this.#fail('expected a name, a number or *');
   }
 
   #condition(): Path {
     const path = this.#path();
     const compare = comparisons[this.#match(/\s*(==|!=|<=|>=|<|>)\s*/y)?.[1] ?? ''];
     const literal = compare && this.#literal();
-    if (compare && literal === undefined)
-      this.#fail('a text, a number, true or false belongs here');
+    if (compare && literal === undefined) this.#fail('expected a text, a number, true or false');
     this.#need(/\s*\)/y, ')');
     const holds = compare ?? ((one: unknown) => one !== undefined);
     return items((list) => list.filter((one) => holds(path(one)[0], literal)));
@@ -139,7 +138,7 @@ class Reader {
   }
 
   #need(pattern: RegExp, what: string): void {
-    if (!this.#match(pattern)) this.#fail(`${what} belongs here`);
+    if (!this.#match(pattern)) this.#fail(`expected ${what}`);
   }
 
   #fail(why: string): never {

@@ -10,8 +10,7 @@ import { say } from '../terminal/output.js';
 
 /**
  * Writes a kubeconfig (client-go's clientcmd, v1) with the service as a cluster and this command as
- * what makes its tokens. Into a file that exists, its entries are put beside what is there; it is
- * then the owner's alone to read.
+ * its exec plugin. Adds the entries to an existing file, which then only its owner may read.
  */
 export function kubeconfig({ flags, environment }: Asked): void {
   const { server, filename: file } = flags;
@@ -31,20 +30,20 @@ export function kubeconfig({ flags, environment }: Asked): void {
   say(`Wrote ${file}: KUBECONFIG=${file} kubectl get accounts\n`);
 }
 
-/** kubectl sends tokens over https alone, without a word where it does not. */
+/** Returns the cluster address. Throws for http: kubectl would silently send no token. */
 function addressOf(text: string): string {
   if (!URL.canParse(text))
-    throw new CommandError('--server takes an address: https://id.example.com', 2);
+    throw new CommandError('--server must be a URL such as https://id.example.com', 2);
   const { origin, protocol } = new URL(text);
   if (protocol !== 'https:')
     throw new CommandError(
-      `kubectl sends no token to ${origin}: give the https address of the API, --server https://…, and --certificate-authority FILE where this machine does not know who signed its certificate`,
+      `kubectl sends no token to ${origin}: set the https address of the API with --server https://…, and --certificate-authority FILE if this machine does not trust its certificate`,
       2,
     );
   return origin;
 }
 
-/** How kubectl gets a token: by this very program (client.authentication.k8s.io/v1, ExecConfig). */
+/** Returns the exec plugin: this program (client.authentication.k8s.io/v1, ExecConfig). */
 function execOf(name: string, { VESTIBULE_CONFIG: config }: NodeJS.ProcessEnv): object {
   return {
     apiVersion: 'client.authentication.k8s.io/v1',
@@ -69,15 +68,15 @@ const entriesOf = (name: string, cluster: object, exec: object): Entries => ({
 });
 
 /**
- * The text of a kubeconfig with these entries in place of former ones of their name; the rest,
- * comments included, stays as it is.
+ * Adds the entries to a kubeconfig, replacing entries of the same name; the rest stays, comments
+ * included.
  */
 function put(entries: Entries, text: string): string {
   const document: Document = parseDocument(
     text.trim() === '' ? 'apiVersion: v1\nkind: Config\n' : text,
   );
   if (document.errors.length > 0 || !isMap(document.contents))
-    throw new CommandError('the file is not a kubeconfig; give another one');
+    throw new CommandError('the file is not a kubeconfig; choose another file');
   for (const [list, entry] of Object.entries(entries)) {
     const held = document.get(list);
     if (!isSeq(held)) document.set(list, document.createNode([entry]));

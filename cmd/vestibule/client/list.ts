@@ -9,13 +9,13 @@ export interface TableColumn {
   readonly priority: number;
 }
 
-/** An object, whole or as the row of a Table that stands for it. */
+/** An object, whole or as the row of a Table. */
 export interface ListItem {
   readonly object: Thing;
   readonly cells?: readonly unknown[];
 }
 
-/** What a collection held at one version. */
+/** The items of a collection at one resourceVersion. */
 export interface ListResult {
   readonly items: readonly ListItem[];
   readonly columns: readonly TableColumn[];
@@ -28,7 +28,7 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: Thing }[];
 }
 
-/** What Accept says of the form that objects are wanted in. */
+/** The Accept header for each form of a list. */
 export const accepts = {
   rows: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
   whole: 'application/json',
@@ -37,7 +37,7 @@ export const accepts = {
 
 export type Form = keyof typeof accepts;
 
-/** The objects in an answer, be it a List, a Table or one object. */
+/** Returns the objects of a response: a List, a Table or one object. */
 export function itemsOf(answer: Thing): {
   items: readonly ListItem[];
   columns: readonly TableColumn[];
@@ -54,7 +54,7 @@ export function itemsOf(answer: Thing): {
   };
 }
 
-/** One object. */
+/** Reads one object. */
 export async function readOne(
   service: ApiClient,
   resource: Resource,
@@ -68,8 +68,8 @@ export async function readOne(
 }
 
 /**
- * A collection, or what the flags choose of it, page by page; whole where a page comes too late to
- * be of the same version.
+ * Reads a collection, or what the flags select of it, page by page. If a page has expired (410),
+ * reads the list again without pages.
  */
 export async function readAll(
   service: ApiClient,
@@ -111,7 +111,7 @@ async function readPages(
   }
 }
 
-/** The selectors among the flags, as the service takes them. */
+/** Returns the selectors of the flags as query parameters. */
 export function selection(flags: FlagValues): URLSearchParams {
   const query = new URLSearchParams();
   if (flags.selector !== undefined) query.set('labelSelector', flags.selector);

@@ -7,14 +7,15 @@ import { program } from '../terminal/program-name.js';
 import { serviceOf } from './api-client.js';
 import { revoke, signIn } from './device-flow.js';
 
-/** Signs in at a service and keeps the tokens. */
+/** Signs in to a service and saves the tokens. */
 export async function login({ args: [url], flags, environment }: Asked): Promise<void> {
   if (url === undefined || !URL.canParse(url))
     throw new CommandError(
-      `login takes the address of the service: ${program} login https://id.example.com`,
+      `login takes the URL of the service: ${program} login https://id.example.com`,
       2,
     );
-  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
+  if (!isTrustworthy(url))
+    throw new CommandError('the address must be https, or http on loopback', 2);
   const { origin: server, host } = new URL(url);
   const authority = authorityOf(flags);
   const context = await signIn(
@@ -29,7 +30,7 @@ export async function login({ args: [url], flags, environment }: Asked): Promise
   say(`Signed in to ${server}.\n`);
 }
 
-/** Ends what was issued to this command, and forgets it. */
+/** Revokes the tokens of a context, and removes it. */
 export async function logout({ flags, environment }: Asked): Promise<void> {
   await changeContexts(contextsFile(environment), async ({ current, contexts }) => {
     const called = flags.context ?? environment.VESTIBULE_CONTEXT ?? current;
@@ -44,7 +45,7 @@ export async function logout({ flags, environment }: Asked): Promise<void> {
   say('Signed out.\n');
 }
 
-/** Prints the address of anyone who is signed in. */
+/** Prints the email address of the signed-in account. */
 export async function whoami(asked: Asked): Promise<void> {
   const { metadata, status } = await serviceOf(asked).ask('GET', 'accounts/~');
   out(`${status.email.address} (${metadata.name})\n`);

@@ -10,18 +10,18 @@ import { out } from '../terminal/output.js';
 import { serviceOf } from './api-client.js';
 import { targetsOf } from './resource-args.js';
 
-/** How each type of patch is called on the wire; what the service does not take, it says. */
+/** The media type of each patch type. The service refuses those that it does not support. */
 const types: Readonly<Record<string, string>> = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** Changes fields of objects. */
+/** Patches fields of objects. */
 export async function patch(asked: Asked): Promise<void> {
   const { flags } = asked;
   const type = types[flags.type ?? 'merge'];
-  if (type === undefined) throw new CommandError('--type is merge', 2);
+  if (type === undefined) throw new CommandError('--type must be merge', 2);
   const dryRun = isDryRun(flags);
   const format = formatOf(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
   const body = bodyOf(flags);
@@ -56,7 +56,7 @@ function bodyOf({ patch: text, 'patch-file': file }: FlagValues): unknown {
     );
   const body: unknown = document.toJS();
   if (typeof body !== 'object' || body === null)
-    throw new CommandError('the patch holds no fields', 2);
+    throw new CommandError('the patch has no fields', 2);
   return body;
 }
 

@@ -1,7 +1,7 @@
 import type { ApiClient, Thing } from './api-client.js';
 import { table } from './columns.js';
 
-/** What the recorded decisions would be under a policy (docs/design/api.md#policy-dry-run). */
+/** The outcome of recorded decisions under a new policy (docs/design/api.md#policy-dry-run). */
 interface Impact {
   readonly replayed: number;
   readonly unchanged: number;
@@ -12,15 +12,12 @@ interface Impact {
   readonly unnamed?: { readonly nowRefused: number; readonly nowAllowed: number };
 }
 
-/** Rows looked up and printed; the rest is counted. */
+/** The number of decisions that are looked up and printed. */
 const shown = 50;
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
-/**
- * What trying a policy would change, for people to read: a sentence, then a row for each decision
- * that flips.
- */
+/** Describes the impact of a policy: a sentence, then a row for each decision that changes. */
 export async function describeImpact(
   service: Pick<ApiClient, 'ask'>,
   policy: Thing,
@@ -32,9 +29,9 @@ export async function describeImpact(
     nowAllowed.length + unnamed.nowAllowed,
   ];
   const lines = [
-    `${plural(refused + allowed, 'recorded decision')} of ${impact.replayed} would change: ${refused} refused, ${allowed} allowed. Nothing was put in force.`,
+    `${plural(refused + allowed, 'recorded decision')} of ${impact.replayed} would change: ${refused} refused, ${allowed} allowed. No policy was activated.`,
     ...(impact.undecidable > 0
-      ? [`${plural(impact.undecidable, 'decision')} could not be tried.`]
+      ? [`${plural(impact.undecidable, 'decision')} could not be evaluated.`]
       : []),
     ...(impact.notReached
       ? [`${plural(impact.notReached, 'decision')} were not reached in time.`]

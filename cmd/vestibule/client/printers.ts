@@ -3,7 +3,7 @@ import { asJSON, asYAML, type Format } from './output-format.js';
 import { fill } from './jsonpath.js';
 import type { Thing } from './api-client.js';
 
-/** Objects in a format other than a table: one alone as it is, several as a List. */
+/** Formats objects other than as a table: a single one as it is, several as a List. */
 export function textOf(objects: readonly Thing[], format: Format, single: boolean): string {
   if (format.as === 'name') return objects.map((one) => `${nameOf(one)}\n`).join('');
   const value = single
@@ -13,6 +13,6 @@ export function textOf(objects: readonly Thing[], format: Format, single: boolea
   return format.as === 'yaml' ? asYAML(value) : asJSON(value);
 }
 
-/** `group.id.vestibule.org/staff`, of an object. */
+/** Returns an object's name with its type, such as `group.id.vestibule.org/staff`. */
 export const nameOf = ({ kind, apiVersion, metadata }: Thing): string =>
   `${typeName({ kind, group: /^(.*)\//.exec(String(apiVersion))?.[1] ?? '' })}/${metadata.name}`;

@@ -3,15 +3,15 @@ import { CommandError } from '../terminal/errors.js';
 import { program } from '../terminal/program-name.js';
 import type { ApiClient } from './api-client.js';
 
-/** What a word is to work on: a type, or one object of it. */
+/** The target of a subcommand: a type, or one object of it. */
 export interface ResourceArgs {
   readonly resource: Resource;
   readonly name?: string;
 }
 
 /**
- * Reads `TYPE`, `TYPE,TYPE`, `TYPE NAME...` and `TYPE/NAME...`, as kubectl does, by what the
- * service says it holds.
+ * Parses `TYPE`, `TYPE,TYPE`, `TYPE NAME...` and `TYPE/NAME...` like kubectl, with the service's
+ * discovery.
  */
 export async function targetsOf(
   service: ApiClient,
@@ -20,7 +20,7 @@ export async function targetsOf(
   const [types, ...names] = args;
   if (!types)
     throw new CommandError(
-      `say what type of object is meant; ${program} api-resources lists them`,
+      `the type of object is missing; ${program} api-resources lists the types`,
       2,
     );
   const pairs = args.map((arg) => arg.split('/'));
@@ -28,10 +28,7 @@ export async function targetsOf(
   if (slashed.some(([type, name, more]) => !type || !name || more !== undefined))
     throw new CommandError('arguments in TYPE/NAME form have one type and one name', 2);
   if (slashed.length > 0 && slashed.length < args.length)
-    throw new CommandError(
-      'there is no need to say TYPE apart where every argument is TYPE/NAME',
-      2,
-    );
+    throw new CommandError('TYPE cannot be given separately with TYPE/NAME arguments', 2);
   const wrong = (slashed.length > 0 ? slashed.map(([, name]) => name!) : names).find((name) =>
     ['', '.', '..'].includes(name),
   ); // in a path they would lead elsewhere

@@ -5,7 +5,7 @@ import { flags, type Asked, type FlagName, type FlagValues } from '../terminal/f
 import { helpOn } from '../terminal/help.js';
 import { hidden, words, flagsOf, type Word } from '../terminal/commands.js';
 
-/** What runs a word, loaded when it is asked for. */
+/** The implementation of each subcommand, loaded on demand. */
 const runs: Readonly<Record<string, () => Promise<(asked: Asked) => Promise<void> | void>>> = {
   login: async () => (await import('./login.js')).login,
   logout: async () => (await import('./login.js')).logout,
@@ -24,8 +24,8 @@ const runs: Readonly<Record<string, () => Promise<(asked: Asked) => Promise<void
 };
 
 /**
- * Runs one word; data goes to standard output, everything else to standard error. Interrupted, it
- * ends with 130 (docs/design/operations.md#command).
+ * Runs one subcommand; data goes to standard output, everything else to standard error. An
+ * interrupt exits with 130 (docs/design/operations.md#command).
  */
 export async function run(
   word: string,
@@ -35,7 +35,7 @@ export async function run(
   process.once('SIGINT', () => void settled().then(() => process.exit(130)));
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
     process.exit(code === 'EPIPE' ? 0 : 1),
-  ); // whoever read has seen enough
+  ); // The reader closed the pipe.
   if (word === hidden)
     return (await import('./complete.js')).complete({ args, flags: {}, environment });
   const asked = { ...parsed(words[word]!, args), environment };
@@ -46,7 +46,7 @@ export async function run(
 const isBoolean = (name: string): boolean =>
   (flags as Record<string, { type: string }>)[name]?.type === 'boolean';
 
-/** Reads flags and arguments as kubectl does: `-o=json` and `--wait=false` too. */
+/** Parses flags and arguments like kubectl; accepts `-o=json` and `--wait=false` too. */
 export function parsed(word: Word, args: readonly string[]): { args: string[]; flags: FlagValues } {
   const off: FlagName[] = [];
   const end = args.includes('--') ? args.indexOf('--') : args.length;

@@ -4,7 +4,7 @@ import type { TableColumn, ListItem } from './list.js';
 import { plain } from '../terminal/output.js';
 import { Columns } from './columns.js';
 
-/** What of a Table is printed. */
+/** The options of a printed table. */
 interface Shown {
   readonly wide: boolean;
   readonly flags: FlagValues;
@@ -12,7 +12,7 @@ interface Shown {
   readonly withEvents?: boolean;
 }
 
-/** The server's rows of one type, as kubectl prints them. */
+/** Prints the server's rows of one type like kubectl. */
 export class Rows {
   readonly #columns = new Columns();
   readonly #resource: Resource;
@@ -25,10 +25,7 @@ export class Rows {
     this.#shown = shown;
   }
 
-  /**
-   * More rows, under headings the first time. `event` is what happened to them, where that is
-   * wanted.
-   */
+  /** Prints more rows, the first time with headings. `event` is the watch event, if it is shown. */
   print(items: readonly ListItem[], columns: readonly TableColumn[], event = ''): string {
     if (columns.length > 0) this.#definitions = columns;
     if (items.length === 0) return '';
@@ -71,7 +68,7 @@ export class Rows {
   }
 }
 
-/** A cell is one line; what follows is only hinted at. */
+/** Returns the first line of a cell, with `...` if more follow. */
 function oneLine(text: string): string {
   const [line = ''] = text.split(/[\n\r\f]/, 1);
   return plain((line === text ? text : `${line}...`).replaceAll('\t', ' '));

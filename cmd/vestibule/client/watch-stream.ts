@@ -17,22 +17,20 @@ import { lines } from './http.js';
 import { refusal, type ApiClient, type Thing } from './api-client.js';
 import type { ResourceArgs } from './resource-args.js';
 
-/**
- * What became of objects of one type: first what there is, ADDED, then one change after another.
- */
+/** A change to objects of one type; existing objects come first, as ADDED. */
 export interface WatchedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly items: readonly ListItem[];
   readonly columns: readonly TableColumn[];
 }
 
-/** How long is waited before the next try, from and to, in milliseconds. */
+/** The smallest and largest backoff between watches, in milliseconds. */
 const waits = { least: 250, most: 5_000 };
 
 /**
- * Lists, then watches, through restarts of the service and versions that have become too old:
- * nothing is left out, and nothing told twice. Once it has begun, only a refusal ends it. `lost`
- * hears why it was interrupted.
+ * Lists, then watches, across restarts of the service and expired resourceVersions, without losing
+ * or repeating a change. Once it has begun, only a refusal ends it. `lost` is called with the
+ * reason of an interruption.
  */
 export async function* changes(
   service: ApiClient,
@@ -82,7 +80,7 @@ export async function* changes(
   }
 }
 
-/** Whether another try may go better. */
+/** Reports whether a retry may succeed. */
 const isPassing = (error: unknown): error is CommandError =>
   error instanceof CommandError &&
   !(error instanceof SignedOut) &&
@@ -93,9 +91,9 @@ interface Event {
   readonly object: Thing & { readonly code?: number };
 }
 
-/** What was told so far: each object as it was last, and how far that goes. */
+/** The last known objects, and the resourceVersion that they reflect. */
 class Held {
-  /** Where the watch goes on; undefined where all has to be read again. */
+  /** The resourceVersion where the watch continues; undefined if a list is needed first. */
   version: string | undefined;
   columns: readonly TableColumn[];
   readonly #items: Map<string, ListItem>;
@@ -110,7 +108,7 @@ class Held {
     return this.#items.values();
   }
 
-  /** One event of the stream. */
+  /** Applies one event of the stream. */
   *take({ type, object }: Event): Generator<WatchedChange> {
     if (type === 'ERROR') throw refusal(object.code ?? 500, object as never);
     if (type === 'BOOKMARK') return void (this.version = object.metadata.resourceVersion!);
@@ -122,7 +120,7 @@ class Held {
     }
   }
 
-  /** Tells what is otherwise in a later reading than was told. */
+  /** Yields the changes between the last known objects and a new list. */
   *become({ items, columns, version }: ListResult): Generator<WatchedChange> {
     const now = new Set(items.map(idOf));
     if (columns.length > 0) this.columns = columns;

@@ -11,23 +11,23 @@ import { Rows } from './table-printer.js';
 import { serviceOf } from './api-client.js';
 import { targetsOf } from './resource-args.js';
 
-/** Prints objects of one type, or one of them, and each change, until interrupted. */
+/** Prints objects of one type, or one object, and each change until interrupted. */
 export const watch = (asked: Asked): Promise<void> =>
   follow(
     asked,
     formatOf(asked.flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']),
   );
 
-/** The same in a format: an object a line, or a row. */
+/** Watches in a given format: one object or row a line. */
 export async function follow(asked: Asked, format: Format): Promise<void> {
   const { flags } = asked;
-  if (flags.limit !== undefined) throw new CommandError('--limit is not for what is watched', 2);
+  if (flags.limit !== undefined) throw new CommandError('--limit is not supported with watch', 2);
   const service = serviceOf(asked);
   const [target, ...more] = await targetsOf(service, asked.args);
   if (more.length > 0)
     throw new CommandError('only one type, or one object of it, can be watched at a time', 2);
   if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined)
-    throw new CommandError('a selector chooses among all objects of a type; leave the name out', 2);
+    throw new CommandError('a selector applies to all objects of a type; leave out the name', 2);
   const isTable = format.as === 'table' || format.as === 'wide';
   const events = flags['output-watch-events'] === true;
   const rows = new Rows(target!.resource, {

@@ -16,7 +16,7 @@ import { keyOf, settings, type Setting } from './flags.js';
 /** The section of the limits. */
 const section = 'limits';
 
-/** The settings by their keys, those of secrets a second time as `…File`. */
+/** The settings by key; secrets also as `…File`. */
 const known = new Map(
   settings.flatMap((setting): [string, { setting: Setting; inFile: boolean }][] => {
     const key = keyOf(setting.flag);
@@ -34,17 +34,17 @@ const known = new Map(
   }),
 );
 
-/** What is read of a file, with what its problems begin with. */
+/** The settings read so far, with the file and its positions for problems. */
 interface Reading extends Found {
   readonly path: string;
-  /** Whether everybody on the machine may read it. */
+  /** Whether anyone on the machine may read the file. */
   readonly isOpen: boolean;
   place(offset: number, key?: string): string;
 }
 
 /**
- * Reads a file of settings (YAML 1.2, one mapping); every problem with it is told by line and
- * column, none repeats a value.
+ * Reads a configuration file (YAML 1.2, one mapping). Each problem names line and column, and none
+ * repeats a value.
  */
 export function readConfigFile(path: string): Found {
   const found: Found = { given: {}, problems: [], spoiled: new Set() };
@@ -76,18 +76,17 @@ export function readConfigFile(path: string): Found {
       `${place(fault.pos[0])}: is not YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')}`,
     );
   const [first, second] = documents;
-  if (second)
-    return spoil(`${place(second.range[0])}: another document begins: all settings stand in one`);
+  if (second) return spoil(`${place(second.range[0])}: must be the only YAML document of the file`);
   const contents = first?.contents ?? null;
-  if (contents === null || (isScalar(contents) && contents.value === null)) return found; // nothing but comments
+  if (contents === null || (isScalar(contents) && contents.value === null)) return found; // only comments
   if (!isMap(contents))
     return spoil(
-      `${place(contents.range[0])}: is not a mapping: settings are written as key: value, a line each`,
+      `${place(contents.range[0])}: is not a mapping; write settings as key: value, one a line`,
     );
   if (contents.has('contexts'))
     return spoil(
-      `${place(contents.range[0])}: is the file that sign-ins of this command are kept in, which ` +
-        'VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
+      `${place(contents.range[0])}: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name ` +
+        'a configuration file with --config',
     );
   readSettings(contents as YAMLMap.Parsed, { ...found, path, isOpen: held.isOpen, place });
   return found;
@@ -127,7 +126,7 @@ function readSettings(contents: YAMLMap.Parsed, reading: Reading, within = ''): 
       continue;
     }
     if (key === section) {
-      say('must be a mapping: limits are written as key: value, a line each', node?.range[0]);
+      say('must be a mapping; write limits as key: value, one a line', node?.range[0]);
       continue;
     }
     if (!entry) {
@@ -137,7 +136,7 @@ function readSettings(contents: YAMLMap.Parsed, reading: Reading, within = ''): 
     seen.add(key);
     const twin = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
     if (seen.has(twin)) {
-      say(`${twin} is given too: give one`);
+      say(`${twin} is set too; set only one`);
       continue;
     }
     take(entry, node, key, reading, say);
@@ -154,8 +153,8 @@ function take(
   const offset = node?.range[0];
   const value = node === null ? null : plainValue(node);
   const wrong = wrongType(inFile ? 'text' : setting.value, value);
-  if (isAlias(node)) say('is an alias: write the value itself', offset);
-  else if (value === null) say('has no value: give one, or take the key away', offset);
+  if (isAlias(node)) say('must not be a YAML alias; write the value itself', offset);
+  else if (value === null) say('has no value: set one, or remove the key', offset);
   else if (wrong !== undefined) say(wrong, offset);
   else if (inFile)
     takeSecret(reading, setting.flag, {
@@ -165,8 +164,8 @@ function take(
     });
   else if (setting.secret && reading.isOpen)
     say(
-      `is a secret, and ${reading.path} can be read by anyone on this machine; take that away ` +
-        `(chmod o= ${reading.path}), or give ${key}File`,
+      `is a secret, but ${reading.path} can be read by anyone on this machine; restrict it ` +
+        `(chmod o= ${reading.path}), or set ${key}File`,
     );
   else
     reading.given[setting.flag] = {
@@ -176,13 +175,13 @@ function take(
     };
 }
 
-/** A scalar, or a list of them; of anything else, undefined. */
+/** Returns a scalar or a list of scalars; undefined for anything else. */
 function plainValue(node: ParsedNode): unknown {
   if (isScalar(node)) return node.value;
   return isSeq(node) ? node.items.map((one) => (isScalar(one) ? one.value : undefined)) : undefined;
 }
 
-/** What is wrong with the type of a value; what it may be beyond that is judged as of flags. */
+/** Returns what is wrong with the type of a value. Its bounds are checked later, as for flags. */
 function wrongType(type: Setting['value'], value: unknown): string | undefined {
   const isText = typeof value === 'string';
   switch (type) {
@@ -207,18 +206,18 @@ function wrongType(type: Setting['value'], value: unknown): string | undefined {
         ? undefined
         : 'must be a size such as 512, 8Ki or 1Mi';
     case 'percent':
-      return isText ? undefined : 'must be a share such as 20%';
+      return isText ? undefined : 'must be a percentage such as 20%';
     case 'list':
       return isText ||
         (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''))
         ? undefined
-        : 'must be a list of texts, or one text with commas between';
+        : 'must be a list of texts, or one comma-separated text';
   }
 }
 
 /**
- * The setting that was meant, perhaps: its flag, its variable and other spellings of its key are
- * near to it.
+ * Suggests the setting with the nearest spelling; a flag, a variable and other spellings of a key
+ * count too.
  */
 function hint(key: string): string {
   const spelt = (name: string): string =>

@@ -12,7 +12,7 @@ import {
 import { parseSetting, type OptionValues } from './setting-value.js';
 import { flagOfLimit, settings, type ServeFlag } from './flags.js';
 
-/** The settings of one process, checked. */
+/** The validated settings of one process. */
 export interface Config {
   baseURL: string | undefined;
   bindAddress: string;
@@ -31,7 +31,7 @@ export interface Config {
   compactionSeconds: number;
   manifests: string | undefined;
   smtpURL: string | undefined;
-  /** The file it was read from, where it was. */
+  /** The file that `smtpURL` was read from, if any. */
   smtpURLFile: string | undefined;
   mockMail: boolean;
   deviceAuthorization: boolean;
@@ -45,22 +45,21 @@ export interface Config {
   inflight: { reads: number; changes: number };
   shutdownDelay: number;
   limitFactor: number;
-  /** Every limit in the unit of code (registry/limit-settings.ts). */
+  /** Every limit as a number: milliseconds, bytes or a count (registry/limit-settings.ts). */
   limits: Limits;
   metricsPort: number | undefined;
   auditLogPath: string | undefined;
   loggingFormat: 'json' | 'text';
   logLevel: string;
-  /** Every setting as given or by default, secrets and addresses of people as `***`. */
+  /** The value of every setting, given or default. Secrets and people's addresses are `***`. */
   shown: Readonly<Record<string, unknown>>;
-  /**
-   * Where each of them comes from, by flag: `flag`, the name of a variable, `file` or `default`.
-   */
+  /** The source of each setting by flag: `flag`, the name of a variable, `file` or `default`. */
   sources: Readonly<Record<string, string>>;
 }
 
 /**
- * The secure port: TLS with the certificate of these files, else with one made in the data folder.
+ * The secure port: TLS with the certificate of these files, or a self-signed one in the data
+ * folder.
  */
 export interface SecureConfig {
   port: number;
@@ -69,7 +68,7 @@ export interface SecureConfig {
   minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
-/** What is wrong with the settings, a line each; the start stops with exit 2. */
+/** Invalid settings, one problem a line. The process exits with code 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -80,8 +79,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads flags, then environment, then the file of settings where one is named, then defaults; every
- * problem at once.
+ * Reads flags, then the environment, then the configuration file if one is named, then defaults.
+ * Throws one ConfigError with all problems.
  */
 export async function loadConfig(
   args: readonly string[],
@@ -100,10 +99,11 @@ export async function loadConfig(
   );
 }
 
-/** The same where no file of settings is named, at once. */
+/** Reads settings synchronously. Throws if a configuration file is named. */
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const { file, ...found } = readSources(args, environment);
-  if (file !== undefined) throw new Error('a file of settings is read by loadConfig');
+  if (file !== undefined)
+    throw new Error('readConfig does not read a configuration file; use loadConfig');
   return configOf(found, environment);
 }
 
@@ -147,7 +147,7 @@ function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
   return config;
 }
 
-/** Every limit in the unit of code, and as it was written. */
+/** Returns every limit as a number, and as it was given. */
 function limitsOf(
   given: Readonly<Record<string, Given>>,
   problems: string[],
@@ -170,7 +170,10 @@ function limitsOf(
   return { limits: limits as Limits, shown };
 }
 
-/** Names a setting that stands in the file by its place there, where a problem names its flag. */
+/**
+ * Replaces the flag at the start of a problem by its line in the configuration file, if the setting
+ * comes from there.
+ */
 function placed(problem: string, given: Readonly<Record<string, Given>>): string {
   const [named = '', flag = ''] = /^--([a-z-]+)/.exec(problem) ?? [];
   const rest = problem.slice(named.length);
@@ -179,7 +182,7 @@ function placed(problem: string, given: Readonly<Record<string, Given>>): string
   return `${at}: ${/^(: | must )/.test(rest) ? rest.replace(/^:? /, '') : problem}`;
 }
 
-/** kube-apiserver's names for the lowest version of TLS. */
+/** kube-apiserver's names for the minimum TLS version. */
 const versions: Record<string, SecureConfig['minVersion']> = {
   VersionTLS12: 'TLSv1.2',
   VersionTLS13: 'TLSv1.3',

@@ -3,16 +3,14 @@ import { wrongHeader, type ProxySettings } from '../../../apiserver/requestheade
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
-/**
- * Front proxies as the settings have them, or as the cluster says that this process is in a pod of.
- */
+/** Trusted front proxies: from settings, or from the cluster that this process runs in. */
 export type FrontProxyConfig =
   | { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> }
   | { from: 'cluster'; server: string };
 
 /**
- * Settings that would go unused, or say what the cluster says too, are refused: whom to believe is
- * nothing to guess.
+ * Returns the trusted front proxies. Adds a problem for settings that would be unused or that the
+ * cluster provides too: trust must be unambiguous.
  */
 export function parseFrontProxy(
   values: OptionValues,
@@ -25,19 +23,19 @@ export function parseFrontProxy(
   const caFile = values['requestheader-client-ca-file'] as string | undefined;
   if (lookup && own.length > 0)
     problems.push(
-      `--${own[0]} and --authentication-skip-lookup=false are both given: either the settings ` +
-        'say which front proxies are believed, or the cluster does',
+      `--${own[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
+        'either from settings or from the cluster',
     );
   if (!lookup && caFile === undefined)
     for (const flag of own)
       problems.push(
-        `--${flag} is given without --requestheader-client-ca-file: no front proxy would be believed`,
+        `--${flag} is set without --requestheader-client-ca-file: no front proxy would be trusted`,
       );
   if (!lookup && caFile === undefined) return undefined;
   if (values['secure-port'] === undefined)
     problems.push(
-      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is ` +
-        'given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
+      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is set without --secure-port: front proxies authenticate with a TLS client ` +
+        'certificate',
     );
   if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
   const list = (flag: ServeFlag, isPrefix = false): string[] => {
@@ -66,7 +64,10 @@ export function parseFrontProxy(
   };
 }
 
-/** Where a pod finds the API server of its cluster, as Kubernetes tells every container. */
+/**
+ * Returns the API server of a pod's cluster, from the variables that Kubernetes sets in every
+ * container.
+ */
 function clusterOf(
   { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv,
   problems: string[],
@@ -75,7 +76,7 @@ function clusterOf(
   if (!URL.canParse(server))
     problems.push(
       '--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ' +
-        'do not say where the cluster is, as they do in every pod; elsewhere give ' +
+        'are not set, as they are in every pod; outside a cluster, set ' +
         '--requestheader-client-ca-file',
     );
   return server;

@@ -3,8 +3,8 @@ import { durationText, percentText, sizeText } from '../../../registry/units.js'
 import { duration, keyOf, settings, type Setting } from './flags.js';
 
 /**
- * The JSON Schema (2020-12) of a file of settings: types, bounds, defaults and what each is for.
- * What settings say together, or only a start can find out, it does not hold.
+ * Returns the JSON Schema (2020-12) of a configuration file: types, bounds, defaults and
+ * descriptions. It does not cover checks across settings, or those that need a start.
  */
 export function configSchema(): object {
   const all = settings.filter(({ limit }) => limit === undefined);
@@ -24,7 +24,7 @@ export function configSchema(): object {
   };
 }
 
-/** The schema of the section of limits: the units of each, and what a count may be. */
+/** Returns the schema of the section of limits. */
 export function limitsSchema(): object {
   const properties = settings.flatMap((setting) =>
     setting.limit === undefined
@@ -75,10 +75,7 @@ function propertiesOf(setting: Setting): [string, object][] {
     },
   ];
   return secret
-    ? [
-        own,
-        [`${key}File`, { description: `File that holds ${key}, in its place.`, type: 'string' }],
-      ]
+    ? [own, [`${key}File`, { description: `File with the value of ${key}.`, type: 'string' }]]
     : [own];
 }
 

@@ -1,17 +1,17 @@
 import type { Given } from './sources.js';
 import { duration, type ServeFlag, type Setting } from './flags.js';
 
-/** A setting's value, in the type that the setting has. */
+/** The parsed value of a setting. */
 export type SettingValue = string | number | boolean | string[];
 
-/** Every setting that has a value, by its flag. */
+/** The parsed value of every setting that has one, by flag. */
 export type OptionValues = Partial<Record<ServeFlag, SettingValue>>;
 
 const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 const either = (all: readonly string[]): string =>
   `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
 
-/** A value of the type that the setting has, and within its bounds. */
+/** Parses the value of a setting, and adds a problem if its type or bounds are wrong. */
 export function parseSetting(
   { flag, value, oneOf, wholeTo, positive }: Setting,
   given: Given['value'],

@@ -3,26 +3,26 @@ import { parseArgs } from 'node:util';
 import { ExposedFile, readSecretFile } from './secret-file.js';
 import { fileSetting, settings, variableOf, type Setting } from './flags.js';
 
-/** What was given for one setting. */
+/** The given value of one setting. */
 export interface Given {
   readonly value: string | number | boolean | string[];
   /** `flag`, the name of a variable, or `file`. */
   readonly source: string;
-  /** The file that a secret was read from, where it was. */
+  /** The file that a secret was read from, if any. */
   readonly file?: string;
-  /** Where it stands in the file of settings, as a problem with it begins. */
+  /** The position in the configuration file, as the start of a problem. */
   readonly at?: string;
 }
 
-/** What one place or several gave, by flag. */
+/** The settings from one or several sources, by flag. */
 export interface Found {
   readonly given: Record<string, Given>;
   readonly problems: string[];
-  /** Settings that were given, but wrongly: they are not missing as well. */
+  /** Settings that were given with an invalid value, and therefore are not missing. */
   readonly spoiled: Set<string>;
 }
 
-/** All that flags and environment gave, and the file of settings they name. */
+/** The settings from flags and environment, and the configuration file that they name. */
 export interface OptionSources extends Found {
   readonly file: string | undefined;
 }
@@ -30,7 +30,7 @@ export interface OptionSources extends Found {
 const all: readonly Setting[] = [...settings, fileSetting];
 const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
 
-/** Reads flags and environment; a flag wins over its variable. */
+/** Reads flags and environment; a flag takes precedence over its variable. */
 export function readSources(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -61,7 +61,7 @@ function fromFlags(args: readonly string[]): Found {
     allowPositionals: true,
     tokens: true,
   });
-  let isUnknown = false; // the flag before: what follows it may be its value
+  let isUnknown = false; // The positional after an unknown flag may be its value.
   for (const token of tokens) {
     if (token.kind === 'option-terminator' || (token.kind === 'positional' && isUnknown)) {
       isUnknown = false;
@@ -81,10 +81,10 @@ function fromFlags(args: readonly string[]): Found {
     isUnknown = token.kind === 'option' && type === undefined;
     if (type === undefined) found.problems.push(`${rawName} is not a setting`);
     else if (type === 'boolean')
-      found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver takes them: --flag=false
+      found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver accepts them: --flag=false
     else if (value === undefined || (!inlineValue && /^-./.test(value))) {
       found.problems.push(
-        `${rawName} has no value: one that begins with a dash is written ${rawName}=-…`,
+        `${rawName} has no value; write a value that begins with a dash as ${rawName}=-…`,
       );
       for (const one of flagsIn([name, value?.replace(/^--/, '')])) found.spoiled.add(one);
     } else found.given[name] = { value, source: 'flag' };
@@ -95,7 +95,7 @@ function fromFlags(args: readonly string[]): Found {
 const flagsIn = (words: readonly (string | undefined)[]): string[] =>
   all.map(({ flag }) => flag).filter((flag) => words.includes(flag));
 
-/** What variables say, and the files of those that name one. */
+/** Reads variables, and the files that `…_FILE` variables name. */
 function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
   const found = nothing();
   const known = new Map(all.map((setting) => [variableOf(setting.flag), setting]));
@@ -105,7 +105,7 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
     if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) {
       if (known.has(name))
         found.problems.push(
-          `${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`,
+          `${name}=${value} is Kubernetes' own variable for a Service named vestibule; set enableServiceLinks: false`,
         );
       continue;
     }
@@ -120,13 +120,13 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
     }
     if (!setting.secret) found.problems.push(`${name}: only secrets have a _FILE form`);
     else if (environment[variableOf(flag)] !== undefined)
-      found.problems.push(`${variableOf(flag)} and ${name} are both set: give one`);
+      found.problems.push(`${variableOf(flag)} and ${name} are both set; set only one`);
     else takeSecret(found, flag, { file: value, source: name, at: name });
   }
   return found;
 }
 
-/** Takes a secret from the file that holds it. */
+/** Reads a secret from the file that holds it. */
 export function takeSecret(
   found: Found,
   flag: string,

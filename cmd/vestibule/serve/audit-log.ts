@@ -6,13 +6,13 @@ import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
 
 /**
- * So many bytes may wait to be written; what comes beyond is dropped and counted, since no one
+ * The bytes that may wait to be written. Events beyond are dropped and counted, because no request
  * waits for the audit log.
  */
 const max = 8 << 20;
 const newline = 10;
 
-/** Opens the audit log; a path that cannot be written to stops the start. */
+/** Opens the audit log. Throws a ConfigError if the path cannot be written. */
 export function auditLog(path: string, log: Log): AuditLog {
   try {
     return new AuditLog(path, log);
@@ -24,11 +24,11 @@ export function auditLog(path: string, log: Log): AuditLog {
 }
 
 /**
- * Audit events as one JSON line each, written behind the answers in the order they came: to a file,
- * or with `-` to standard output.
+ * Writes audit events as JSON lines, in order and after the response: to a file, or to standard
+ * output for `-`.
  */
 export class AuditLog implements AuditSink {
-  /** Events written or about to be, and those that were not. */
+  /** Events accepted, and events lost. */
   readonly counts = { events: 0, errors: 0 };
   readonly #path: string;
   readonly #log: Log;
@@ -41,7 +41,7 @@ export class AuditLog implements AuditSink {
   #torn = false;
   #closed = false;
 
-  /** Throws where the file cannot be opened. */
+  /** Throws if the file cannot be opened. */
   constructor(path: string, log: Log) {
     this.#path = path;
     this.#log = log;
@@ -53,7 +53,7 @@ export class AuditLog implements AuditSink {
     const line = `${escapeSeparators(JSON.stringify(event))}\n`;
     if (this.#bytes + line.length > max) {
       this.counts.errors += 1;
-      return this.#complain('it is written too slowly');
+      return this.#complain('writes are too slow');
     }
     this.counts.events += 1;
     this.#bytes += line.length;
@@ -62,8 +62,8 @@ export class AuditLog implements AuditSink {
   }
 
   /**
-   * Goes on in the file that is there now, or makes one: for anyone who has renamed the former.
-   * Standard output stays what it is.
+   * Continues in the file that now has this name, or creates it; for log rotation. Standard output
+   * stays as it is.
    */
   async reopen(): Promise<void> {
     if (this.#path === '-' || this.#closed) return;
@@ -72,7 +72,7 @@ export class AuditLog implements AuditSink {
     await this.#writing;
   }
 
-  /** Writes what waits, and closes; what comes later is lost. */
+  /** Writes the queue and closes. Later events are lost. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writing;
@@ -92,7 +92,7 @@ export class AuditLog implements AuditSink {
     this.#writing = undefined;
   }
 
-  /** Between two writes alone: a file is never closed under one. */
+  /** Runs between two writes only, so that no file is closed while it is written. */
   #follow(): void {
     this.#due = false;
     const former = this.#file;
@@ -103,12 +103,12 @@ export class AuditLog implements AuditSink {
     } catch (error) {
       this.#log.error(
         { err: error },
-        'the audit log could not be opened again; the former file is written on',
+        'reopening the audit log failed; still writing to the former file',
       );
     }
   }
 
-  /** Where the disk was full in the midst of a line, the next begins on one of its own. */
+  /** After a write that stopped inside a line (disk full), the next one begins on a new line. */
   async #put(lines: readonly string[]): Promise<void> {
     const text = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('')}`);
     let written = 0;
@@ -125,7 +125,7 @@ export class AuditLog implements AuditSink {
     }
   }
 
-  /** Once, until it works again. */
+  /** Logs the first loss, then nothing until a write succeeds again. */
   #complain(why: string): void {
     if (!this.#failing) this.#log.error({ why }, 'audit events are lost');
     this.#failing = true;

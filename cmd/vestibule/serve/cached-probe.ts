@@ -1,9 +1,9 @@
-/** Milliseconds for which an answer is good. */
+/** How long a value stays fresh, in milliseconds. */
 const good = 60_000;
 
 /**
- * What costs something to find out and is asked for at each scrape: found out when someone asks
- * and the last answer is over a minute old.
+ * Caches a value that is expensive to find and read at each scrape. A read refreshes it when it is
+ * over a minute old.
  */
 export class CachedProbe<T> {
   readonly #find: () => Promise<T>;
@@ -14,7 +14,7 @@ export class CachedProbe<T> {
     this.#find = find;
   }
 
-  /** The last answer; only the first is waited for. Throws where not even that can be had. */
+  /** Returns the last value; waits only for the first. Throws if the first cannot be found. */
   async value(): Promise<T> {
     if (!this.#found || performance.now() - this.#found.at >= good)
       this.#finding ??= this.#again().finally(() => {
@@ -23,12 +23,12 @@ export class CachedProbe<T> {
     if (!this.#found) await this.#finding;
     else
       this.#finding?.catch(() => {
-        /* the last one stands, and who asks next has it tried again */
+        /* The last value stays, and the next read tries again. */
       });
     return this.#found!.value;
   }
 
-  /** Resolves when nothing is being found out. */
+  /** Resolves when no refresh is running. */
   async settled(): Promise<void> {
     await this.#finding?.catch(() => undefined);
   }

@@ -3,29 +3,30 @@ import { prefixRange, type Storage } from '../../../storage/storage.js';
 import type { KeyIDs } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 
-/** Below which every replica that serves writes its time and what its keys are known by. */
+/** The prefix below which each running replica writes its time and the ids of its keys. */
 export const clocksPrefix = 'meta/clocks/';
 const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
 
 /**
- * What another replica said recently: by how much this clock was ahead of it each time, in
- * milliseconds, and when it was last heard, by the monotonic clock.
+ * Recent times of another replica: this clock's lead over each in milliseconds, and when the last
+ * arrived by the monotonic clock.
  */
 interface Peer {
   ahead: number[];
   heard: number;
 }
 
-/** What may differ in tests. */
+/** Overrides for tests. */
 interface ClocksOptions {
   readonly beat?: number;
-  readonly now?: () => number /** What this replica's keys are known by, written beside its time. */;
+  readonly now?: () => number;
+  /** Returns the ids of this replica's keys, which are written beside its time. */
   readonly keys?: () => KeyIDs;
 }
 
 /**
- * The clocks of the other replicas as seen in the store: each writes its own time there, and
- * anyone who hears of it compares (docs/design/storage.md#clocks-of-replicas).
+ * Compares this clock with those of the other replicas: each writes its own time to the store, and
+ * the others read it (docs/design/storage.md#clocks-of-replicas).
  */
 export class ClockSkew {
   readonly #storage: Storage;
@@ -59,25 +60,25 @@ export class ClockSkew {
     this.#tell();
   }
 
-  /** Resolves when the others can read what was written last, or it could not be written. */
+  /** Resolves when the last write has reached the store or failed. */
   async written(): Promise<void> {
     await this.#beating;
   }
 
-  /** Stops, and takes back what it wrote. */
+  /** Stops, and deletes this replica's record. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearInterval(this.#timer);
     await this.#beating;
     await this.#storage.commit([], [{ delete: this.#key }]).catch(() => {
-      /* it expires */
+      /* The record expires. */
     });
     await this.#running;
   }
 
   /**
-   * Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those
-   * heard recently, of two in the middle the nearer; 0 where there are none.
+   * Seconds by which this clock is ahead of the others' (negative: behind): the median of the live
+   * peers, of two in the middle the one nearer to 0; 0 without peers.
    */
   get skew(): number {
     const now = performance.now();
@@ -89,15 +90,15 @@ export class ClockSkew {
     return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
   }
 
-  /** How many other replicas were heard recently. */
+  /** The number of live peers. */
   get peers(): number {
     return this.#peers.size;
   }
 
-  /** Throws where this clock and those of most others are more than five seconds apart. */
+  /** Throws if this clock is more than five seconds apart from those of most peers. */
   check(): void {
     if (Math.abs(this.skew) * 1000 > bounds.apart)
-      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`);
+      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas`);
   }
 
   #tell(): void {
@@ -114,7 +115,7 @@ export class ClockSkew {
         ],
       )
       .catch(() => {
-        /* the next one, or readiness, tells */
+        /* The next write, or readiness, reports it. */
       });
   }
 
@@ -124,7 +125,7 @@ export class ClockSkew {
       try {
         await this.#watch(signal);
       } catch (error) {
-        this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
+        this.#log.warn({ err: error }, 'the watch on replica clocks was interrupted');
       }
       if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, bounds.retry));
     }
@@ -137,7 +138,7 @@ export class ClockSkew {
   }
 
   /**
-   * A time that was long on its way only seems further behind: of the last few the least counts.
+   * Delay only makes a time look older, so the smallest of the last few leads is the best estimate.
    */
   #heard(key: string, value: Buffer | undefined): void {
     if (key === this.#key) return;

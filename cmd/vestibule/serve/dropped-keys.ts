@@ -5,18 +5,18 @@ import type { Storage } from '../../../storage/storage.js';
 
 const key = 'meta/dropped-keys';
 
-/** Milliseconds until a store that could not be reached is asked again. */
+/** Milliseconds until a failed request to the store is tried again. */
 const retry = 1_000;
 
-/** The ids of keys by sort, none where there are none. */
+/** Key ids by type; types without ids are absent. */
 type Listed = Partial<Record<keyof KeyIDs, readonly string[]>>;
 
 const parsed = (value: Buffer | undefined): Listed =>
   value ? (JSON.parse(value.toString()) as Listed) : {};
 
 /**
- * Those of the ids that are gone, of sorts of which one at least stayed: a file with other keys
- * altogether is no step of a rotation.
+ * Returns the ids that `after` lacks, by type. Types that share no id are left out: a completely
+ * different file is no step of a rotation.
  */
 export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
   const gone = allSorts.map(
@@ -32,9 +32,9 @@ export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
 }
 
 /**
- * Which keys were dropped, in the store: the first replica whose keys file lacks them writes it,
- * and every replica stops opening and verifying by them as it hears of it, whatever its own file
- * still says. A dropped key does not come back.
+ * The dropped keys, recorded in the store. The first replica whose keys file lacks them writes the
+ * record, and every replica stops using them, whatever its own file says. A dropped key never comes
+ * back.
  */
 export class DroppedKeys {
   readonly #storage: Storage;
@@ -50,7 +50,7 @@ export class DroppedKeys {
     this.#log = log;
   }
 
-  /** Takes over what was dropped before, and follows what is dropped from now on. */
+  /** Loads the dropped keys, and watches for more. */
   async start(): Promise<void> {
     const revision = await this.#load();
     this.#running = this.#follow(revision);
@@ -62,7 +62,7 @@ export class DroppedKeys {
     await this.#running;
   }
 
-  /** Tells every replica which keys are gone; tried until the store takes it. */
+  /** Records dropped keys for every replica; retries until the store accepts it. */
   drop(gone: Listed): void {
     if (Object.keys(gone).length > 0) this.#writing = this.#writing.then(() => this.#write(gone));
   }
@@ -84,10 +84,7 @@ export class DroppedKeys {
         );
         if (committed) return;
       } catch (error) {
-        this.#log.warn(
-          { err: error },
-          'other replicas could not be told yet which keys were dropped',
-        );
+        this.#log.warn({ err: error }, 'recording the dropped keys failed; retrying');
         await this.#pause();
       }
     }
@@ -123,7 +120,7 @@ export class DroppedKeys {
     if (exhausted.length > 0)
       this.#log.error(
         { sorts: exhausted },
-        'every key of the keys file was dropped on another replica: give this one the keys file that the others have',
+        'every key of the keys file was dropped on another replica; give this replica the keys file of the others',
       );
   }
 

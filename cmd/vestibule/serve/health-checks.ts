@@ -4,7 +4,7 @@ import type { ClockSkew } from './clock-skew.js';
 import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** The pieces that must be well for a replica to be ready, each with how it is asked. */
+/** Returns the readiness checks of a replica. */
 export function healthChecks({
   storage,
   watchCache,

@@ -7,17 +7,17 @@ import { ConfigError } from '../options/config.js';
 import { release } from '../../../observability/build-info.js';
 
 /**
- * Where Kubernetes puts what a pod proves itself by: its service account's token, renewed every
- * hour or so, and the authority of the API server.
+ * The directory where Kubernetes mounts a pod's service account: its token, renewed about hourly,
+ * and the CA of the API server.
  */
 export const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Bytes of an answer, and of a line in one, at most: a ConfigMap has a million. */
+/** Largest response, and largest line of one, in bytes. A ConfigMap has at most 1 MiB. */
 const max = 4 << 20;
-/** Milliseconds until an answer begins, and until one that is read whole has ended. */
+/** Milliseconds until a response must begin, and until a response that is read whole must end. */
 const patience = 10_000;
 
-/** An answer of the API server that is no 200. */
+/** A response of the API server other than 200. */
 export class ClusterRefusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -26,15 +26,12 @@ export class ClusterRefusal extends Error {
   }
 }
 
-/**
- * Asks the API server of the cluster that this process is in a pod of, as the pod's service
- * account.
- */
+/** A client for the API server of the cluster, authenticated by the pod's service account. */
 export class InClusterClient {
   readonly #server: string;
   readonly #folder: string;
 
-  /** Throws a ConfigError where the pod was given nothing to prove itself by. */
+  /** Throws a ConfigError if the service account is not mounted. */
   constructor(server: string, folder = serviceAccount) {
     this.#server = server;
     this.#folder = folder;
@@ -45,21 +42,21 @@ export class InClusterClient {
       throw new ConfigError(
         missing.map(
           (file) =>
-            `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service ` +
-            'account (automountServiceAccountToken: true)',
+            `--authentication-skip-lookup=false: ${file} does not exist; the pod needs its service account ` +
+            '(automountServiceAccountToken: true)',
         ),
       );
   }
 
-  /** The whole answer to a GET. */
+  /** Sends a GET and returns the parsed response. */
   async get(path: string, signal: AbortSignal): Promise<any> {
     const answer = await this.#open(path, AbortSignal.any([signal, AbortSignal.timeout(patience)]));
     return JSON.parse(await textOf(answer));
   }
 
   /**
-   * The lines of an answer that goes on and on, until it ends or, after so many milliseconds, is
-   * left; one that is cut off throws.
+   * Yields the lines of a streamed response until it ends or the timeout passes. Throws if it is
+   * cut off.
    */
   async *lines(
     path: string,
@@ -77,12 +74,13 @@ export class InClusterClient {
     for await (const chunk of answer) {
       const all = (rest + (chunk as string)).split('\n');
       rest = all.pop()!;
-      if (rest.length > max) throw new Error('the API server’s answer has too long a line');
+      if (rest.length > max)
+        throw new Error('the response of the API server has a line over the limit');
       for (const line of all) if (line.trim() !== '') yield JSON.parse(line);
     }
   }
 
-  /** Token and authority are read each time: both change while a pod runs. */
+  /** Reads token and CA for each request, because both change while a pod runs. */
   #open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const [token, ca] = ['token', 'ca.crt'].map((name) =>
@@ -116,7 +114,7 @@ export class InClusterClient {
       );
       asked
         .on('error', reject)
-        .on('timeout', () => asked.destroy(new Error('the API server does not answer')))
+        .on('timeout', () => asked.destroy(new Error('the API server does not respond')))
         .end();
     });
   }
@@ -127,7 +125,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > max) throw new Error('the API server’s answer is too long');
+    if (size > max) throw new Error('the response of the API server is over the limit');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -138,10 +136,10 @@ function refusal(status: number, text: string): ClusterRefusal {
   try {
     message = (JSON.parse(text) as { message?: unknown }).message;
   } catch {
-    /* no Status */
+    /* The body is not a Status. */
   }
   return new ClusterRefusal(
     status,
-    `the API server answers ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
+    `the API server responded with ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
   );
 }

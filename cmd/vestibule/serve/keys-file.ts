@@ -4,7 +4,7 @@ import { Keys, KeysFile, newKeys, type KeyIDs } from '../../../security/keyring.
 import type { Log } from '../../../observability/log.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 
-/** Reads the keys file; throws with one sentence where it is missing or malformed. */
+/** Reads the keys file. Throws with one sentence if it is missing or malformed. */
 export const readKeys = (file: string): Keys => new Keys(read(file));
 
 function read(file: string): KeysFile {
@@ -51,12 +51,12 @@ export function followKeys(
       try {
         const before = keys.ids();
         if (!keys.take(read(file))) return;
-        log.info({ file }, 'the keys file has changed: its keys are in use');
+        log.info({ file }, 'reloaded the keys file');
         changed(before);
       } catch (error) {
         log.error(
           { err: error, file },
-          'the keys file has changed and cannot be used; the former keys stay',
+          'could not reload the keys file; the former keys stay in use',
         );
       }
     },
@@ -64,45 +64,46 @@ export function followKeys(
   );
 }
 
-/** Writes new keys to a file that does not exist yet, readable by its owner alone. */
+/** Writes new keys to a file that does not exist yet, readable by its owner only. */
 export const writeKeys = (file: string): void =>
   writeFileSync(file, textOf(newKeys()), { mode: 0o600, flag: 'wx' });
 
 /**
- * How many keys of each sort a rotation adds and moves: of those that sign, one for each algorithm.
+ * The number of keys of each type that a rotation adds and moves: for signing, one for each
+ * algorithm.
  */
 const sorts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
 type Sort = keyof typeof sorts;
 
 /**
- * The steps of a rotation, each a change of the keys file that replicas take over by themselves
+ * The steps of a rotation. Each changes the keys file, and replicas reload it
  * (docs/design/operations.md#keys).
  */
 const steps = {
-  /** New keys, last: they are known everywhere before anything is made by them. */
+  /** Appends new keys, so that every replica knows them before one of them is used. */
   add(file: KeysFile): string {
     const fresh = newKeys();
     for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
     file.unused = true;
     return (
-      'added new keys, which nothing is signed or sealed by yet; when every replica has had them ' +
-      'for ten minutes: keys use'
+      'added new keys, not active yet; when every replica has had them for ten minutes, run ' +
+      '"keys use"'
     );
   },
-  /** The last keys come first, once. */
+  /** Moves the last keys to the front, once. */
   use(file: KeysFile): string {
-    if (file.unused === false) return 'the newest keys are in use already: nothing was changed';
+    if (file.unused === false) return 'the newest keys are already active: nothing changed';
     refuseSingle(
       file,
       Object.keys(sorts) as Sort[],
-      'there are no others to use: first add some, with "keys add"',
+      'there are no newer keys: run "keys add" first',
     );
     for (const [sort, count] of Object.entries(sorts) as [Sort, number][])
       file[sort].unshift(...(file[sort].splice(-count) as never[]));
     file.unused = false;
-    return 'the newest keys sign and seal from now on; in 90 days: keys drop';
+    return 'the newest keys are active; in 90 days, run "keys drop"';
   },
-  /** The last keys go, except those that seal: what lives longest was sealed by them. */
+  /** Removes the last keys, except sealing keys: the longest-lived values are sealed with those. */
   drop(file: KeysFile): string {
     refuseUnused(file);
     const going = (['cookies', 'hmac', 'signing'] as const).filter(
@@ -111,16 +112,16 @@ const steps = {
     if (going.length === 0) throw new Error('cannot drop the only key of each type');
     for (const sort of going) file[sort].splice(-sorts[sort]);
     return (
-      'the oldest keys are gone: what they signed is refused; 400 days after they were last ' +
-      'used: keys drop-sealing'
+      'dropped the oldest keys; signatures by them are now invalid; 400 days after their ' +
+      'last use, run "keys drop-sealing"'
     );
   },
-  /** The last sealing key goes. */
+  /** Removes the last sealing key. */
   'drop-sealing'(file: KeysFile): string {
     refuseUnused(file);
-    refuseSingle(file, ['sealing'], 'there is one sealing key: it cannot go');
+    refuseSingle(file, ['sealing'], 'cannot drop the only sealing key');
     file.sealing.pop();
-    return 'the oldest sealing key is gone: what it sealed does not open any more';
+    return 'dropped the oldest sealing key; values sealed with it can no longer be opened';
   },
 } as const;
 
@@ -128,18 +129,18 @@ function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): voi
   if (wanted.some((sort) => file[sort].length <= sorts[sort])) throw new Error(why);
 }
 
-/** The last keys are the oldest only once the newest have come first. */
+/** Throws if the newest keys are still last: then the last keys are not the oldest. */
 function refuseUnused(file: KeysFile): void {
   if (file.unused) throw new Error('the newest keys are not active yet: run "keys use" first');
 }
 
-/** Whether a word is a step of a rotation. */
+/** Reports whether a word names a step of a rotation. */
 export const isStep = (word: string | undefined): word is keyof typeof steps =>
   word !== undefined && Object.hasOwn(steps, word);
 
 /**
- * Takes one step of a rotation: the file is replaced whole. Answers what was done, and what is
- * next.
+ * Applies one step of a rotation and replaces the file atomically. Returns a sentence about the
+ * change and the next step.
  */
 export function rotate(file: string, step: keyof typeof steps): string {
   const keys = read(file);
@@ -159,7 +160,7 @@ export function rotate(file: string, step: keyof typeof steps): string {
 
 const textOf = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
 
-/** The keys of an embedded store: made beside it at the first start. */
+/** Returns the keys of an embedded store. The first start creates them. */
 export function ensureKeys(file: string): Keys {
   if (!existsSync(file)) writeKeys(file);
   return readKeys(file);

@@ -5,7 +5,7 @@ import type { Log } from '../../../observability/log.js';
 import { relyingPartyID } from './rp-id.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** What kinds and the provider may know of the settings. */
+/** Returns the settings that kinds and the provider may use. */
 export async function settingsOf(
   config: Config,
   baseURL: string,

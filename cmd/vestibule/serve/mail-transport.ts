@@ -6,7 +6,7 @@ import type { Log } from '../../../observability/log.js';
 import type { Store } from '../../../registry/store.js';
 import { followedTransport } from './smtp-reloader.js';
 
-/** Where mails go: to the mail server that the settings name, or to the mock mailbox. */
+/** Returns the SMTP transport of the settings, or the mock mailbox. */
 export async function openMail(
   config: Config,
   store: Store,

@@ -25,8 +25,8 @@ interface Manifest {
 }
 
 /**
- * Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left
- * alone otherwise. One sentence for whatever is wrong.
+ * Applies a folder of YAML files like `kubectl apply`: creates objects, patches those whose file
+ * changed, and leaves the others alone. Throws one sentence that names the file.
  */
 export async function applyManifests(
   folder: string,
@@ -45,9 +45,8 @@ export async function applyManifests(
 }
 
 /**
- * What of a folder a first start would refuse, as far as no store is needed: its YAML, and what
- * each object says by the schema of its kind. Whether a Policy's text can be in force is not among
- * it.
+ * Returns the problems of a folder that can be found without a store: its YAML, and each object
+ * against the schema of its kind. Does not check that a Policy's text can become active.
  */
 export function problemsIn(folder: string): string[] {
   const schemas = new Registry(loadable, []);
@@ -92,7 +91,7 @@ function readManifests(file: string): Manifest[] {
     if (document.errors.length > 0)
       throw new Error(
         `--manifests: ${file}: ${document.errors[0]!.message.split('\n')[0]!.replace(/:$/, '')}`,
-      ); // without the lines it is about
+      ); // without the quoted source lines
     const value = document.toJS({ maxAliasCount: 0 }) as {
       apiVersion?: string;
       kind?: string;
@@ -126,7 +125,7 @@ function policySpec({ spec }: Manifest): { cedar: string; description?: string }
   const [odd] = Object.keys(rest);
   if (odd !== undefined) throw new PolicyRefusedError(`unknown field "spec.${odd}"`);
   if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
-    throw new PolicyRefusedError('spec.cedar must be a text, and spec.description another');
+    throw new PolicyRefusedError('spec.cedar and spec.description must be strings');
   return { cedar, ...(description !== undefined && { description }) };
 }
 

@@ -17,7 +17,7 @@ import type { Outbox } from '../../../registry/outbox.js';
 import type { Store } from '../../../registry/store.js';
 import { prefixRange, type Size } from '../../../storage/storage.js';
 
-/** What is asked at a scrape, beside what was counted where it happened. */
+/** The parts that a scrape reads; other metrics are counted where they happen. */
 export interface Observed {
   readonly server: Server;
   readonly store: Store;
@@ -27,7 +27,7 @@ export interface Observed {
   readonly audit: AuditLog | undefined;
 }
 
-/** Opens the metrics port, given back at the stop; its URL. */
+/** Opens the metrics port until the stop, and returns its URL. */
 export async function openMetricsPort(
   config: Config,
   metrics: Metrics,
@@ -48,7 +48,7 @@ export async function openMetricsPort(
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
 }
 
-/** Series that one label tells apart. */
+/** Returns series that differ in one label. */
 const by = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
   [...values].map(([of, value]) => [{ [label]: of } as Record<L, string>, value] as const);
 
@@ -72,7 +72,7 @@ function readServer(metrics: Metrics, { server, audit }: Observed): void {
   metrics.onScrape(metrics.auditErrors, () => by('plugin', [['log', audit?.counts.errors ?? 0]]));
 }
 
-/** Objects and sizes are asked of the store once a minute. */
+/** Objects and sizes are read from the store at most once a minute. */
 function readStore(metrics: Metrics, { store, outbox }: Observed, held: DisposableStack): void {
   const { storage, registry, watchCache } = store;
   const objects = new CachedProbe(() =>
@@ -110,7 +110,7 @@ function readStore(metrics: Metrics, { store, outbox }: Observed, held: Disposab
   });
 }
 
-/** How much of each ceiling of the whole service is spent now. */
+/** Returns the used share of each service-wide limit. */
 async function ceilings({
   networkLimits,
   settings: { limits },

@@ -13,10 +13,10 @@ import type { Storage } from '../../../storage/storage.js';
 type Place = Extract<Config['store'], { type: 'etcd' }>;
 type Reached = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
 
-/** Where the embedded store lies within the data folder. */
+/** Returns the folder of the embedded store inside the data folder. */
 export const embeddedFolder = (dataFolder: string): string => join(dataFolder, 'store');
 
-/** What etcd is reached with; reads its certificates. */
+/** Returns the connection options of etcd; reads its certificates. */
 export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Place): Reached {
   const pem = (name: 'ca' | 'cert', file: string | undefined) =>
     file !== undefined && { [name]: readFileSync(file) };
@@ -30,7 +30,8 @@ export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Plac
 }
 
 /**
- * The private key of etcd's client; throws a ConfigError where anyone on this machine may read it.
+ * Reads the private key of etcd's client certificate. Throws a ConfigError if anyone on this
+ * machine may read it.
  */
 function readKeyFile(file: string): Buffer {
   try {
@@ -43,8 +44,9 @@ function readKeyFile(file: string): Buffer {
 }
 
 /**
- * Has a store connect again whenever its certificates change, and tells of it; while they are wrong,
- * the former stay (docs/design/storage.md#certificates-for-etcd). Gives back how to stop.
+ * Reconnects to etcd when its certificates change, and calls `onRenew`. While the files are
+ * invalid, the former certificates stay in use (docs/design/storage.md#certificates-for-etcd).
+ * Returns a function that stops it.
  */
 export function followCertificates(
   place: Place,
@@ -63,15 +65,15 @@ export function followCertificates(
           return;
         const [, own] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
         if (own && next.key && !own.checkPrivateKey(createPrivateKey(next.key)))
-          throw new Error('the key is not that of the certificate');
+          throw new Error('the private key does not match the certificate');
         now = next;
         storage.renew(next);
         renewed(next);
-        log.info({ files }, 'the certificates for etcd have changed: connecting again');
+        log.info({ files }, 'reloaded the certificates for etcd; reconnecting');
       } catch (error) {
         log.error(
           { err: error, files },
-          'the certificates for etcd have changed and cannot be used; the former stay',
+          'could not reload the certificates for etcd; the former stay in use',
         );
       }
     },
@@ -80,8 +82,8 @@ export function followCertificates(
 }
 
 /**
- * Opens the store that the settings name; certificates for etcd are followed until the stop. Who
- * asks for it closes it.
+ * Opens the store of the settings, and watches etcd's certificates until the stop. The caller
+ * closes the store.
  */
 export async function openStorage(
   { store }: Config,

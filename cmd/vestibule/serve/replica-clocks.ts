@@ -7,8 +7,8 @@ import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
 /**
- * The clocks of other replicas, and whether they have these keys: there are none beside an embedded
- * store.
+ * Starts comparing clocks and keys with other replicas. Returns undefined for an embedded store,
+ * which has one replica.
  */
 export async function followClocks(
   { store }: Config,
@@ -22,6 +22,6 @@ export async function followClocks(
   held.add(() => clocks.stop());
   clocks.start();
   await clocks.written();
-  await refuseOtherKeys(storage, keys); // of two that start at the same time, one at least reads what the other wrote
+  await refuseOtherKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
   return clocks;
 }

@@ -8,13 +8,16 @@ import {
 import { ClusterRefusal, type InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
-/** Where a kube-apiserver says whom extension servers are to believe. */
+/**
+ * The ConfigMap in which kube-apiserver publishes the trusted front proxies for extension API
+ * servers.
+ */
 const path = '/api/v1/namespaces/kube-system/configmaps';
 const name = 'extension-apiserver-authentication';
 
 /**
- * Milliseconds: how long a start waits for the first answer; between tries, from and to; how long
- * one watch goes on.
+ * In milliseconds: how long a start waits for the first list, the smallest and largest backoff, and
+ * how long one watch lasts.
  */
 const times = { start: 10_000, least: 500, most: 30_000, watch: 240_000 };
 
@@ -28,8 +31,8 @@ interface Event {
 }
 
 /**
- * Front proxies by ConfigMap kube-system/extension-apiserver-authentication: listed, then watched,
- * for as long as this process runs. What it says wrongly, or no longer, leaves the former in force
+ * Trusted front proxies from ConfigMap kube-system/extension-apiserver-authentication, listed and
+ * then watched. Invalid or missing data leaves the former trust in place
  * (docs/design/kubernetes.md#front-proxy).
  */
 export class ClusterTrust implements TrustSource {
@@ -42,7 +45,7 @@ export class ClusterTrust implements TrustSource {
   #found: () => void = () => {};
   #current: ProxyTrust | undefined;
   #said = '';
-  /** How far it has been followed; undefined where it has to be listed (again). */
+  /** Where the watch continues; undefined if a list is needed first. */
   #version: string | undefined;
   #tries = 0;
   #isLost = false;
@@ -105,7 +108,7 @@ export class ClusterTrust implements TrustSource {
     else
       this.#log.warn(
         { configMap: `kube-system/${name}` },
-        'the cluster does not say which front proxies are believed',
+        'the ConfigMap of trusted front proxies does not exist',
       );
     this.#version = list.metadata.resourceVersion;
     this.#found();
@@ -135,7 +138,7 @@ export class ClusterTrust implements TrustSource {
     if (type === 'DELETED')
       this.#log.warn(
         { configMap: `kube-system/${name}` },
-        'the cluster no longer says which front proxies are believed; the former are, until it does',
+        'the ConfigMap of trusted front proxies was deleted; the former trust stays in use',
       );
     else if (type !== 'BOOKMARK' && object.metadata.name === name) this.#take(object);
     this.#version = object.metadata.resourceVersion;
@@ -155,13 +158,13 @@ export class ClusterTrust implements TrustSource {
     } catch (error) {
       return this.#log.warn(
         { err: error, configMap: `kube-system/${name}` },
-        'what the cluster says of front proxies cannot be used; the former stays',
+        'the ConfigMap of trusted front proxies is invalid; the former trust stays in use',
       );
     }
     for (const changed of this.#changed) changed();
     this.#log.info(
       { allowedNames: this.#current.allowedNames, authorities: this.#current.certificates.length },
-      'believing the front proxies that the cluster names',
+      'trusted front proxies changed',
     );
   }
 
@@ -174,17 +177,17 @@ export class ClusterTrust implements TrustSource {
         : '';
     this.#log.warn(
       { reason: `${error.message}${why}` },
-      'the cluster cannot be asked which front proxies are believed; trying again, what was known holds',
+      'could not read the ConfigMap of trusted front proxies; retrying, the former trust stays in use',
     );
   }
 
   #regain(): void {
-    if (this.#isLost) this.#log.info('the cluster says again which front proxies are believed');
+    if (this.#isLost) this.#log.info('reading the ConfigMap of trusted front proxies works again');
     this.#isLost = false;
   }
 }
 
-/** What the ConfigMap says, lists being JSON in strings. */
+/** Parses the ConfigMap, whose lists are JSON in strings. */
 function trustIn(data: Readonly<Record<string, string>>): ProxyTrust {
   const authorities = data['requestheader-client-ca-file'];
   if (!authorities) throw new Error('requestheader-client-ca-file is missing');

@@ -9,18 +9,15 @@ export interface Pair {
 
 const days = 86_400_000;
 
-/**
- * How long a certificate that is made here is good for, in milliseconds: as long as
- * kube-apiserver's own.
- */
+/** The lifetime of a generated certificate in milliseconds, the same as kube-apiserver's own. */
 export const lifetime = 365 * days;
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
- * Makes a certificate for these host names and addresses that proves itself (RFC 5280 §4.1), good
- * from a day before `now` (clocks differ) for a year after: anyone who trusts it trusts it for these
- * names and for nothing it might sign. What makes it is loaded here, since few starts need it.
+ * Makes a self-signed certificate for these host names and addresses (RFC 5280 §4.1), valid from a
+ * day before `now`, since clocks differ, for a year after. It is no CA: trusting it trusts only
+ * these names. The library is loaded here, because few starts need it.
  */
 export async function makeCertificate(names: readonly string[], now: number): Promise<Pair> {
   const x509 = await import('@peculiar/x509');

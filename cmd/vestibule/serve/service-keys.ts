@@ -8,14 +8,11 @@ import type { Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** Where the keys are: beside the embedded store where nothing else is said. */
+/** Returns the keys file of the settings, by default beside the embedded store. */
 export const keysFileOf = ({ keysFile, store }: Config): string =>
   keysFile ?? join((store as { directory: string }).directory, 'keys.json');
 
-/**
- * Refuses keys that are not those of the store; their file, where there is one, is followed until
- * the stop.
- */
+/** Checks that the keys belong to the store, and watches their file, if any, until the stop. */
 export async function useKeys(
   keys: Keys,
   file: string | undefined,

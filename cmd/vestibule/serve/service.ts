@@ -47,38 +47,40 @@ import { openAudit } from './audit-log.js';
 /** A running service. */
 export interface Service {
   readonly baseURL: string;
-  /** The address it listens on. */
+  /** The address that the service listens on. */
   readonly url: string;
-  /** The one it serves TLS on, where it does. */
+  /** The address of the TLS port, if `--secure-port` is set. */
   readonly secureURL?: string;
-  /** The one of the metrics port, where there is one. */
+  /** The address of the metrics port, if there is one. */
   readonly metricsURL?: string;
   readonly store: Store;
   /**
-   * What was counted since the start, by name: `policy.…` of the decisions, else the provider's
-   * events; for anyone who measures.
+   * Returns the counts since the start by name: `policy.…` for decisions, otherwise the provider's
+   * events. For tests and benchmarks.
    */
   counts(): ReadonlyMap<string, number>;
-  /** Opens the audit log again: its file may have been renamed. */
+  /** Reopens the audit log after its file was renamed. */
   reopen(): Promise<void>;
-  /** Graceful: unready at once, requests finished, watches ended, the store closed. */
+  /**
+   * Stops gracefully: turns unready at once, finishes requests, ends watches and closes the store.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * What a start may be given instead of making it; a storage is closed with the service, or where it
- * does not come up.
+ * Parts that a caller provides instead of the settings. A provided storage is closed with the
+ * service, or when the start fails.
  */
 interface Given {
   readonly storage?: Storage;
   readonly keys?: Keys;
-  /** Where a pod's service account is. */
+  /** The directory of a pod's service account. */
   readonly serviceAccount?: string;
 }
 
 /**
- * Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when
- * ready. A start that fails leaves nothing open.
+ * Opens the store, wires kinds, policy, provider and pages, and listens; resolves when the service
+ * is ready. A start that fails leaves nothing open.
  */
 export async function startService(
   config: Config,
@@ -93,20 +95,20 @@ export async function startService(
     await held
       .release()
       .catch((failure) =>
-        log.error({ err: failure }, 'a start that failed could not give everything back'),
+        log.error({ err: failure }, 'cleanup after a failed start was incomplete'),
       );
     throw error;
   }
 }
 
-/** What a start goes by, and what it has taken so far. */
+/** The inputs of a start, and what it has opened so far. */
 interface StartContext {
   readonly config: Config;
   readonly log: Log;
   readonly folder: string;
   readonly given: Given;
   readonly held: DisposableStack;
-  /** What is made later than those that refer to it. */
+  /** Parts that are created after the parts that refer to them. */
   readonly links: Links;
 }
 
@@ -140,7 +142,7 @@ async function start(context: StartContext): Promise<Service> {
   return serve(context, base, core, provider, clocks, server);
 }
 
-/** Opens what everything stands on; rules of the policy are read meanwhile. */
+/** Opens what every other part needs. The policy engine loads in the background. */
 async function openBase({ config, log, given, held, links }: StartContext) {
   if (given.storage) held.add(() => given.storage!.close());
   const proxyTrust = trustFor(config, log, given, held);
@@ -159,7 +161,7 @@ async function openBase({ config, log, given, held, links }: StartContext) {
     evaluations: metrics?.policyEvaluation,
   });
   engine.catch(() => {
-    /* thrown where it is awaited */
+    /* The error is thrown where the promise is awaited. */
   });
   const audit = openAudit(config.auditLogPath, log, held);
   const storage = given.storage ?? (await openStorage(config, log, held, metrics));
@@ -169,7 +171,7 @@ async function openBase({ config, log, given, held, links }: StartContext) {
   return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
 
-/** Puts registry, watch cache, keys and policy together as a store, and starts the watch cache. */
+/** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */
 async function openStore(
   context: StartContext,
   { registry, engine, storage, baseURL, ...base }: Base,
@@ -194,7 +196,7 @@ async function openStore(
   return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
 }
 
-/** Starts the indexes over what is stored, and makes the provider. */
+/** Starts the indexes over stored objects, and creates the provider. */
 async function openProvider(
   { config, log, held, links }: StartContext,
   { storage, metrics }: Base,
@@ -226,7 +228,7 @@ async function openProvider(
   return provider;
 }
 
-/** Registers who carries out what commits leave to be done. */
+/** Registers the workers that process outbox rows. */
 async function registerWorkers(
   { config, log, held }: StartContext,
   { metrics }: Base,
@@ -243,7 +245,7 @@ async function registerWorkers(
     outbox.register(worker);
 }
 
-/** Brings the policy into force, and what manifests say. */
+/** Activates the policy, then applies the manifests. */
 async function startPolicy(
   { config, held }: StartContext,
   { store, policy }: Core,
@@ -290,7 +292,7 @@ function createServer(
   });
 }
 
-/** Listens, then starts what works behind the answers; the stop goes the other way round. */
+/** Listens, then starts the background work. A stop runs in the reverse order. */
 async function serve(
   { config, log, held }: StartContext,
   { registry, metrics, audit, storage, proxyTrust, baseURL, port }: Base,
@@ -299,7 +301,7 @@ async function serve(
   clocks: ClockSkew | undefined,
   server: Server,
 ): Promise<Service> {
-  const watched = held.child(); // whoever looks sees the stop, too
+  const watched = held.child(); // Closes last, so that scrapes see the shutdown too.
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
   const stopping = { delay: 0, warmed: Promise.resolve() };
@@ -345,7 +347,7 @@ const countsOf = (
     ...provider.counts,
   ]);
 
-/** Three indexes, kept up with their kinds until the stop. */
+/** Starts three indexes; they follow their kinds until the stop. */
 async function follow(
   groups: Memberships,
   suppliers: Suppliers,
@@ -361,7 +363,7 @@ async function follow(
   await Promise.all([groups.start(), suppliers.start()]);
 }
 
-/** Which front proxies are believed, followed until the stop. */
+/** Starts following which front proxies are trusted, if any are configured. */
 function trustFor(
   { frontProxy }: Config,
   log: Log,
@@ -373,7 +375,7 @@ function trustFor(
   return followed;
 }
 
-/** Gets ready, behind the first requests, what would make one of the next ones wait. */
+/** Prepares after the first requests what would delay a later one. */
 const warm = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {

@@ -5,7 +5,7 @@ import type { DisposableStack } from './disposables.js';
 import type { Log } from '../../../observability/log.js';
 import { ownNames, tlsFiles, TLSFiles } from './tls-certificates.js';
 
-/** Where a service is served. */
+/** The addresses that a service listens on. */
 export interface Serving {
   readonly url: string;
   readonly secureURL?: string;
@@ -14,8 +14,7 @@ export interface Serving {
 }
 
 /**
- * Opens the port, and the one for TLS where the settings name it; the files that it is served with
- * are followed until the stop.
+ * Opens the port and, if configured, the TLS port. Certificate files are watched until the stop.
  */
 export async function listen(
   { bindAddress, secure, store }: Config,
@@ -38,15 +37,15 @@ export async function listen(
   );
   held.add(() => identity.stop());
   const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
-  await begun; // meanwhile whoever asks is told to come back
+  await begun; // Until then, requests get a 503.
   return { url, secureURL, certificate: () => identity.cert };
 }
 
-/** The URL of an address that is listened on. */
+/** Returns the URL of a listening address. */
 export const urlOf = (scheme: string, { family, address, port }: AddressInfo): string =>
   `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** A port that is free at this moment. */
+/** Returns a port that is free at this moment. */
 export async function freePort(address: string): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -4,7 +4,10 @@ import type { Transport } from '../../../mail/message.js';
 import type { Log } from '../../../observability/log.js';
 import { readSecretFile } from '../options/secret-file.js';
 
-/** A way to send mail with how many it is sending; it is closed once it is left and sends none. */
+/**
+ * A transport with the number of mails that it is sending. A replaced transport is closed when that
+ * is 0.
+ */
 interface Way {
   readonly transport: Transport;
   sending: number;
@@ -12,8 +15,8 @@ interface Way {
 }
 
 /**
- * Sends mail by the server that a file names now: taken over as it changes, while what is under way
- * ends by the former; where it cannot be used, the former stays
+ * Returns a transport to the server whose URL a file holds. When the file changes, new mails use
+ * the new server and running ones finish on the former; an invalid file changes nothing
  * (docs/design/operations.md#watched-files).
  */
 export function followedTransport(
@@ -29,7 +32,7 @@ export function followedTransport(
       one.transport
         .close()
         .catch((error: unknown) =>
-          log.warn({ err: error }, 'connections to the former mail server could not be closed'),
+          log.warn({ err: error }, 'closing connections to the former mail server failed'),
         );
   };
   const stop = followFiles(
@@ -45,11 +48,11 @@ export function followedTransport(
         now = next;
         former.left = true;
         closeIdle(former);
-        log.info({ file }, 'the mail server has changed: mail goes to the one that the file names');
+        log.info({ file }, 'reloaded the mail server URL');
       } catch (error) {
         log.error(
           { err: error, file },
-          'the file of the mail server has changed and cannot be used; mail goes to the former',
+          'could not reload the mail server URL; the former mail server stays in use',
         );
       }
     },

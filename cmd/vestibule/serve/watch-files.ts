@@ -2,13 +2,13 @@ import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Log } from '../../../observability/log.js';
 
-/** For how long files are left at rest before they are looked at, in milliseconds. */
+/** Milliseconds without a change before the files are read. */
 const rest = 100;
 
 /**
- * Calls back whenever anything has moved beside these files and has come to rest: their folders are
- * watched, where Kubernetes swaps a link (docs/design/operations.md#watched-files). Gives back how
- * to stop.
+ * Calls `changed` after changes beside these files have settled. Watches their folders, because
+ * Kubernetes swaps a symlink there (docs/design/operations.md#watched-files). Returns a function
+ * that stops it.
  */
 export function followFiles(files: readonly string[], changed: () => void, log: Log): () => void {
   const stopping = new AbortController();
@@ -21,7 +21,10 @@ export function followFiles(files: readonly string[], changed: () => void, log: 
   };
   for (const folder of new Set(files.map((file) => dirname(file))))
     watch(folder, { signal: stopping.signal, persistent: false }, moved).on('error', (error) =>
-      log.error({ err: error, folder }, 'files in this folder are not followed any more'),
+      log.error(
+        { err: error, folder },
+        'watching this folder failed; changes to its files are ignored',
+      ),
     );
   return () => {
     stopping.abort();

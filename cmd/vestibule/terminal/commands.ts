@@ -1,17 +1,17 @@
 import type { FlagName } from './flags.js';
 
 /**
- * One word of the command: how it is written, what it is for, which flags it takes (some with a
- * meaning of its own), what may be typed after it.
+ * One subcommand: its usage, description and flags (some with a description of their own), and its
+ * arguments for completion.
  */
 export interface Word {
   readonly usage: string;
   readonly about: string;
   readonly flags?: readonly (FlagName | readonly [name: FlagName, about: string])[];
-  /** What the arguments are, for completion. */
+  /** The type of the arguments, for completion. */
   readonly takes?: 'objects' | 'type' | 'word' | readonly string[];
   readonly examples?: readonly string[];
-  /** Answered without a service. */
+  /** Runs without a service. */
   readonly local?: true;
 }
 
@@ -28,11 +28,11 @@ const store = [
 ] as const;
 const output = (formats: string) => ['output', formats] as const;
 
-/** Every word, in the order in which help lists them. */
+/** Every subcommand, in the order of the help text. */
 export const words: Readonly<Record<string, Word>> = {
   serve: {
     usage: 'serve [settings]',
-    about: 'runs the service; its settings are in docs/reference/configuration.md',
+    about: 'runs the service; docs/reference/configuration.md lists its settings',
     flags: ['config'],
     examples: ['serve --config vestibule.yaml'],
     local: true,
@@ -40,7 +40,7 @@ export const words: Readonly<Record<string, Word>> = {
   config: {
     usage: 'config check|schema [settings]',
     about:
-      'reads settings as serve does and prints each with its source, or prints the JSON Schema of a file of them',
+      'checks settings as serve does and prints each with its source, or prints the JSON Schema of the configuration file',
     takes: ['check', 'schema'],
     flags: ['config', output('yaml or json')],
     examples: ['config check --config vestibule.yaml', 'config schema > vestibule.schema.json'],
@@ -48,14 +48,14 @@ export const words: Readonly<Record<string, Word>> = {
   },
   keys: {
     usage: 'keys new|add|use|drop|drop-sealing FILE',
-    about: 'makes the keys that replicas share, or takes one step of changing them',
+    about: 'creates the keys that replicas share, or runs one step of a rotation',
     takes: ['new', 'add', 'use', 'drop', 'drop-sealing'],
     examples: ['keys new keys.json', 'keys add keys.json'],
     local: true,
   },
   snapshot: {
     usage: 'snapshot save|restore FILE [flags]',
-    about: 'saves what a store holds, or makes a store of what was saved',
+    about: 'saves a store to a file, or restores it into an empty store',
     takes: ['save', 'restore'],
     flags: [...store, 'revoke-since'],
     examples: [
@@ -68,44 +68,44 @@ export const words: Readonly<Record<string, Word>> = {
   },
   epoch: {
     usage: 'epoch raise [flags]',
-    about:
-      'ends every session, code, link and token that a store knows, once it was restored by other means',
+    about: 'ends every session, code, link and token of a store that was restored with other tools',
     takes: ['raise'],
     flags: [...store, 'yes'],
     examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'],
     local: true,
   },
-  policy: { usage: 'policy', about: 'prints the policy this release comes with', local: true },
+  policy: { usage: 'policy', about: 'prints the default policy of this release', local: true },
   version: { usage: 'version', about: 'prints the release', local: true },
   login: {
     usage: 'login URL [flags]',
-    about: 'signs in by a code that is confirmed in a browser',
-    flags: [
-      ['context', 'what to call this sign-in; the host unless told'],
-      'certificate-authority',
-    ],
+    about: 'signs in with a code that you confirm in a browser',
+    flags: [['context', 'name of this sign-in, the host by default'], 'certificate-authority'],
     examples: ['login https://id.example.com'],
   },
-  logout: { usage: 'logout [flags]', about: 'ends that sign-in', flags: ['context'] },
+  logout: {
+    usage: 'logout [flags]',
+    about: 'signs out and removes the tokens',
+    flags: ['context'],
+  },
   whoami: { usage: 'whoami [flags]', about: 'prints who is signed in', flags: ['context'] },
   kubeconfig: {
     usage: 'kubeconfig [flags]',
-    about: 'writes what kubectl needs to be signed in as you',
+    about: 'writes a kubeconfig that signs kubectl in as you',
     flags: [
       'filename',
       'context',
-      ['server', 'the https address of the API, where it is not the one signed in at'],
+      ['server', 'https address of the API, if it differs from the one that you signed in to'],
       'certificate-authority',
     ],
   },
   credential: {
     usage: 'credential [flags]',
-    about: 'prints a token for kubectl, which asks for it by itself',
+    about: 'prints a token; kubectl runs this by itself',
     flags: ['context'],
   },
   get: {
     usage: 'get TYPE [NAME...] [flags]',
-    about: 'prints objects, as a table unless told',
+    about: 'prints objects, as a table by default',
     takes: 'objects',
     flags: [
       ...shown,
@@ -125,14 +125,14 @@ export const words: Readonly<Record<string, Word>> = {
   },
   watch: {
     usage: 'watch TYPE [NAME] [flags]',
-    about: 'prints objects, then what changes, until interrupted',
+    about: 'prints objects, then changes until interrupted',
     takes: 'objects',
     flags: [...shown, ...chosen, 'output-watch-events', ...place],
     examples: ['watch policydecisions', 'watch account/~ -o json'],
   },
   create: {
     usage: 'create -f FILE [flags]',
-    about: 'creates what a file of YAML or Cedar holds, or tries it',
+    about: 'creates the objects of a YAML or Cedar file, or checks them',
     flags: ['filename', 'dry-run', output('json or yaml'), 'context'],
     examples: ['create -f rules.cedar --dry-run=server'],
   },
@@ -168,7 +168,7 @@ export const words: Readonly<Record<string, Word>> = {
   },
   'api-resources': {
     usage: 'api-resources [flags]',
-    about: 'prints what types there are',
+    about: 'prints the resource types',
     flags: [output('name or wide'), 'verbs', 'no-headers', ...place],
   },
   explain: {
@@ -180,23 +180,28 @@ export const words: Readonly<Record<string, Word>> = {
   },
   healthcheck: {
     usage: 'healthcheck [flags]',
-    about: 'asks a service whether it is ready and who it is',
+    about: 'checks that a service is ready, and its issuer',
     flags: ['url', 'issuer', 'certificate-authority'],
     examples: ['healthcheck --url https://id.example.com'],
   },
   completion: {
     usage: 'completion bash|zsh|fish',
-    about: 'prints a script that completes words, types and names',
+    about: 'prints a script that completes subcommands, types and names',
     takes: ['bash', 'zsh', 'fish'],
     examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'],
   },
-  help: { usage: 'help [WORD]', about: 'says how a word is used', takes: 'word', local: true },
+  help: {
+    usage: 'help [COMMAND]',
+    about: 'prints the usage of a subcommand',
+    takes: 'word',
+    local: true,
+  },
 };
 
-/** Asked by the scripts of `completion`, not by people. */
+/** The subcommand of the completion scripts; not in the help text. */
 export const hidden = '__complete';
 
-/** The names of a word's flags. */
+/** Returns the names of a subcommand's flags. */
 export const flagsOf = ({ flags = [] }: Word): FlagName[] => [
   ...flags.map((one) => (typeof one === 'string' ? one : one[0])),
   'help',

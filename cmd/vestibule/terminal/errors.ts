@@ -1,7 +1,7 @@
 import { program } from './program-name.js';
 
 /**
- * What ends a command: said in a line or two on standard error. Exit codes: 1 refused, failed or
+ * An error that ends the command with a message on standard error. Exit codes: 1 refused, failed or
  * unreachable; 2 wrong usage (docs/design/operations.md#command).
  */
 export class CommandError extends Error {
@@ -14,19 +14,19 @@ export class CommandError extends Error {
   }
 }
 
-/** A sign-in that has ended: another one helps. */
+/** The sign-in has ended; a new one is needed. */
 export class SignedOut extends CommandError {
   constructor() {
-    super(`you are not signed in any more: ${program} login`);
+    super(`your sign-in has ended: ${program} login`);
   }
 }
 
-/** What is said as kubectl says it, without our name before it. */
+/** An error that is printed exactly as kubectl prints it, without the program name. */
 export class Told extends CommandError {
   override readonly name = 'Told';
 }
 
-/** What a service refuses, by the HTTP status it answered with. */
+/** A Status of the service, with its HTTP status. */
 export class ApiRefusalError extends Told {
   readonly status: number;
 
@@ -37,8 +37,8 @@ export class ApiRefusalError extends Told {
 }
 
 /**
- * Does all of it, whatever fails in between; then ends with every failure, a line each. Anything
- * that is not a Failure ends it at once.
+ * Runs `work` for every item even if some are refused, then throws all refusals, one a line. Any
+ * other error is thrown at once.
  */
 export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const failures: CommandError[] = [];
