@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandError, Told } from './terminal/errors.js';
-import { helpOn, overview } from './terminal/help.js';
-import { plain } from './terminal/output.js';
-import { called, program } from './terminal/program-name.js';
-import { hidden, words } from './terminal/commands.js';
+import { CommandError, KubectlStyleError } from './terminal/errors.js';
+import { subcommandHelp, overview } from './terminal/help.js';
+import { stripControls } from './terminal/output.js';
+import { invokedAs, program } from './terminal/program-name.js';
+import { completeCommand, subcommands } from './terminal/commands.js';
 import type { ConfigError } from './options/config.js';
 
 /**
@@ -24,19 +24,30 @@ const root = dirname(fileURLToPath(import.meta.url)).replace(
  * loads the service.
  */
 export async function main(args: readonly string[]): Promise<void> {
-  const [word, ...rest] = called === 'kubectl_complete-vestibule' ? [hidden, ...args] : args;
-  if (word === 'help' || word === '--help' || word === '-h') return help(rest[0]);
-  if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local))
-    return (await import('./client/run.js')).run(word, rest, process.env);
-  if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!))
-    return help(word);
-  if (word === 'serve') return serve(rest);
-  if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
-  if (word === 'snapshot' || word === 'epoch')
-    return (await import('./admin/snapshot.js'))[word](rest, process.env);
-  if (word === 'config') return (await import('./admin/config-check.js')).config(rest, process.env);
-  if (word === 'policy') return printPolicy();
-  if (word === 'version')
+  const [subcommand, ...rest] =
+    invokedAs === 'kubectl_complete-vestibule' ? [completeCommand, ...args] : args;
+  if (subcommand === 'help' || subcommand === '--help' || subcommand === '-h') return help(rest[0]);
+  if (
+    subcommand === completeCommand ||
+    (subcommand !== undefined &&
+      Object.hasOwn(subcommands, subcommand) &&
+      !subcommands[subcommand]!.isLocal)
+  )
+    return (await import('./client/run.js')).run(subcommand, rest, process.env);
+  if (
+    subcommand !== undefined &&
+    Object.hasOwn(subcommands, subcommand) &&
+    ['--help', '-h'].includes(rest[0]!)
+  )
+    return help(subcommand);
+  if (subcommand === 'serve') return serve(rest);
+  if (subcommand === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
+  if (subcommand === 'snapshot' || subcommand === 'epoch')
+    return (await import('./admin/snapshot.js'))[subcommand](rest, process.env);
+  if (subcommand === 'config')
+    return (await import('./admin/config-check.js')).config(rest, process.env);
+  if (subcommand === 'policy') return printPolicy();
+  if (subcommand === 'version')
     return void process.stdout.write(
       `${(await import('../../observability/build-info.js')).release}\n`,
     );
@@ -46,16 +57,18 @@ export async function main(args: readonly string[]): Promise<void> {
 
 /** Runs `vestibule keys new FILE`, or a step of a rotation. */
 async function keys(step: string, file: string): Promise<void> {
-  const { isStep, rotate, writeKeys } = await import('./serve/keys-file.js');
-  if (step === 'new') return writeKeys(file);
-  if (!isStep(step)) throw new CommandError(`usage: ${program} ${words['keys']!.usage}`, 2);
+  const { isStep, rotate, writeNewKeys } = await import('./serve/keys-file.js');
+  if (step === 'new') return writeNewKeys(file);
+  if (!isStep(step)) throw new CommandError(`usage: ${program} ${subcommands['keys']!.usage}`, 2);
   process.stdout.write(`${rotate(file, step)}\n`);
 }
 
-function help(word: string | undefined): void {
-  if (word !== undefined && !Object.hasOwn(words, word))
-    throw new CommandError(`unknown subcommand ${JSON.stringify(word)}: ${program} help`, 2);
-  process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
+function help(subcommand: string | undefined): void {
+  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
+    throw new CommandError(`unknown subcommand ${JSON.stringify(subcommand)}: ${program} help`, 2);
+  process.stdout.write(
+    subcommand === undefined ? overview() : subcommandHelp(subcommands[subcommand]!),
+  );
 }
 
 async function printPolicy(): Promise<void> {
@@ -77,7 +90,7 @@ async function serve(args: readonly string[]): Promise<void> {
   ]);
   const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, bufferedStream(process.stderr), config.loggingFormat);
-  if (config.store.type === 'embedded') keepCompiled(config.store.directory);
+  if (config.store.type === 'embedded') enableCompileCache(config.store.directory);
   let reopen = async (): Promise<void> => {
     /* The audit log is not open yet. */
   };
@@ -90,11 +103,11 @@ async function serve(args: readonly string[]): Promise<void> {
   const { startService } = await import('./serve/service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();
-  let stopping = false;
+  let isStopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
+      if (isStopping) process.exit(1);
+      isStopping = true;
       service
         .stop()
         .then(() =>
@@ -120,7 +133,7 @@ async function serve(args: readonly string[]): Promise<void> {
  * Keeps compiled code between starts if Node can (22.1 and later). It is in the store's own folder,
  * because anyone who can write there could run any code.
  */
-function keepCompiled(directory: string): void {
+function enableCompileCache(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(
     join(directory, 'compiled'),
@@ -136,7 +149,9 @@ export function report(error: unknown): void {
     ? error.problems
     : [error instanceof Error ? error.message : String(error)];
   for (const line of lines)
-    process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
+    process.stderr.write(
+      `${error instanceof KubectlStyleError ? '' : `${program}: `}${stripControls(line)}\n`,
+    );
   process.exit(exitCodeOf(error));
 }
 

@@ -299,7 +299,7 @@ test('a path that cannot be written stops the start, and so do settings that are
         'a@example.test',
       ],
       {},
-    ).shown,
+    ).displayed,
   ).toMatchObject({ 'smtp-url': '***', 'data-dir': 'x' });
 });
 

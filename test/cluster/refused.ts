@@ -182,7 +182,7 @@ export const refused: readonly (readonly [what: string, values: object, sentence
   [
     'one port twice',
     { ...etcd, tls: { enabled: true, existingSecret: 'tls' }, service: { port: 443 } },
-    'service.port and service.securePort must differ',
+    'service.port and service.securePort are the same: give two',
   ],
   [
     'aggregation with one replica',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { makeCertificate } from '../support/issue-certificate.js';
 import { limitSettings } from '../../registry/limit-settings.js';
-import { keyOf, settings } from '../../cmd/vestibule/options/flags.js';
+import { settingKey, settings } from '../../cmd/vestibule/options/flags.js';
 import { Following, stopFollowing, vestibule, type Ran } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 import { exchange } from '../support/tab.js';
@@ -76,7 +76,7 @@ test('check prints every setting that has a value with its source, so that it ca
   const expected = [
     ...settings
       .filter(({ limit }) => limit === undefined)
-      .map(({ flag }) => keyOf(flag))
+      .map(({ flag }) => settingKey(flag))
       .filter((key) => Object.hasOwn(again, key)),
     'limits',
   ];
@@ -178,12 +178,14 @@ test('check says what a start would say of files, all of it at once, and exits w
   ).toEqual([
     `--keys-file: ${keys} is not a keys file; make one with "vestibule keys new FILE"`,
     `--tls-private-key-file: ${key} is not the key of the certificate in ${cert}`,
-    expect.stringMatching(/^--requestheader-client-ca-file: .*tls\.key is of no use: /),
+    expect.stringMatching(/^--requestheader-client-ca-file: .*tls\.key cannot be used: /),
     `--etcd-cafile: ${key} is not a certificate in PEM`,
     `--etcd-keyfile: ${key} is not the key of the certificate in ${cert}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: .*spec\.displayName/),
     expect.stringMatching(/^--manifests: .*b\.yaml: .*spec\.membrs/),
-    expect.stringMatching(/^--manifests: .*c\.yaml: spec\.cedar must be a text/),
+    expect.stringMatching(
+      /^--manifests: .*c\.yaml: spec\.cedar and spec\.description must be strings/,
+    ),
   ]);
   writeFileSync(first!, 'a: [');
   expect(
@@ -271,7 +273,7 @@ test('the two words say how they are used, and are completed', async () => {
   expect(await vestibule(['config', 'check', '-o', 'table', '--mock-mail'], {})).toEqual({
     code: 2,
     out: '',
-    error: 'vestibule: -o takes yaml or json\n',
+    error: 'vestibule: -o must be yaml or json\n',
   });
   const help = await vestibule(['help', 'config'], {});
   expect(help.out).toContain('vestibule config check|schema [settings]');

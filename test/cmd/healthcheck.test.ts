@@ -66,7 +66,7 @@ test('a service that is ready and is who it should be is well', async () => {
 
 test('one that is somebody else is not', async () => {
   expect(await healthcheck('--url', service.url, '--issuer', 'https://id.example.com')).toEqual(
-    failure(`${service.url} says that it is ${service.baseURL}, not https://id.example.com`),
+    failure(`${service.url} has the issuer ${service.baseURL}, not https://id.example.com`),
   );
 });
 
@@ -103,7 +103,7 @@ test('one that does not say who it is, or leads elsewhere, is not well', async (
   });
   expect(await healthcheck('--url', astray)).toEqual(
     failure(
-      `${astray} is ${issuer}, but names elsewhere its token_endpoint: https://id.example.com.evil.test/token`,
+      `${astray} has the issuer ${issuer}, but its token_endpoint is elsewhere: https://id.example.com.evil.test/token`,
     ),
   );
 });

@@ -285,7 +285,7 @@ test('what is wrong is said with the exit code that goes with it', async () => {
   );
   expect(await wrong({ VESTIBULE_CONFIG: plain }, 'kubeconfig')).toEqual([
     2,
-    expect.stringMatching(/kubectl sends no token to http:\/\/localhost:1: give the https address/),
+    expect.stringMatching(/kubectl sends no token to http:\/\/localhost:1: set the https address/),
   ]);
   expect(
     await wrong(

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError } from '../terminal/errors.js';
-import { makeFolder, putFile } from '../terminal/files.js';
+import { makeFolder, writeFileAtomically } from '../terminal/files.js';
 import { program } from '../terminal/program-name.js';
 
 /** A service that this command is signed in to. */
@@ -28,7 +28,7 @@ export interface Contexts {
  * In milliseconds: how long to wait for another command's lock, the age of a lock whose holder must
  * have died (no request takes so long), and the pause between tries.
  */
-const lock = { patience: 30_000, stale: 300_000, pause: 50 };
+const lockTimesMs = { wait: 30_000, stale: 300_000, pause: 50 };
 
 /**
  * Returns the path of the file of sign-ins; VESTIBULE_CONFIG overrides it
@@ -47,15 +47,15 @@ export function readContexts(file: string): Contexts {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
     throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
   }
-  const held = parsed(text);
-  if (typeof held?.contexts !== 'object' || held.contexts === null)
+  const contexts = parseContexts(text);
+  if (typeof contexts?.contexts !== 'object' || contexts.contexts === null)
     throw new CommandError(
       `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file`,
     );
-  return held;
+  return contexts;
 }
 
-function parsed(text: string): Contexts | undefined {
+function parseContexts(text: string): Contexts | undefined {
   try {
     return JSON.parse(text) as Contexts;
   } catch {
@@ -81,12 +81,12 @@ export function findContext(
 /**
  * The running change, if any. It may have used up a refresh token whose successor is not saved yet.
  */
-let underWay: Promise<unknown> = Promise.resolve();
+let runningChange: Promise<unknown> = Promise.resolve();
 
 /** Resolves when no change of this process is running, after five seconds at most. */
 export const settled = (): Promise<unknown> =>
   Promise.race([
-    underWay,
+    runningChange,
     new Promise((resolve) => {
       setTimeout(resolve, 5_000);
     }),
@@ -97,48 +97,48 @@ export function changeContexts<T>(
   file: string,
   change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
 ): Promise<T> {
-  const changed = changeAlone(file, change);
-  underWay = changed.catch(() => {});
+  const changed = changeLocked(file, change);
+  runningChange = changed.catch(() => {});
   return changed;
 }
 
-async function changeAlone<T>(
+async function changeLocked<T>(
   file: string,
   change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
 ): Promise<T> {
   makeFolder(file);
-  const release = await take(`${file}.lock`);
+  const release = await acquireLock(`${file}.lock`);
   try {
     const { after, result } = await change(readContexts(file));
-    putFile(file, `${JSON.stringify(after, null, 2)}\n`);
+    writeFileAtomically(file, `${JSON.stringify(after, null, 2)}\n`);
     return result;
   } finally {
     release();
   }
 }
 
-async function take(path: string): Promise<() => void> {
-  const own = randomUUID();
-  for (const end = Date.now() + lock.patience; ; ) {
+async function acquireLock(path: string): Promise<() => void> {
+  const id = randomUUID();
+  for (const deadline = Date.now() + lockTimesMs.wait; ; ) {
     try {
-      writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
+      writeFileSync(path, id, { flag: 'wx', mode: 0o600 });
       return () => {
-        if (holder(path) === own) rmSync(path, { force: true });
+        if (lockHolder(path) === id) rmSync(path, { force: true });
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new CommandError(`${path} cannot be created: ${(error as Error).message}`);
     }
-    if (isStale(path)) setAside(path, own);
-    else if (Date.now() > end)
+    if (isStale(path)) moveAside(path, id);
+    else if (Date.now() > deadline)
       throw new CommandError(`another command holds ${path}; remove it if none is running`);
     await new Promise((resolve) => {
-      setTimeout(resolve, lock.pause);
+      setTimeout(resolve, lockTimesMs.pause);
     });
   }
 }
 
-const holder = (path: string): string | undefined => {
+const lockHolder = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -147,18 +147,18 @@ const holder = (path: string): string | undefined => {
 };
 
 /** Moves a stale lock away, which only one of several commands succeeds in. */
-function setAside(path: string, own: string): void {
+function moveAside(path: string, id: string): void {
   try {
-    renameSync(path, `${path}.${own}`);
+    renameSync(path, `${path}.${id}`);
   } catch {
     return;
   }
-  rmSync(`${path}.${own}`, { force: true });
+  rmSync(`${path}.${id}`, { force: true });
 }
 
 function isStale(path: string): boolean {
   try {
-    return Date.now() - statSync(path).mtimeMs > lock.stale;
+    return Date.now() - statSync(path).mtimeMs > lockTimesMs.stale;
   } catch {
     return false;
   }

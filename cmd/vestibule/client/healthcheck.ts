@@ -1,32 +1,32 @@
 import { CommandError } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { authorityOf } from './server-address.js';
-import { out } from '../terminal/output.js';
+import type { Invocation } from '../terminal/flags.js';
+import { readAuthority } from './server-address.js';
+import { writeOut } from '../terminal/output.js';
 import { send, type HttpResponse } from './http.js';
 
 /** Milliseconds of silence after which a service counts as not ready. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 /** The address of a service in the same container. */
-const beside = 'http://127.0.0.1:8080';
+const localURL = 'http://127.0.0.1:8080';
 
 /**
  * Checks that a service is ready and has the expected issuer, for compose files and `helm test`.
  * Sends no secret, so plain http is allowed.
  */
-export async function healthcheck({ args, flags }: Asked): Promise<void> {
+export async function healthcheck({ args, flags }: Invocation): Promise<void> {
   if (args.length > 0) throw new CommandError('healthcheck takes no arguments', 2);
-  const url = originOf(flags.url ?? beside);
-  const ca = authorityOf(flags);
-  const ask = (path: string): Promise<HttpResponse> =>
-    send('GET', `${url}${path}`, {}, { patience, ...(ca !== undefined && { ca }) });
-  const ready = await ask('/readyz?verbose');
+  const url = originOf(flags.url ?? localURL);
+  const ca = readAuthority(flags);
+  const get = (path: string): Promise<HttpResponse> =>
+    send('GET', `${url}${path}`, {}, { timeoutMs, ...(ca !== undefined && { ca }) });
+  const ready = await get('/readyz?verbose');
   const failing = [...ready.text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name);
   if (!ready.ok)
     throw new CommandError(
       `${url} is not ready: ${failing.length > 0 ? failing.join(', ') : `HTTP ${ready.code}`}`,
     );
-  const { ok, code, body } = await ask('/.well-known/openid-configuration');
+  const { ok, code, body } = await get('/.well-known/openid-configuration');
   if (!ok || typeof body?.issuer !== 'string')
     throw new CommandError(`${url} has no OpenID Connect discovery document: HTTP ${code}`);
   if (flags.issuer !== undefined && body.issuer !== flags.issuer)
@@ -36,7 +36,7 @@ export async function healthcheck({ args, flags }: Asked): Promise<void> {
       throw new CommandError(
         `${url} has the issuer ${body.issuer}, but its ${name} is elsewhere: ${body[name]}`,
       );
-  out(`${body.issuer} is ready\n`);
+  writeOut(`${body.issuer} is ready\n`);
 }
 
 function originOf(url: string): string {

@@ -15,40 +15,40 @@ export interface HttpResponse {
  * The optional parts of a request: body, CA certificates in place of the machine's list, and how
  * long the service may be silent in milliseconds.
  */
-interface Sent {
+interface RequestOptions {
   readonly body?: string;
   readonly ca?: string;
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 }
 
 /** The service does not respond. */
-export class Unreachable extends CommandError {}
+export class UnreachableError extends CommandError {}
 
 /** Returns the trusted CA of a context. */
-export const trusted = ({
+export const caOption = ({
   certificateAuthority: ca,
 }: {
   readonly certificateAuthority?: string;
-}): Sent => (ca === undefined ? {} : { ca });
+}): RequestOptions => (ca === undefined ? {} : { ca });
 
 /** The User-Agent, which the person who confirms a sign-in sees. */
 const userAgent = `vestibule (${process.platform}; ${process.arch})`;
 
 /** The default silence timeout in milliseconds; a watch sends something every 25 seconds. */
-const silence = 60_000;
+const defaultTimeoutMs = 60_000;
 
 /**
  * Sends one request and returns the response when it has begun. Does not use fetch, which marks
  * requests as a browser's, and those may carry no token (docs/design/wire.md#who-is-a-browser).
  */
-export function open(
+export function openRequest(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
-  { body, ca, patience = silence }: Sent = {},
+  { body, ca, timeoutMs = defaultTimeoutMs }: RequestOptions = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const begun = (url.startsWith('https:') ? https : http)(
+    const req = (url.startsWith('https:') ? https : http)(
       url,
       {
         method,
@@ -59,13 +59,13 @@ export function open(
           ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
           ...headers,
         },
-        timeout: patience,
+        timeout: timeoutMs,
       },
       resolve,
     );
-    begun
-      .on('error', (error) => reject(unreachable(url, error)))
-      .on('timeout', () => begun.destroy(new Error('no response')))
+    req
+      .on('error', (error) => reject(unreachableError(url, error)))
+      .on('timeout', () => req.destroy(new Error('no response')))
       .end(body);
   });
 }
@@ -75,50 +75,50 @@ export async function send(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
-  sent: Sent = {},
+  options: RequestOptions = {},
 ): Promise<HttpResponse> {
-  const answer = await open(method, url, headers, sent);
+  const response = await openRequest(method, url, headers, options);
   try {
-    return await whole(answer);
+    return await readResponse(response);
   } catch (error) {
-    throw unreachable(url, error as Error);
+    throw unreachableError(url, error as Error);
   }
 }
 
 /** Reads the rest of a response. */
-export async function whole(answer: IncomingMessage): Promise<HttpResponse> {
+export async function readResponse(response: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const code = answer.statusCode!;
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const code = response.statusCode!;
   const text = Buffer.concat(chunks).toString();
   return {
     code,
     ok: code >= 200 && code < 300,
     text,
-    body: parsed(text),
-    warnings: warningsOf(answer.headers.warning),
+    body: parseJSON(text),
+    warnings: warningsOf(response.headers.warning),
   };
 }
 
 /** Yields the lines of a stream, and returns when it ends or is cut off. */
-export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
-  answer.setEncoding('utf8');
+export async function* lines(response: IncomingMessage): AsyncGenerator<string> {
+  let remainder = '';
+  response.setEncoding('utf8');
   try {
-    for await (const chunk of answer) {
-      const all = (rest + (chunk as string)).split('\n');
-      rest = all.pop()!;
-      yield* all.filter((line) => line.trim() !== '');
+    for await (const chunk of response) {
+      const complete = (remainder + (chunk as string)).split('\n');
+      remainder = complete.pop()!;
+      yield* complete.filter((line) => line.trim() !== '');
     }
   } catch {
     /* The stream was cut off. */
   } finally {
-    answer.destroy();
+    response.destroy();
   }
 }
 
-const unreachable = (url: string, error: Error): Unreachable =>
-  new Unreachable(`${new URL(url).origin} cannot be reached: ${error.message}`);
+const unreachableError = (url: string, error: Error): UnreachableError =>
+  new UnreachableError(`${new URL(url).origin} cannot be reached: ${error.message}`);
 
 /** Returns the texts of a Warning header (RFC 7234 §5.5). */
 const warningsOf = (header: string | string[] | undefined): string[] =>
@@ -126,7 +126,7 @@ const warningsOf = (header: string | string[] | undefined): string[] =>
     text!.replaceAll(/\\(.)/g, '$1'),
   );
 
-function parsed(text: string): unknown {
+function parseJSON(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 import { Document, visit } from 'yaml';
 import { CommandError } from '../terminal/errors.js';
-import { escaped, plain } from '../terminal/output.js';
+import { escapeControls, stripControls } from '../terminal/output.js';
 
 /** An output format; `table` is the default, `wide` shows all columns. */
 export type Format =
@@ -8,7 +8,7 @@ export type Format =
   | { readonly as: 'jsonpath'; readonly template: string };
 
 /** Parses `-o`; `known` are the formats of the subcommand. */
-export function formatOf(text: string | undefined, known: readonly Format['as'][]): Format {
+export function parseFormat(text: string | undefined, known: readonly Format['as'][]): Format {
   if (text === undefined || text === '') return { as: 'table' };
   const [, as, template] = /^([^=]*)(?:=(.*))?$/s.exec(text)!;
   if (as === 'jsonpath' && known.includes('jsonpath')) {
@@ -28,17 +28,17 @@ export function formatOf(text: string | undefined, known: readonly Format['as'][
 }
 
 /** Formats JSON like kubectl: sorted keys, indented by four. */
-export const asJSON = (value: unknown): string => `${asLine(value, 4)}\n`;
+export const formatJSON = (value: unknown): string => `${formatJSONLine(value, 4)}\n`;
 
 /** Formats JSON like kubectl on one line. Control characters are escaped. */
-export const asLine = (value: unknown, indent = 0): string =>
-  escaped(JSON.stringify(sorted(value), undefined, indent)).replaceAll(
+export const formatJSONLine = (value: unknown, indent = 0): string =>
+  escapeControls(JSON.stringify(sortKeys(value), undefined, indent)).replaceAll(
     /[<>&\u2028\u2029]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /** Formats YAML like kubectl, with sorted keys. */
-export function asYAML(value: unknown): string {
+export function formatYAML(value: unknown): string {
   const document = new Document(value, { sortMapEntries: true, version: '1.1' });
   // A block scalar of white space only would be read back as something else.
   visit(document, {
@@ -51,23 +51,23 @@ export function asYAML(value: unknown): string {
         scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  const written = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string =>
+  const format = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string =>
     document.toString({
       lineWidth: 0,
       indentSeq: false,
       defaultStringType,
       defaultKeyType: defaultStringType,
     });
-  const text = written('PLAIN');
-  return plain(text) === text ? text : escaped(written('QUOTE_DOUBLE'));
+  const text = format('PLAIN');
+  return stripControls(text) === text ? text : escapeControls(format('QUOTE_DOUBLE'));
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted((value as Record<string, unknown>)[key])]),
+      .map((key) => [key, sortKeys((value as Record<string, unknown>)[key])]),
   );
 }

@@ -4,7 +4,7 @@ import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
 
 /** Reads the file of `--certificate-authority`. */
-export function authorityOf({ 'certificate-authority': file }: FlagValues): string | undefined {
+export function readAuthority({ 'certificate-authority': file }: FlagValues): string | undefined {
   if (file === undefined) return undefined;
   try {
     const text = readFileSync(file, 'utf8');
@@ -22,7 +22,7 @@ export function authorityOf({ 'certificate-authority': file }: FlagValues): stri
  * Reports whether a connection to the URL cannot be read or changed on the way: https, or this
  * machine.
  */
-export function isTrustworthy(url: string): boolean {
+export function isSecure(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return (
     protocol === 'https:' ||

@@ -32,8 +32,8 @@ export function validateValues(
     problems.push('--base-url is missing: it is required when the service listens beyond loopback');
   checkMail(values, baseURL, isEtcd, problems);
   checkTLS(values, isEtcd, problems);
-  const alone = lonePart(text('etcd-certfile'), text('etcd-keyfile'));
-  if (alone !== undefined) problems.push(alone);
+  const etcdProblem = etcdCertificateProblem(text('etcd-certfile'), text('etcd-keyfile'));
+  if (etcdProblem !== undefined) problems.push(etcdProblem);
   checkValues(values, problems);
 }
 
@@ -41,24 +41,24 @@ const etcdServers = (values: OptionValues): string[] =>
   (values['etcd-servers'] as string[] | undefined) ?? [];
 
 function checkStore(values: OptionValues, problems: string[]): void {
-  const etcd = etcdServers(values);
-  if (etcd.length > 0 && values['data-dir'])
+  const servers = etcdServers(values);
+  if (servers.length > 0 && values['data-dir'])
     problems.push('--data-dir and --etcd-servers are both set; set only one store');
-  if (etcd.length > 0 && !values['keys-file'])
+  if (servers.length > 0 && !values['keys-file'])
     problems.push(
       '--keys-file is missing: with --etcd-servers every replica needs the same keys; create a file with "vestibule keys new FILE"',
     );
-  for (const server of etcd)
+  for (const server of servers)
     if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server)))
       problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
-  if (etcd.length === 0 && !values['data-dir'])
+  if (servers.length === 0 && !values['data-dir'])
     problems.push('--data-dir is missing: set a folder for the embedded store, or --etcd-servers');
 }
 
 /** Reports whether the host of a URL is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-const address = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
+const emailAddress = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => {
   const [ip = '', bits] = text.split('/');
   const max = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!;
@@ -88,8 +88,8 @@ function checkValues(values: OptionValues, problems: string[]): void {
       if (!isNetwork(one))
         problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
   for (const one of list('operators'))
-    if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
-  if (values['email-from'] !== undefined && !address.test(String(values['email-from'])))
+    if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
+  if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))
     problems.push('--email-from must be an email address');
   if (values.manifests !== undefined && !isFolder(String(values.manifests)))
     problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
@@ -98,7 +98,7 @@ function checkValues(values: OptionValues, problems: string[]): void {
 function checkMail(
   values: OptionValues,
   baseURL: string | undefined,
-  etcd: boolean,
+  isEtcd: boolean,
   problems: string[],
 ): void {
   const mock = values['mock-mail'] === true;
@@ -109,14 +109,14 @@ function checkMail(
         ? '--mock-mail and --smtp-url are both set; set only one'
         : '--smtp-url is missing: set a mail server, or --mock-mail to keep mails in the mock mailbox',
     );
-  const wrong = smtp === undefined ? undefined : wrongMailServer(smtp);
-  if (wrong !== undefined) problems.push(wrong);
+  const smtpProblem = smtp === undefined ? undefined : mailServerProblem(smtp);
+  if (smtpProblem !== undefined) problems.push(smtpProblem);
   if (smtp !== undefined && !values['email-from'])
     problems.push('--email-from is missing: set the sender address of all mail');
   if (
     mock &&
     values['allow-mock-mail'] !== true &&
-    (etcd || (baseURL !== undefined && !isLocal(baseURL)))
+    (isEtcd || (baseURL !== undefined && !isLocal(baseURL)))
   )
     problems.push(
       '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; set --allow-mock-mail to allow it',
@@ -126,13 +126,13 @@ function checkMail(
 /**
  * Returns what is wrong with a mail server's URL, without the URL itself: it contains a password.
  */
-export const wrongMailServer = (url: string): string | undefined =>
+export const mailServerProblem = (url: string): string | undefined =>
   URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)
     ? undefined
     : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
 
 /** Returns the problem if only one of etcd's client certificate and key is given. */
-export function lonePart(
+export function etcdCertificateProblem(
   certFile: string | undefined,
   keyFile: string | undefined,
 ): string | undefined {

@@ -15,23 +15,23 @@ export interface Setting {
   /** The values that a text may have. */
   readonly oneOf?: readonly string[];
   /** The maximum of a number that must be whole. */
-  readonly wholeTo?: number;
+  readonly maxInteger?: number;
   /** A number or duration that must not be 0. */
-  readonly positive?: boolean;
+  readonly isPositive?: boolean;
   /** Whether `…_FILE` (variable) and `…File` (key) may name a file with the value. */
   readonly secret?: boolean;
   /** Whether the value is hidden where settings are shown: a secret, or a person's address. */
-  readonly private?: boolean;
+  readonly isPrivate?: boolean;
   readonly describe: string;
   /** The limit that it sets; its key is in the section `limits` of the configuration file. */
   readonly limit?: LimitName;
 }
 
 /** Returns the environment variable of a setting. */
-export const variableOf = (flag: string): string =>
+export const variableName = (flag: string): string =>
   `VESTIBULE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
-const inCamelCase = (flag: string): string =>
+const camelCase = (flag: string): string =>
   flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The prefix of every limit's flag. */
@@ -41,17 +41,17 @@ const limitPrefix = 'limits-';
  * Returns the key of a setting in the configuration file and in the chart's values; `limits.<key>`
  * for a limit.
  */
-export const keyOf = (flag: string): string =>
+export const settingKey = (flag: string): string =>
   flag.startsWith(limitPrefix)
-    ? `limits.${inCamelCase(flag.slice(limitPrefix.length))}`
-    : inCamelCase(flag);
+    ? `limits.${camelCase(flag.slice(limitPrefix.length))}`
+    : camelCase(flag);
 
 /** Returns the flag of a limit. */
-export const flagOfLimit = (name: LimitName): string =>
+export const limitFlag = (name: LimitName): string =>
   limitPrefix + name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** A duration: a number, in seconds unless a unit follows. */
-export const duration = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
+export const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
 
 /** The path of the configuration file. The file itself cannot set it. */
 export const fileSetting = {
@@ -60,7 +60,7 @@ export const fileSetting = {
   describe: 'Configuration file in YAML, with settings by key. Read once at start.',
 } as const satisfies Setting;
 
-const port = 65_535;
+const maxPort = 65_535;
 
 /**
  * Every setting of `vestibule serve` except limits, with kube-apiserver's name where it has one.
@@ -76,14 +76,14 @@ const plainSettings = [
   {
     flag: 'port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     default: 8080,
     describe: 'Port for plain http; 0 chooses a free one.',
   },
   {
     flag: 'secure-port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     describe:
       'Additional port for https; 0 chooses a free one. Not opened by default. kubectl sends ' +
       'tokens over https only.',
@@ -189,7 +189,7 @@ const plainSettings = [
   {
     flag: 'etcd-compaction-interval',
     value: 'seconds',
-    positive: true,
+    isPositive: true,
     default: '5m',
     describe: 'Minimum age of history before compaction; applies to both stores.',
   },
@@ -232,7 +232,7 @@ const plainSettings = [
   {
     flag: 'operators',
     value: 'list',
-    private: true,
+    isPrivate: true,
     describe: 'Email addresses of the operators, used until Group operators has members.',
   },
   {
@@ -256,14 +256,14 @@ const plainSettings = [
   {
     flag: 'max-requests-inflight',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 400,
     describe: 'Maximum number of concurrent read-only requests.',
   },
   {
     flag: 'max-mutating-requests-inflight',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 200,
     describe: 'Maximum number of concurrent mutating requests.',
   },
@@ -276,14 +276,14 @@ const plainSettings = [
   {
     flag: 'limit-factor',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 1,
     describe: 'Multiplies every rate limit on requests and mails; for load tests.',
   },
   {
     flag: 'metrics-port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     describe:
       'Port for /metrics and /configz, plain http on the bind address; 0 chooses a free one. ' +
       'Not opened by default. Expose it to the monitoring network only.',
@@ -314,7 +314,7 @@ const plainSettings = [
 /** Every limit as a setting. */
 const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).map(
   ([limit, { value, default: fallback, min: least, max, describe }]): Setting => ({
-    flag: flagOfLimit(limit),
+    flag: limitFlag(limit),
     limit,
     value,
     default: fallback,

@@ -18,31 +18,31 @@ export function parseFrontProxy(
   environment: NodeJS.ProcessEnv,
   problems: string[],
 ): FrontProxyConfig | undefined {
-  const own = given.filter((flag) => flag.startsWith('requestheader-'));
-  const lookup = values['authentication-skip-lookup'] === false;
+  const headerFlags = given.filter((flag) => flag.startsWith('requestheader-'));
+  const isFromCluster = values['authentication-skip-lookup'] === false;
   const caFile = values['requestheader-client-ca-file'] as string | undefined;
-  if (lookup && own.length > 0)
+  if (isFromCluster && headerFlags.length > 0)
     problems.push(
-      `--${own[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
+      `--${headerFlags[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
         'either from settings or from the cluster',
     );
-  if (!lookup && caFile === undefined)
-    for (const flag of own)
+  if (!isFromCluster && caFile === undefined)
+    for (const flag of headerFlags)
       problems.push(
         `--${flag} is set without --requestheader-client-ca-file: no front proxy would be trusted`,
       );
-  if (!lookup && caFile === undefined) return undefined;
+  if (!isFromCluster && caFile === undefined) return undefined;
   if (values['secure-port'] === undefined)
     problems.push(
-      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is set without --secure-port: front proxies authenticate with a TLS client ` +
+      `--${isFromCluster ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is set without --secure-port: front proxies authenticate with a TLS client ` +
         'certificate',
     );
-  if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
+  if (isFromCluster) return { from: 'cluster', server: clusterServer(environment, problems) };
   const list = (flag: ServeFlag, isPrefix = false): string[] => {
     const names = (values[flag] as string[] | undefined) ?? [];
-    for (const one of names) {
-      const wrong = wrongHeader(one, isPrefix);
-      if (wrong !== undefined) problems.push(`--${flag}: ${wrong}`);
+    for (const name of names) {
+      const headerProblem = wrongHeader(name, isPrefix);
+      if (headerProblem !== undefined) problems.push(`--${flag}: ${headerProblem}`);
     }
     return names.map((one) => one.toLowerCase());
   };
@@ -68,7 +68,7 @@ export function parseFrontProxy(
  * Returns the API server of a pod's cluster, from the variables that Kubernetes sets in every
  * container.
  */
-function clusterOf(
+function clusterServer(
   { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv,
   problems: string[],
 ): string {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 /** The permission bits of users that are neither the owner nor in the group of a file. */
-const others = 0o007;
+const otherUsers = 0o007;
 
 /** A file with a secret that anyone on this machine may open. */
 export class ExposedFile extends Error {
@@ -20,7 +20,7 @@ export class ExposedFile extends Error {
 export function readSecretFile(file: string): string {
   const descriptor = openSync(file, 'r');
   try {
-    if ((fstatSync(descriptor).mode & others) !== 0) throw new ExposedFile(file);
+    if ((fstatSync(descriptor).mode & otherUsers) !== 0) throw new ExposedFile(file);
     return readFileSync(descriptor, 'utf8');
   } finally {
     closeSync(descriptor);

@@ -9,11 +9,11 @@ import type { Log } from '../../../observability/log.js';
  * The bytes that may wait to be written. Events beyond are dropped and counted, because no request
  * waits for the audit log.
  */
-const max = 8 << 20;
+const maxQueuedBytes = 8 << 20;
 const newline = 10;
 
 /** Opens the audit log. Throws a ConfigError if the path cannot be written. */
-export function auditLog(path: string, log: Log): AuditLog {
+export function createAuditLog(path: string, log: Log): AuditLog {
   try {
     return new AuditLog(path, log);
   } catch (error) {
@@ -33,13 +33,13 @@ export class AuditLog implements AuditSink {
   readonly #path: string;
   readonly #log: Log;
   #file: number;
-  #waiting: string[] = [];
-  #bytes = 0;
+  #queue: string[] = [];
+  #queuedBytes = 0;
   #writing: Promise<void> | undefined;
-  #failing = false;
-  #due = false;
-  #torn = false;
-  #closed = false;
+  #isFailing = false;
+  #isReopenDue = false;
+  #isMidLine = false;
+  #isClosed = false;
 
   /** Throws if the file cannot be opened. */
   constructor(path: string, log: Log) {
@@ -49,16 +49,16 @@ export class AuditLog implements AuditSink {
   }
 
   write(event: Readonly<Record<string, unknown>>): void {
-    if (this.#closed) return void (this.counts.errors += 1);
+    if (this.#isClosed) return void (this.counts.errors += 1);
     const line = `${escapeSeparators(JSON.stringify(event))}\n`;
-    if (this.#bytes + line.length > max) {
+    if (this.#queuedBytes + line.length > maxQueuedBytes) {
       this.counts.errors += 1;
-      return this.#complain('writes are too slow');
+      return this.#logLoss('writes are too slow');
     }
     this.counts.events += 1;
-    this.#bytes += line.length;
-    this.#waiting.push(line);
-    this.#writing ??= this.#run();
+    this.#queuedBytes += line.length;
+    this.#queue.push(line);
+    this.#writing ??= this.#writeQueue();
   }
 
   /**
@@ -66,39 +66,39 @@ export class AuditLog implements AuditSink {
    * stays as it is.
    */
   async reopen(): Promise<void> {
-    if (this.#path === '-' || this.#closed) return;
-    this.#due = true;
-    this.#writing ??= this.#run();
+    if (this.#path === '-' || this.#isClosed) return;
+    this.#isReopenDue = true;
+    this.#writing ??= this.#writeQueue();
     await this.#writing;
   }
 
   /** Writes the queue and closes. Later events are lost. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#writing;
     if (this.#path !== '-') closeSync(this.#file);
   }
 
-  async #run(): Promise<void> {
+  async #writeQueue(): Promise<void> {
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0 || this.#due) {
-      if (this.#due) this.#follow();
-      const lines = this.#waiting;
-      const bytes = this.#bytes;
-      this.#waiting = [];
-      await this.#put(lines);
-      this.#bytes -= bytes;
+    while (this.#queue.length > 0 || this.#isReopenDue) {
+      if (this.#isReopenDue) this.#reopenFile();
+      const lines = this.#queue;
+      const bytes = this.#queuedBytes;
+      this.#queue = [];
+      await this.#writeLines(lines);
+      this.#queuedBytes -= bytes;
     }
     this.#writing = undefined;
   }
 
   /** Runs between two writes only, so that no file is closed while it is written. */
-  #follow(): void {
-    this.#due = false;
+  #reopenFile(): void {
+    this.#isReopenDue = false;
     const former = this.#file;
     try {
       this.#file = open(this.#path);
-      this.#torn = false;
+      this.#isMidLine = false;
       closeSync(former);
     } catch (error) {
       this.#log.error(
@@ -109,47 +109,48 @@ export class AuditLog implements AuditSink {
   }
 
   /** After a write that stopped inside a line (disk full), the next one begins on a new line. */
-  async #put(lines: readonly string[]): Promise<void> {
-    const text = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('')}`);
+  async #writeLines(lines: readonly string[]): Promise<void> {
+    const data = Buffer.from(`${this.#isMidLine ? '\n' : ''}${lines.join('')}`);
     let written = 0;
     try {
-      while (written < text.length) written += await some(this.#file, text, written);
-      this.#failing = false;
-      this.#torn = false;
+      while (written < data.length) written += await writeSome(this.#file, data, written);
+      this.#isFailing = false;
+      this.#isMidLine = false;
     } catch (error) {
-      const ends =
-        text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);
-      this.counts.errors += lines.length - Math.max(0, ends);
-      if (written > 0) this.#torn = text[written - 1] !== newline;
-      this.#complain((error as NodeJS.ErrnoException).code ?? 'unknown');
+      const completeLines =
+        data.subarray(0, written).filter((byte) => byte === newline).length -
+        (this.#isMidLine ? 1 : 0);
+      this.counts.errors += lines.length - Math.max(0, completeLines);
+      if (written > 0) this.#isMidLine = data[written - 1] !== newline;
+      this.#logLoss((error as NodeJS.ErrnoException).code ?? 'unknown');
     }
   }
 
   /** Logs the first loss, then nothing until a write succeeds again. */
-  #complain(why: string): void {
-    if (!this.#failing) this.#log.error({ why }, 'audit events are lost');
-    this.#failing = true;
+  #logLoss(why: string): void {
+    if (!this.#isFailing) this.#log.error({ why }, 'audit events are lost');
+    this.#isFailing = true;
   }
 }
 
 const open = (path: string): number => (path === '-' ? 1 : openSync(path, 'a', 0o600));
 
-const some = (file: number, text: Buffer, from: number): Promise<number> =>
+const writeSome = (file: number, data: Buffer, offset: number): Promise<number> =>
   new Promise((resolve, reject) => {
-    write(file, text, from, text.length - from, null, (error, written) => {
+    write(file, data, offset, data.length - offset, null, (error, written) => {
       if (error?.code === 'EAGAIN') setTimeout(resolve, 10, 0);
       else if (error) reject(error);
       else resolve(written);
     });
   });
 
-export function openAudit(
+export function openAuditLog(
   path: string | undefined,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): AuditLog | undefined {
   if (path === undefined) return undefined;
-  const audit = auditLog(path, log);
-  held.add(() => audit.close());
+  const audit = createAuditLog(path, log);
+  disposables.add(() => audit.close());
   return audit;
 }

@@ -7,15 +7,15 @@ export class DisposableStack {
    * Adds the cleanup of something that was opened or is about to be. The step must also work if it
    * was not opened after all.
    */
-  add(giveBack: () => unknown): void {
-    this.#steps.push(giveBack);
+  add(dispose: () => unknown): void {
+    this.#steps.push(dispose);
   }
 
   /** Returns a stack that is released at this position, whenever its steps are added. */
   child(): DisposableStack {
-    const part = new DisposableStack();
-    this.add(() => part.release());
-    return part;
+    const child = new DisposableStack();
+    this.add(() => child.release());
+    return child;
   }
 
   /**

@@ -6,20 +6,20 @@ import type { Storage } from '../../../storage/storage.js';
 const key = 'meta/dropped-keys';
 
 /** Milliseconds until a failed request to the store is tried again. */
-const retry = 1_000;
+const retryMs = 1_000;
 
 /** Key ids by type; types without ids are absent. */
-type Listed = Partial<Record<keyof KeyIDs, readonly string[]>>;
+type KeyIDsByType = Partial<Record<keyof KeyIDs, readonly string[]>>;
 
-const parsed = (value: Buffer | undefined): Listed =>
-  value ? (JSON.parse(value.toString()) as Listed) : {};
+const parseRecord = (value: Buffer | undefined): KeyIDsByType =>
+  value ? (JSON.parse(value.toString()) as KeyIDsByType) : {};
 
 /**
  * Returns the ids that `after` lacks, by type. Types that share no id are left out: a completely
  * different file is no step of a rotation.
  */
-export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
-  const gone = allSorts.map(
+export function droppedKeys(before: KeyIDs, after: KeyIDs): KeyIDsByType {
+  const dropped = allSorts.map(
     (sort) =>
       [
         sort,
@@ -28,7 +28,7 @@ export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
           : [],
       ] as const,
   );
-  return Object.fromEntries(gone.filter(([, ids]) => ids.length > 0));
+  return Object.fromEntries(dropped.filter(([, ids]) => ids.length > 0));
 }
 
 /**
@@ -41,8 +41,8 @@ export class DroppedKeys {
   readonly #keys: Keys;
   readonly #log: Log;
   readonly #stop = new AbortController();
-  #running: Promise<unknown> = Promise.resolve();
-  #writing: Promise<unknown> = Promise.resolve();
+  #watching: Promise<unknown> = Promise.resolve();
+  #pendingWrite: Promise<unknown> = Promise.resolve();
 
   constructor(storage: Storage, keys: Keys, log: Log) {
     this.#storage = storage;
@@ -53,29 +53,30 @@ export class DroppedKeys {
   /** Loads the dropped keys, and watches for more. */
   async start(): Promise<void> {
     const revision = await this.#load();
-    this.#running = this.#follow(revision);
+    this.#watching = this.#keepWatching(revision);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#writing;
-    await this.#running;
+    await this.#pendingWrite;
+    await this.#watching;
   }
 
   /** Records dropped keys for every replica; retries until the store accepts it. */
-  drop(gone: Listed): void {
-    if (Object.keys(gone).length > 0) this.#writing = this.#writing.then(() => this.#write(gone));
+  drop(dropped: KeyIDsByType): void {
+    if (Object.keys(dropped).length > 0)
+      this.#pendingWrite = this.#pendingWrite.then(() => this.#write(dropped));
   }
 
-  async #write(gone: Listed): Promise<void> {
+  async #write(dropped: KeyIDsByType): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
         const { entry } = await this.#storage.get(key);
-        const listed = parsed(entry?.value);
+        const recorded = parseRecord(entry?.value);
         const all = Object.fromEntries(
           allSorts.map((sort) => [
             sort,
-            [...new Set([...(listed[sort] ?? []), ...(gone[sort] ?? [])])],
+            [...new Set([...(recorded[sort] ?? []), ...(dropped[sort] ?? [])])],
           ]),
         );
         const { committed } = await this.#storage.commit(
@@ -92,11 +93,11 @@ export class DroppedKeys {
 
   async #load(): Promise<number> {
     const { entry, revision } = await toStatusError(this.#storage.get(key));
-    this.#take(entry?.value);
+    this.#apply(entry?.value);
     return revision;
   }
 
-  async #follow(from: number): Promise<void> {
+  async #keepWatching(from: number): Promise<void> {
     const { signal } = this.#stop;
     for (let revision = from; !signal.aborted; ) {
       try {
@@ -112,11 +113,11 @@ export class DroppedKeys {
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
     for await (const { changes } of this.#storage.watch(key, from, signal))
-      for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
+      for (const change of changes) if (change.key === key) this.#apply(change.entry?.value);
   }
 
-  #take(value: Buffer | undefined): void {
-    const exhausted = this.#keys.drop(parsed(value));
+  #apply(value: Buffer | undefined): void {
+    const exhausted = this.#keys.drop(parseRecord(value));
     if (exhausted.length > 0)
       this.#log.error(
         { sorts: exhausted },
@@ -126,7 +127,7 @@ export class DroppedKeys {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      setTimeout(resolve, retry).unref();
+      setTimeout(resolve, retryMs).unref();
       this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
     });
   }

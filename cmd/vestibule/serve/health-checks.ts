@@ -16,13 +16,13 @@ export function healthChecks({
   policy: PolicyAuthorizer;
   clocks: ClockSkew | undefined;
 }): HealthCheck[] {
-  const stored = async (): Promise<void> => {
+  const checkStorage = async (): Promise<void> => {
     await storage.get('meta/ready');
     if (!watchCache.ready)
       throw new Error('the watch cache has received nothing from storage for 10 s');
   };
   return [
-    { name: 'storage', run: stored },
+    { name: 'storage', run: checkStorage },
     { name: 'policy', run: () => policy.ready() },
     { name: 'clock', run: () => clocks?.check() },
   ];

@@ -10,15 +10,15 @@ import { release } from '../../../observability/build-info.js';
  * The directory where Kubernetes mounts a pod's service account: its token, renewed about hourly,
  * and the CA of the API server.
  */
-export const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Largest response, and largest line of one, in bytes. A ConfigMap has at most 1 MiB. */
-const max = 4 << 20;
+const maxBytes = 4 << 20;
 /** Milliseconds until a response must begin, and until a response that is read whole must end. */
-const patience = 10_000;
+const responseTimeoutMs = 10_000;
 
 /** A response of the API server other than 200. */
-export class ClusterRefusal extends Error {
+export class ApiServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);
@@ -32,7 +32,7 @@ export class InClusterClient {
   readonly #folder: string;
 
   /** Throws a ConfigError if the service account is not mounted. */
-  constructor(server: string, folder = serviceAccount) {
+  constructor(server: string, folder = serviceAccountFolder) {
     this.#server = server;
     this.#folder = folder;
     const missing = ['token', 'ca.crt']
@@ -50,33 +50,36 @@ export class InClusterClient {
 
   /** Sends a GET and returns the parsed response. */
   async get(path: string, signal: AbortSignal): Promise<any> {
-    const answer = await this.#open(path, AbortSignal.any([signal, AbortSignal.timeout(patience)]));
-    return JSON.parse(await textOf(answer));
+    const response = await this.#open(
+      path,
+      AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]),
+    );
+    return JSON.parse(await readText(response));
   }
 
   /**
    * Yields the lines of a streamed response until it ends or the timeout passes. Throws if it is
    * cut off.
    */
-  async *lines(
+  async *streamLines(
     path: string,
-    milliseconds: number,
+    timeoutMs: number,
     signal: AbortSignal,
-    begun: () => void,
+    onOpen: () => void,
   ): AsyncGenerator<any> {
     const answer = await this.#open(
       path,
-      AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]),
+      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     );
-    begun();
-    let rest = '';
+    onOpen();
+    let remainder = '';
     answer.setEncoding('utf8');
     for await (const chunk of answer) {
-      const all = (rest + (chunk as string)).split('\n');
-      rest = all.pop()!;
-      if (rest.length > max)
+      const lines = (remainder + (chunk as string)).split('\n');
+      remainder = lines.pop()!;
+      if (remainder.length > maxBytes)
         throw new Error('the response of the API server has a line over the limit');
-      for (const line of all) if (line.trim() !== '') yield JSON.parse(line);
+      for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
     }
   }
 
@@ -88,13 +91,13 @@ export class InClusterClient {
       );
       const { hostname } = new URL(this.#server);
       const host = hostname.replaceAll(/[[\]]/g, '');
-      const asked = request(
+      const req = request(
         `${this.#server}${path}`,
         {
           ca: ca!,
           agent: false,
           signal,
-          timeout: patience,
+          timeout: responseTimeoutMs,
           ...(isIP(host) === 0 && { servername: host }),
           headers: {
             authorization: `Bearer ${token}`,
@@ -105,40 +108,40 @@ export class InClusterClient {
         (answer) => {
           answer.socket.setTimeout(0).setKeepAlive(true, 15_000);
           if (answer.statusCode === 200) return resolve(answer);
-          textOf(answer)
+          readText(answer)
             .then((text) => {
-              throw refusal(answer.statusCode!, text);
+              throw apiServerError(answer.statusCode!, text);
             })
             .catch(reject);
         },
       );
-      asked
+      req
         .on('error', reject)
-        .on('timeout', () => asked.destroy(new Error('the API server does not respond')))
+        .on('timeout', () => req.destroy(new Error('the API server does not respond')))
         .end();
     });
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > max) throw new Error('the response of the API server is over the limit');
+    if (size > maxBytes) throw new Error('the response of the API server is over the limit');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-function refusal(status: number, text: string): ClusterRefusal {
+function apiServerError(status: number, text: string): ApiServerError {
   let message: unknown;
   try {
     message = (JSON.parse(text) as { message?: unknown }).message;
   } catch {
     /* The body is not a Status. */
   }
-  return new ClusterRefusal(
+  return new ApiServerError(
     status,
     `the API server responded with ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
   );

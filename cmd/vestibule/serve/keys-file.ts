@@ -1,13 +1,13 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import { Keys, KeysFile, newKeys, type KeyIDs } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 
 /** Reads the keys file. Throws with one sentence if it is missing or malformed. */
-export const readKeys = (file: string): Keys => new Keys(read(file));
+export const readKeys = (file: string): Keys => new Keys(readKeysFile(file));
 
-function read(file: string): KeysFile {
+function readKeysFile(file: string): KeysFile {
   if (!existsSync(file))
     throw new Error(
       `--keys-file: there is no file ${file}; make one with "vestibule keys new ${file}"`,
@@ -36,23 +36,23 @@ function readSecret(file: string): string {
 }
 
 /**
- * Reads the keys again whenever the file changes, and calls `changed` with the former ids. While
+ * Reads the keys again whenever the file changes, and calls `onChange` with the former ids. While
  * the file is invalid, the former keys stay in use. Returns a function that stops it.
  */
 export function followKeys(
   file: string,
   keys: Keys,
   log: Log,
-  changed: (before: KeyIDs) => void,
+  onChange: (before: KeyIDs) => void,
 ): () => void {
-  return followFiles(
+  return watchFiles(
     [file],
     () => {
       try {
         const before = keys.ids();
-        if (!keys.take(read(file))) return;
+        if (!keys.take(readKeysFile(file))) return;
         log.info({ file }, 'reloaded the keys file');
-        changed(before);
+        onChange(before);
       } catch (error) {
         log.error(
           { err: error, file },
@@ -65,25 +65,26 @@ export function followKeys(
 }
 
 /** Writes new keys to a file that does not exist yet, readable by its owner only. */
-export const writeKeys = (file: string): void =>
-  writeFileSync(file, textOf(newKeys()), { mode: 0o600, flag: 'wx' });
+export const writeNewKeys = (file: string): void =>
+  writeFileSync(file, serialize(newKeys()), { mode: 0o600, flag: 'wx' });
 
 /**
  * The number of keys of each type that a rotation adds and moves: for signing, one for each
  * algorithm.
  */
-const sorts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
-type Sort = keyof typeof sorts;
+const rotatedCounts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
+type KeyType = keyof typeof rotatedCounts;
 
 /**
  * The steps of a rotation. Each changes the keys file, and replicas reload it
  * (docs/design/operations.md#keys).
  */
-const steps = {
+const rotationSteps = {
   /** Appends new keys, so that every replica knows them before one of them is used. */
   add(file: KeysFile): string {
-    const fresh = newKeys();
-    for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
+    const added = newKeys();
+    for (const sort of Object.keys(rotatedCounts) as KeyType[])
+      file[sort].push(...(added[sort] as never[]));
     file.unused = true;
     return (
       'added new keys, not active yet; when every replica has had them for ten minutes, run ' +
@@ -93,24 +94,24 @@ const steps = {
   /** Moves the last keys to the front, once. */
   use(file: KeysFile): string {
     if (file.unused === false) return 'the newest keys are already active: nothing changed';
-    refuseSingle(
+    requireSeveral(
       file,
-      Object.keys(sorts) as Sort[],
+      Object.keys(rotatedCounts) as KeyType[],
       'there are no newer keys: run "keys add" first',
     );
-    for (const [sort, count] of Object.entries(sorts) as [Sort, number][])
+    for (const [sort, count] of Object.entries(rotatedCounts) as [KeyType, number][])
       file[sort].unshift(...(file[sort].splice(-count) as never[]));
     file.unused = false;
     return 'the newest keys are active; in 90 days, run "keys drop"';
   },
   /** Removes the last keys, except sealing keys: the longest-lived values are sealed with those. */
   drop(file: KeysFile): string {
-    refuseUnused(file);
-    const going = (['cookies', 'hmac', 'signing'] as const).filter(
-      (sort) => file[sort].length > sorts[sort],
+    requireActiveKeys(file);
+    const droppable = (['cookies', 'hmac', 'signing'] as const).filter(
+      (sort) => file[sort].length > rotatedCounts[sort],
     );
-    if (going.length === 0) throw new Error('cannot drop the only key of each type');
-    for (const sort of going) file[sort].splice(-sorts[sort]);
+    if (droppable.length === 0) throw new Error('cannot drop the only key of each type');
+    for (const sort of droppable) file[sort].splice(-rotatedCounts[sort]);
     return (
       'dropped the oldest keys; signatures by them are now invalid; 400 days after their ' +
       'last use, run "keys drop-sealing"'
@@ -118,50 +119,50 @@ const steps = {
   },
   /** Removes the last sealing key. */
   'drop-sealing'(file: KeysFile): string {
-    refuseUnused(file);
-    refuseSingle(file, ['sealing'], 'cannot drop the only sealing key');
+    requireActiveKeys(file);
+    requireSeveral(file, ['sealing'], 'cannot drop the only sealing key');
     file.sealing.pop();
     return 'dropped the oldest sealing key; values sealed with it can no longer be opened';
   },
 } as const;
 
-function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): void {
-  if (wanted.some((sort) => file[sort].length <= sorts[sort])) throw new Error(why);
+function requireSeveral(file: KeysFile, wanted: readonly KeyType[], why: string): void {
+  if (wanted.some((sort) => file[sort].length <= rotatedCounts[sort])) throw new Error(why);
 }
 
 /** Throws if the newest keys are still last: then the last keys are not the oldest. */
-function refuseUnused(file: KeysFile): void {
+function requireActiveKeys(file: KeysFile): void {
   if (file.unused) throw new Error('the newest keys are not active yet: run "keys use" first');
 }
 
 /** Reports whether a word names a step of a rotation. */
-export const isStep = (word: string | undefined): word is keyof typeof steps =>
-  word !== undefined && Object.hasOwn(steps, word);
+export const isStep = (word: string | undefined): word is keyof typeof rotationSteps =>
+  word !== undefined && Object.hasOwn(rotationSteps, word);
 
 /**
  * Applies one step of a rotation and replaces the file atomically. Returns a sentence about the
  * change and the next step.
  */
-export function rotate(file: string, step: keyof typeof steps): string {
-  const keys = read(file);
-  const before = textOf(keys);
-  const told = steps[step](keys);
-  if (textOf(keys) === before) return told;
-  const next = `${file}.new`;
+export function rotate(file: string, step: keyof typeof rotationSteps): string {
+  const keys = readKeysFile(file);
+  const before = serialize(keys);
+  const message = rotationSteps[step](keys);
+  if (serialize(keys) === before) return message;
+  const temporary = `${file}.new`;
   try {
-    writeFileSync(next, textOf(keys), { mode: 0o600, flag: 'wx' });
-    renameSync(next, file);
+    writeFileSync(temporary, serialize(keys), { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(next, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(temporary, { force: true });
     throw error;
   }
-  return told;
+  return message;
 }
 
-const textOf = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
+const serialize = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
 
 /** Returns the keys of an embedded store. The first start creates them. */
 export function ensureKeys(file: string): Keys {
-  if (!existsSync(file)) writeKeys(file);
+  if (!existsSync(file)) writeNewKeys(file);
   return readKeys(file);
 }

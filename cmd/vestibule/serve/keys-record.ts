@@ -19,8 +19,8 @@ const fingerprint = ({ pairwise }: Keys): string =>
  * fingerprint of the first start; of every other type, each running replica must know at least one
  * key. A rotation that adds, moves and drops keys one step at a time preserves both.
  */
-export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<void> {
-  await refuseOtherPairwise(storage, fingerprint(keys));
+export async function requireStoreKeys(storage: Storage, keys: Keys): Promise<void> {
+  await requireStorePairwiseKey(storage, fingerprint(keys));
   const own = keys.ids();
   for (const { value, expires } of (await toStatusError(storage.list(prefixRange(clocksPrefix))))
     .entries) {
@@ -38,12 +38,12 @@ export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<voi
   }
 }
 
-async function refuseOtherPairwise(storage: Storage, own: string): Promise<void> {
+async function requireStorePairwiseKey(storage: Storage, own: string): Promise<void> {
   for (;;) {
     const { entry } = await toStatusError(storage.get(key));
-    const held = entry?.value.toString();
-    if (held === own) return;
-    if (held !== undefined)
+    const stored = entry?.value.toString();
+    if (stored === own) return;
+    if (stored !== undefined)
       throw new ConfigError([
         '--keys-file: these are not the keys of this store (the pairwise key differs); use the keys file of ' +
           'the other replicas, or of the last start',

@@ -6,7 +6,7 @@ import { relyingPartyID } from './rp-id.js';
 import type { Storage } from '../../../storage/storage.js';
 
 /** Returns the settings that kinds and the provider may use. */
-export async function settingsOf(
+export async function kindSettings(
   config: Config,
   baseURL: string,
   storage: Storage,

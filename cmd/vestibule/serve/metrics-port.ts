@@ -18,7 +18,7 @@ import type { Store } from '../../../registry/store.js';
 import { prefixRange, type Size } from '../../../storage/storage.js';
 
 /** The parts that a scrape reads; other metrics are counted where they happen. */
-export interface Observed {
+export interface MetricsSources {
   readonly server: Server;
   readonly store: Store;
   readonly policy: PolicyAuthorizer;
@@ -31,36 +31,38 @@ export interface Observed {
 export async function openMetricsPort(
   config: Config,
   metrics: Metrics,
-  observed: Observed,
+  sources: MetricsSources,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<string> {
-  const phases = new PhaseMetrics(observed.store, metrics.interactions);
-  held.add(() => phases.stop());
+  const phases = new PhaseMetrics(sources.store, metrics.interactions);
+  disposables.add(() => phases.stop());
   void phases.start();
-  readServer(metrics, observed);
-  readStore(metrics, observed, held);
-  readPolicy(metrics, observed);
-  metrics.onScrape(metrics.clockSkew, () => observed.clocks?.skew ?? 0);
+  registerServerMetrics(metrics, sources);
+  registerStoreMetrics(metrics, sources, disposables);
+  registerPolicyMetrics(metrics, sources);
+  metrics.onScrape(metrics.clockSkew, () => sources.clocks?.skew ?? 0);
   metrics.collectProcessMetrics();
-  const port = new MetricsPort(metrics, config.shown, log);
-  held.add(() => port.close());
+  const port = new MetricsPort(metrics, config.displayed, log);
+  disposables.add(() => port.close());
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
 }
 
 /** Returns series that differ in one label. */
-const by = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
-  [...values].map(([of, value]) => [{ [label]: of } as Record<L, string>, value] as const);
+const labelled = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
+  [...values].map(
+    ([labelValue, value]) => [{ [label]: labelValue } as Record<L, string>, value] as const,
+  );
 
-function readServer(metrics: Metrics, { server, audit }: Observed): void {
+function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSources): void {
   metrics.onScrape(metrics.inflightRequests, () =>
-    by('request_kind', [
+    labelled('request_kind', [
       ['readOnly', server.inflight.reads],
       ['mutating', server.inflight.changes],
     ]),
   );
   metrics.onScrape(metrics.memoryUsed, () =>
-    by(
+    labelled(
       'limit',
       server.memory.use().map(({ limit, ratio }) => [limit, ratio] as const),
     ),
@@ -69,11 +71,17 @@ function readServer(metrics: Metrics, { server, audit }: Observed): void {
     (await server.checks()).map(({ type, name, good }) => [{ type, name }, Number(good)] as const),
   );
   metrics.onScrape(metrics.auditEvents, () => audit?.counts.events ?? 0);
-  metrics.onScrape(metrics.auditErrors, () => by('plugin', [['log', audit?.counts.errors ?? 0]]));
+  metrics.onScrape(metrics.auditErrors, () =>
+    labelled('plugin', [['log', audit?.counts.errors ?? 0]]),
+  );
 }
 
 /** Objects and sizes are read from the store at most once a minute. */
-function readStore(metrics: Metrics, { store, outbox }: Observed, held: DisposableStack): void {
+function registerStoreMetrics(
+  metrics: Metrics,
+  { store, outbox }: MetricsSources,
+  disposables: DisposableStack,
+): void {
   const { storage, registry, watchCache } = store;
   const objects = new CachedProbe(() =>
     Promise.all(
@@ -84,25 +92,25 @@ function readStore(metrics: Metrics, { store, outbox }: Observed, held: Disposab
     ),
   );
   const sizes = new CachedProbe(async () => [...((await storage.sizes?.()) ?? [])]);
-  held.add(async () => {
+  disposables.add(async () => {
     await objects.settled();
     await sizes.settled();
   });
-  const sized = async (of: (size: Size) => number | undefined) =>
-    by(
+  const sizeSeries = async (selectBytes: (size: Size) => number | undefined) =>
+    labelled(
       'storage_cluster_id',
       (await sizes.value()).flatMap(([name, size]) => {
-        const bytes = of(size);
+        const bytes = selectBytes(size);
         return bytes === undefined ? [] : [[name, bytes] as const];
       }),
     );
-  metrics.onScrape(metrics.storageObjects, async () => by('resource', await objects.value()));
-  metrics.onScrape(metrics.storageSize, () => sized(({ bytes }) => bytes));
-  metrics.onScrape(metrics.storageSizeInUse, () => sized(({ inUse }) => inUse));
-  metrics.onScrape(metrics.storageQuota, () => sized(({ quota }) => quota));
+  metrics.onScrape(metrics.storageObjects, async () => labelled('resource', await objects.value()));
+  metrics.onScrape(metrics.storageSize, () => sizeSeries(({ bytes }) => bytes));
+  metrics.onScrape(metrics.storageSizeInUse, () => sizeSeries(({ inUse }) => inUse));
+  metrics.onScrape(metrics.storageQuota, () => sizeSeries(({ quota }) => quota));
   metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
   metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
-  metrics.onScrape(metrics.limitSpent, async () => by('limit', await ceilings(store)));
+  metrics.onScrape(metrics.limitSpent, async () => labelled('limit', await limitRatios(store)));
   metrics.onScrape(metrics.mailOutbox, () => outbox.waiting('mail').rows);
   metrics.onScrape(metrics.mailOutboxOldest, () => {
     const { since } = outbox.waiting('mail');
@@ -111,7 +119,7 @@ function readStore(metrics: Metrics, { store, outbox }: Observed, held: Disposab
 }
 
 /** Returns the used share of each service-wide limit. */
-async function ceilings({
+async function limitRatios({
   networkLimits,
   settings: { limits },
 }: Store): Promise<[string, number][]> {
@@ -122,17 +130,17 @@ async function ceilings({
   ];
 }
 
-function readPolicy(metrics: Metrics, { policy }: Observed): void {
+function registerPolicyMetrics(metrics: Metrics, { policy }: MetricsSources): void {
   metrics.onScrape(metrics.policyDecisions, () => {
     const { permits, refusals } = policy.counts();
-    return by('decision', Object.entries({ Permit: permits, Refuse: refusals }));
+    return labelled('decision', Object.entries({ Permit: permits, Refuse: refusals }));
   });
   metrics.onScrape(metrics.policyDecisionCache, () => {
     const { hits, misses, unmemoised } = policy.counts();
-    return by('result', Object.entries({ hit: hits, miss: misses, bypass: unmemoised }));
+    return labelled('result', Object.entries({ hit: hits, miss: misses, bypass: unmemoised }));
   });
   metrics.onScrape(metrics.policyFaults, () => {
     const { errors, overruns } = policy.counts();
-    return by('kind', Object.entries({ error: errors, overrun: overruns }));
+    return labelled('kind', Object.entries({ error: errors, overrun: overruns }));
   });
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../options/config.js';
 import type { DisposableStack } from './disposables.js';
-import { refuseOtherKeys } from './keys-record.js';
+import { requireStoreKeys } from './keys-record.js';
 import { ClockSkew } from './clock-skew.js';
 import type { Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
@@ -15,13 +15,13 @@ export async function followClocks(
   storage: Storage,
   keys: Keys,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<ClockSkew | undefined> {
   if (store.type !== 'etcd') return undefined;
   const clocks = new ClockSkew(storage, log, { keys: () => keys.ids() });
-  held.add(() => clocks.stop());
+  disposables.add(() => clocks.stop());
   clocks.start();
   await clocks.written();
-  await refuseOtherKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
+  await requireStoreKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
   return clocks;
 }

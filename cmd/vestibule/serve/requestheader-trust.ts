@@ -5,17 +5,17 @@ import {
   type ProxyTrust,
   type TrustSource,
 } from '../../../apiserver/requestheader/trust.js';
-import { ClusterTrust } from './requestheader-configmap.js';
+import { ConfigMapTrust } from './requestheader-configmap.js';
 import { ConfigError } from '../options/config.js';
 import type { FrontProxyConfig } from '../options/front-proxy-config.js';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import { InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
 /** A source of trust that follows changes until it is stopped. */
 export interface FollowedTrust extends TrustSource {
-  /** Resolves after the first load, or when waiting for it has timed out. */
-  readonly begun: Promise<void>;
+  /** Resolves after the first load, or when that takes too long. */
+  readonly loaded: Promise<void>;
   stop(): unknown;
 }
 
@@ -25,7 +25,7 @@ export interface FollowedTrust extends TrustSource {
  */
 export function followTrust(config: FrontProxyConfig, log: Log, folder?: string): FollowedTrust {
   return config.from === 'cluster'
-    ? new ClusterTrust(new InClusterClient(config.server, folder), log)
+    ? new ConfigMapTrust(new InClusterClient(config.server, folder), log)
     : new FileTrust(config.caFile, config.headers, log);
 }
 
@@ -56,12 +56,12 @@ function readTrust(file: string, headers: Headers): ProxyTrust {
 
 /** Trusted front proxies from the settings. The CA file is watched. */
 class FileTrust implements FollowedTrust {
-  readonly begun = Promise.resolve();
+  readonly loaded = Promise.resolve();
   readonly stop: () => void;
   readonly #file: string;
   readonly #headers: Headers;
   readonly #log: Log;
-  readonly #changed: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #current: ProxyTrust;
 
   constructor(file: string, headers: Headers, log: Log) {
@@ -69,24 +69,24 @@ class FileTrust implements FollowedTrust {
     this.#headers = headers;
     this.#log = log;
     this.#current = readTrust(this.#file, this.#headers);
-    this.stop = followFiles([file], () => this.#look(), log);
+    this.stop = watchFiles([file], () => this.#reload(), log);
   }
 
   get current(): ProxyTrust {
     return this.#current;
   }
 
-  onChange(changed: () => void): void {
-    this.#changed.push(changed);
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** While the file is invalid, the former trust stays in use. */
-  #look(): void {
+  #reload(): void {
     try {
       const next = readTrust(this.#file, this.#headers);
       if (next.authorities === this.#current.authorities) return;
       this.#current = next;
-      for (const changed of this.#changed) changed();
+      for (const listener of this.#listeners) listener();
       this.#log.info({ file: this.#file }, 'reloaded the front proxy CA file');
     } catch (error) {
       this.#log.warn(

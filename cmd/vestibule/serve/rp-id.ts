@@ -24,15 +24,15 @@ export async function relyingPartyID(
     );
   for (;;) {
     const { entry } = await toStatusError(storage.get(key));
-    const held = entry?.value.toString();
-    if (held !== undefined && (host === held || host.endsWith(`.${held}`))) return held;
+    const stored = entry?.value.toString();
+    if (stored !== undefined && (host === stored || host.endsWith(`.${stored}`))) return stored;
     if (
-      held !== undefined &&
+      stored !== undefined &&
       (await toStatusError(storage.list(prefixRange('objects/passkeys/'), { limit: 1 }))).entries
         .length > 0
     )
       throw new ConfigError([
-        `--base-url: the passkeys in this store belong to ${held}, but ${host} is not part of that domain`,
+        `--base-url: the passkeys in this store belong to ${stored}, but ${host} is not part of that domain`,
       ]);
     const { committed } = await toStatusError(
       storage.commit(

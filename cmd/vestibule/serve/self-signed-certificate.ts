@@ -2,15 +2,15 @@ import { KeyObject, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
 /** A certificate and its private key, as PEM. */
-export interface Pair {
+export interface CertificatePair {
   readonly cert: string;
   readonly key: string;
 }
 
-const days = 86_400_000;
+const dayMs = 86_400_000;
 
 /** The lifetime of a generated certificate in milliseconds, the same as kube-apiserver's own. */
-export const lifetime = 365 * days;
+export const lifetimeMs = 365 * dayMs;
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
@@ -19,13 +19,16 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
  * day before `now`, since clocks differ, for a year after. It is no CA: trusting it trusts only
  * these names. The library is loaded here, because few starts need it.
  */
-export async function makeCertificate(names: readonly string[], now: number): Promise<Pair> {
+export async function makeCertificate(
+  names: readonly string[],
+  now: number,
+): Promise<CertificatePair> {
   const x509 = await import('@peculiar/x509');
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=vestibule',
-    notBefore: new Date(now - days),
-    notAfter: new Date(now + lifetime),
+    notBefore: new Date(now - dayMs),
+    notAfter: new Date(now + lifetimeMs),
     keys,
     signingAlgorithm: algorithm,
     extensions: [

@@ -5,7 +5,7 @@ import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
-import { settingsOf } from './kind-settings.js';
+import { kindSettings } from './kind-settings.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { Memberships } from '../../../kinds/group/membership-index.js';
@@ -20,7 +20,7 @@ import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/w
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { declareBuiltIn, Suppliers } from '../../../kinds/claims/scope-index.js';
-import { openMail } from './mail-transport.js';
+import { openMailTransport } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './requestheader-trust.js';
@@ -37,12 +37,12 @@ import { Registry } from '../../../registry/registry.js';
 import { Store } from '../../../registry/store.js';
 import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
-import { keysFileOf, useKeys } from './service-keys.js';
+import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
-import { openAudit } from './audit-log.js';
+import { openAuditLog } from './audit-log.js';
 
 /** A running service. */
 export interface Service {
@@ -71,7 +71,7 @@ export interface Service {
  * Parts that a caller provides instead of the settings. A provided storage is closed with the
  * service, or when the start fails.
  */
-interface Given {
+interface StartOverrides {
   readonly storage?: Storage;
   readonly keys?: Keys;
   /** The directory of a pod's service account. */
@@ -85,14 +85,14 @@ interface Given {
 export async function startService(
   config: Config,
   log: Log,
-  folder: string,
-  given: Given = {},
+  root: string,
+  overrides: StartOverrides = {},
 ): Promise<Service> {
-  const held = new DisposableStack();
+  const disposables = new DisposableStack();
   try {
-    return await start({ config, log, folder, given, held, links: {} });
+    return await start({ config, log, root, overrides, disposables, lateParts: {} });
   } catch (error) {
-    await held
+    await disposables
       .release()
       .catch((failure) =>
         log.error({ err: failure }, 'cleanup after a failed start was incomplete'),
@@ -105,14 +105,14 @@ export async function startService(
 interface StartContext {
   readonly config: Config;
   readonly log: Log;
-  readonly folder: string;
-  readonly given: Given;
-  readonly held: DisposableStack;
+  readonly root: string;
+  readonly overrides: StartOverrides;
+  readonly disposables: DisposableStack;
   /** Parts that are created after the parts that refer to them. */
-  readonly links: Links;
+  readonly lateParts: LateParts;
 }
 
-interface Links {
+interface LateParts {
   store?: Store;
   groups?: Memberships;
   policy?: PolicyAuthorizer;
@@ -120,9 +120,9 @@ interface Links {
   server?: Server;
 }
 
-type Base = Awaited<ReturnType<typeof openBase>>;
+type BaseParts = Awaited<ReturnType<typeof openBase>>;
 
-type Core = Awaited<ReturnType<typeof openStore>>;
+type CoreParts = Awaited<ReturnType<typeof openStore>>;
 
 async function start(context: StartContext): Promise<Service> {
   const base = await openBase(context);
@@ -135,18 +135,18 @@ async function start(context: StartContext): Promise<Service> {
     base.storage,
     core.keys,
     context.log,
-    context.held,
+    context.disposables,
   );
   const server = createServer(context, base, core, provider, clocks);
-  context.links.server = server;
+  context.lateParts.server = server;
   return serve(context, base, core, provider, clocks, server);
 }
 
 /** Opens what every other part needs. The policy engine loads in the background. */
-async function openBase({ config, log, given, held, links }: StartContext) {
-  if (given.storage) held.add(() => given.storage!.close());
-  const proxyTrust = trustFor(config, log, given, held);
-  const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+async function openBase({ config, log, overrides, disposables, lateParts }: StartContext) {
+  if (overrides.storage) disposables.add(() => overrides.storage!.close());
+  const proxyTrust = startTrust(config, log, overrides, disposables);
+  const keys = overrides.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
   const registry = new Registry(
     config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
     actions,
@@ -156,16 +156,16 @@ async function openBase({ config, log, given, held, links }: StartContext) {
       ? undefined
       : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
-    operators: () => operatorsNow(links.store!, links.groups!),
+    operators: () => operatorsNow(lateParts.store!, lateParts.groups!),
     trouble: EvaluationErrorLog.into(log),
     evaluations: metrics?.policyEvaluation,
   });
   engine.catch(() => {
     /* The error is thrown where the promise is awaited. */
   });
-  const audit = openAudit(config.auditLogPath, log, held);
-  const storage = given.storage ?? (await openStorage(config, log, held, metrics));
-  if (!given.storage) held.add(() => storage.close());
+  const audit = openAuditLog(config.auditLogPath, log, disposables);
+  const storage = overrides.storage ?? (await openStorage(config, log, disposables, metrics));
+  if (!overrides.storage) disposables.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
@@ -174,39 +174,47 @@ async function openBase({ config, log, given, held, links }: StartContext) {
 /** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */
 async function openStore(
   context: StartContext,
-  { registry, engine, storage, baseURL, ...base }: Base,
+  { registry, engine, storage, baseURL, ...base }: BaseParts,
 ) {
-  const { config, log, given, held, links } = context;
-  const settings = await settingsOf(config, baseURL, storage, log);
+  const { config, log, overrides, disposables, lateParts } = context;
+  const settings = await kindSettings(config, baseURL, storage, log);
   const watchCache = new WatchCache(storage, registry.kinds, log);
-  const keys = base.keys ?? ensureKeys(keysFileOf(config));
-  await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
-  const authorize: Authorizer = (question) => links.policy!.authorize(question);
+  const keys = base.keys ?? ensureKeys(keysFilePath(config));
+  await followServiceKeys(
+    keys,
+    overrides.keys ? undefined : keysFilePath(config),
+    storage,
+    log,
+    disposables,
+  );
+  const authorize: Authorizer = (question) => lateParts.policy!.authorize(question);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
-    ...links.provider!.ports(...request),
-    policy: links.policy!,
+    ...lateParts.provider!.ports(...request),
+    policy: lateParts.policy!,
   });
   const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
-  links.store = store;
-  const policy = openPolicyAuthorizer(await engine, store, log, () => links.server?.renewViews());
-  links.policy = policy;
+  lateParts.store = store;
+  const policy = openPolicyAuthorizer(await engine, store, log, () =>
+    lateParts.server?.renewViews(),
+  );
+  lateParts.policy = policy;
   const outbox = new Outbox(store, keys, log);
-  held.add(() => watchCache.stop());
+  disposables.add(() => watchCache.stop());
   await watchCache.start();
   return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
 }
 
 /** Starts the indexes over stored objects, and creates the provider. */
 async function openProvider(
-  { config, log, held, links }: StartContext,
-  { storage, metrics }: Base,
-  { store, keys, settings, authorize, outbox }: Core,
+  { config, log, disposables, lateParts }: StartContext,
+  { storage, metrics }: BaseParts,
+  { store, keys, settings, authorize, outbox }: CoreParts,
 ): Promise<IdentityProvider> {
   const suppliers = new Suppliers(store);
   const groups = new Memberships(store, config.operators);
-  links.groups = groups;
+  lateParts.groups = groups;
   const operatorPasskeys = new OperatorPasskeys(store, groups);
-  await follow(groups, suppliers, operatorPasskeys, held);
+  await startIndexes(groups, suppliers, operatorPasskeys, disposables);
   const provider = createIdentityProvider({
     store,
     storage,
@@ -216,26 +224,26 @@ async function openProvider(
     groups,
     operatorPasskeys,
     suppliers,
-    stylesheet: () => links.server!.stylesheet,
+    stylesheet: () => lateParts.server!.stylesheet,
     log,
     outbox,
     networkLimits: store.networkLimits,
     metrics,
   });
-  links.provider = provider;
-  held.add(provider.unproven.follow());
+  lateParts.provider = provider;
+  disposables.add(provider.unproven.follow());
   await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
   return provider;
 }
 
 /** Registers the workers that process outbox rows. */
 async function registerWorkers(
-  { config, log, held }: StartContext,
-  { metrics }: Base,
-  { store, outbox }: Core,
+  { config, log, disposables }: StartContext,
+  { metrics }: BaseParts,
+  { store, outbox }: CoreParts,
 ): Promise<void> {
-  const mail = await openMail(config, store, log);
-  if ('transport' in mail) held.add(() => mail.transport.close());
+  const mail = await openMailTransport(config, store, log);
+  if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
     mailWorker(config.emailFrom, mail, log, metrics?.mail, noteDelivery(store)),
     closingWorker(store),
@@ -247,11 +255,11 @@ async function registerWorkers(
 
 /** Activates the policy, then applies the manifests. */
 async function startPolicy(
-  { config, held }: StartContext,
-  { store, policy }: Core,
+  { config, disposables }: StartContext,
+  { store, policy }: CoreParts,
   provider: IdentityProvider,
 ): Promise<void> {
-  held.add(async () => {
+  disposables.add(async () => {
     await provider.settled();
     await policy.stop();
   });
@@ -261,9 +269,9 @@ async function startPolicy(
 }
 
 function createServer(
-  { config, log, folder }: StartContext,
-  { proxyTrust, metrics, audit, storage, baseURL }: Base,
-  { watchCache, keys, authorize, ports, store, policy }: Core,
+  { config, log, root }: StartContext,
+  { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
+  { watchCache, keys, authorize, ports, store, policy }: CoreParts,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
@@ -285,7 +293,7 @@ function createServer(
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: (status, auditID) => provider.errorPage(status, auditID),
-    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
+    pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),
@@ -294,48 +302,48 @@ function createServer(
 
 /** Listens, then starts the background work. A stop runs in the reverse order. */
 async function serve(
-  { config, log, held }: StartContext,
-  { registry, metrics, audit, storage, proxyTrust, baseURL, port }: Base,
-  { store, policy, outbox }: Core,
+  { config, log, disposables }: StartContext,
+  { registry, metrics, audit, storage, proxyTrust, baseURL, port }: BaseParts,
+  { store, policy, outbox }: CoreParts,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
   server: Server,
 ): Promise<Service> {
-  const watched = held.child(); // Closes last, so that scrapes see the shutdown too.
-  held.add(() => outbox.stop());
-  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
-  const stopping = { delay: 0, warmed: Promise.resolve() };
-  held.add(async () => {
-    await server.stop({ delay: stopping.delay });
-    await stopping.warmed;
+  const metricsDisposables = disposables.child(); // Closes last, so that scrapes see the shutdown too.
+  disposables.add(() => outbox.stop());
+  disposables.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
+  const shutdown = { delayMs: 0, warmUp: Promise.resolve() };
+  disposables.add(async () => {
+    await server.stop({ delay: shutdown.delayMs });
+    await shutdown.warmUp;
   });
-  const at = { baseURL, port, begun: proxyTrust?.begun };
-  const { certificate, ...urls } = await listen(config, at, server, log, held);
+  const endpoint = { baseURL, port, loaded: proxyTrust?.loaded };
+  const { certificate, ...urls } = await listen(config, endpoint, server, log, disposables);
   if (certificate) metrics?.certificates.set('serving', certificate);
-  const observed = { server, store, policy, outbox, clocks, audit };
+  const sources = { server, store, policy, outbox, clocks, audit };
   const metricsURL =
     metrics &&
     (await (
       await import('./metrics-port.js')
-    ).openMetricsPort(config, metrics, observed, log, watched));
-  stopping.delay = config.shutdownDelay * 1000;
+    ).openMetricsPort(config, metrics, sources, log, metricsDisposables));
+  shutdown.delayMs = config.shutdownDelaySeconds * 1000;
   outbox.start();
   server.ready();
-  stopping.warmed = warm(registry, log);
+  shutdown.warmUp = warmUp(registry, log);
   return {
     baseURL,
     store,
-    counts: () => countsOf(policy, provider),
+    counts: () => collectCounts(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
-    stop: () => held.release(),
+    stop: () => disposables.release(),
     reopen: async () => {
       await audit?.reopen();
     },
   };
 }
 
-const countsOf = (
+const collectCounts = (
   policy: PolicyAuthorizer,
   provider: IdentityProvider,
 ): ReadonlyMap<string, number> =>
@@ -348,13 +356,13 @@ const countsOf = (
   ]);
 
 /** Starts three indexes; they follow their kinds until the stop. */
-async function follow(
+async function startIndexes(
   groups: Memberships,
   suppliers: Suppliers,
   operatorPasskeys: OperatorPasskeys,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<void> {
-  held.add(() => {
+  disposables.add(() => {
     groups.stop();
     suppliers.stop();
     operatorPasskeys.stop();
@@ -364,19 +372,19 @@ async function follow(
 }
 
 /** Starts following which front proxies are trusted, if any are configured. */
-function trustFor(
+function startTrust(
   { frontProxy }: Config,
   log: Log,
-  { serviceAccount }: Given,
-  held: DisposableStack,
+  { serviceAccount }: StartOverrides,
+  disposables: DisposableStack,
 ): FollowedTrust | undefined {
-  const followed = frontProxy && followTrust(frontProxy, log, serviceAccount);
-  if (followed) held.add(() => followed.stop());
-  return followed;
+  const trust = frontProxy && followTrust(frontProxy, log, serviceAccount);
+  if (trust) disposables.add(() => trust.stop());
+  return trust;
 }
 
 /** Prepares after the first requests what would delay a later one. */
-const warm = (registry: Registry, log: Log): Promise<void> =>
+const warmUp = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {
       registry.warm();

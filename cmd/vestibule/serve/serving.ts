@@ -3,10 +3,10 @@ import type { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import type { DisposableStack } from './disposables.js';
 import type { Log } from '../../../observability/log.js';
-import { ownNames, tlsFiles, TLSFiles } from './tls-certificates.js';
+import { certificateNames, certificateFiles, ReloadingCertificate } from './tls-certificates.js';
 
 /** The addresses that a service listens on. */
-export interface Serving {
+export interface ListeningAddresses {
   readonly url: string;
   readonly secureURL?: string;
   /** The certificate of the secure port, in PEM. */
@@ -18,27 +18,27 @@ export interface Serving {
  */
 export async function listen(
   { bindAddress, secure, store }: Config,
-  { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined },
+  { baseURL, port, loaded }: { baseURL: string; port: number; loaded: Promise<void> | undefined },
   server: Server,
   log: Log,
-  held: DisposableStack,
-): Promise<Serving> {
+  disposables: DisposableStack,
+): Promise<ListeningAddresses> {
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };
-  const identity = new TLSFiles(
-    await tlsFiles(
+  const certificate = new ReloadingCertificate(
+    await certificateFiles(
       secure,
       store.type === 'embedded' ? store.directory : '',
-      ownNames(baseURL, bindAddress),
+      certificateNames(baseURL, bindAddress),
       log,
     ),
     secure.minVersion,
     log,
   );
-  held.add(() => identity.stop());
-  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
-  await begun; // Until then, requests get a 503.
-  return { url, secureURL, certificate: () => identity.cert };
+  disposables.add(() => certificate.stop());
+  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, certificate));
+  await loaded; // Until then, requests get a 503.
+  return { url, secureURL, certificate: () => certificate.cert };
 }
 
 /** Returns the URL of a listening address. */

@@ -4,21 +4,21 @@ import type { FlagName } from './flags.js';
  * One subcommand: its usage, description and flags (some with a description of their own), and its
  * arguments for completion.
  */
-export interface Word {
+export interface Subcommand {
   readonly usage: string;
   readonly about: string;
   readonly flags?: readonly (FlagName | readonly [name: FlagName, about: string])[];
   /** The type of the arguments, for completion. */
-  readonly takes?: 'objects' | 'type' | 'word' | readonly string[];
+  readonly arguments?: 'objects' | 'type' | 'word' | readonly string[];
   readonly examples?: readonly string[];
   /** Runs without a service. */
-  readonly local?: true;
+  readonly isLocal?: true;
 }
 
-const place = ['context', 'server', 'certificate-authority'] as const;
-const shown = ['output', 'no-headers', 'show-labels'] as const;
-const chosen = ['selector', 'field-selector', 'chunk-size'] as const;
-const store = [
+const serviceFlags = ['context', 'server', 'certificate-authority'] as const;
+const displayFlags = ['output', 'no-headers', 'show-labels'] as const;
+const selectionFlags = ['selector', 'field-selector', 'chunk-size'] as const;
+const storeFlags = [
   'data-dir',
   'etcd-servers',
   'etcd-prefix',
@@ -26,56 +26,56 @@ const store = [
   'etcd-certfile',
   'etcd-keyfile',
 ] as const;
-const output = (formats: string) => ['output', formats] as const;
+const outputFlag = (formats: string) => ['output', formats] as const;
 
 /** Every subcommand, in the order of the help text. */
-export const words: Readonly<Record<string, Word>> = {
+export const subcommands: Readonly<Record<string, Subcommand>> = {
   serve: {
     usage: 'serve [settings]',
     about: 'runs the service; docs/reference/configuration.md lists its settings',
     flags: ['config'],
     examples: ['serve --config vestibule.yaml'],
-    local: true,
+    isLocal: true,
   },
   config: {
     usage: 'config check|schema [settings]',
     about:
       'checks settings as serve does and prints each with its source, or prints the JSON Schema of the configuration file',
-    takes: ['check', 'schema'],
-    flags: ['config', output('yaml or json')],
+    arguments: ['check', 'schema'],
+    flags: ['config', outputFlag('yaml or json')],
     examples: ['config check --config vestibule.yaml', 'config schema > vestibule.schema.json'],
-    local: true,
+    isLocal: true,
   },
   keys: {
     usage: 'keys new|add|use|drop|drop-sealing FILE',
     about: 'creates the keys that replicas share, or runs one step of a rotation',
-    takes: ['new', 'add', 'use', 'drop', 'drop-sealing'],
+    arguments: ['new', 'add', 'use', 'drop', 'drop-sealing'],
     examples: ['keys new keys.json', 'keys add keys.json'],
-    local: true,
+    isLocal: true,
   },
   snapshot: {
     usage: 'snapshot save|restore FILE [flags]',
     about: 'saves a store to a file, or restores it into an empty store',
-    takes: ['save', 'restore'],
-    flags: [...store, 'revoke-since'],
+    arguments: ['save', 'restore'],
+    flags: [...storeFlags, 'revoke-since'],
     examples: [
       'snapshot save vestibule.snapshot --data-dir data',
       'snapshot restore vestibule.snapshot --data-dir elsewhere',
       'snapshot restore vestibule.snapshot --etcd-servers https://etcd.example.org:2379',
       'snapshot restore vestibule.snapshot --revoke-since 2025-11-01 --data-dir elsewhere',
     ],
-    local: true,
+    isLocal: true,
   },
   epoch: {
     usage: 'epoch raise [flags]',
     about: 'ends every session, code, link and token of a store that was restored with other tools',
-    takes: ['raise'],
-    flags: [...store, 'yes'],
+    arguments: ['raise'],
+    flags: [...storeFlags, 'yes'],
     examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'],
-    local: true,
+    isLocal: true,
   },
-  policy: { usage: 'policy', about: 'prints the default policy of this release', local: true },
-  version: { usage: 'version', about: 'prints the release', local: true },
+  policy: { usage: 'policy', about: 'prints the default policy of this release', isLocal: true },
+  version: { usage: 'version', about: 'prints the release', isLocal: true },
   login: {
     usage: 'login URL [flags]',
     about: 'signs in with a code that you confirm in a browser',
@@ -106,15 +106,15 @@ export const words: Readonly<Record<string, Word>> = {
   get: {
     usage: 'get TYPE [NAME...] [flags]',
     about: 'prints objects, as a table by default',
-    takes: 'objects',
+    arguments: 'objects',
     flags: [
-      ...shown,
-      ...chosen,
+      ...displayFlags,
+      ...selectionFlags,
       'limit',
       'ignore-not-found',
       'watch',
       'output-watch-events',
-      ...place,
+      ...serviceFlags,
     ],
     examples: [
       'get policies -o wide',
@@ -126,34 +126,34 @@ export const words: Readonly<Record<string, Word>> = {
   watch: {
     usage: 'watch TYPE [NAME] [flags]',
     about: 'prints objects, then changes until interrupted',
-    takes: 'objects',
-    flags: [...shown, ...chosen, 'output-watch-events', ...place],
+    arguments: 'objects',
+    flags: [...displayFlags, ...selectionFlags, 'output-watch-events', ...serviceFlags],
     examples: ['watch policydecisions', 'watch account/~ -o json'],
   },
   create: {
     usage: 'create -f FILE [flags]',
     about: 'creates the objects of a YAML or Cedar file, or checks them',
-    flags: ['filename', 'dry-run', output('json or yaml'), 'context'],
+    flags: ['filename', 'dry-run', outputFlag('json or yaml'), 'context'],
     examples: ['create -f rules.cedar --dry-run=server'],
   },
   patch: {
     usage: 'patch TYPE NAME (-p PATCH | --patch-file FILE) [flags]',
     about: 'changes fields of objects by merge patch',
-    takes: 'objects',
+    arguments: 'objects',
     flags: [
       'patch',
       'patch-file',
       'type',
       'dry-run',
-      output('json, yaml, name or jsonpath=TEMPLATE'),
-      ...place,
+      outputFlag('json, yaml, name or jsonpath=TEMPLATE'),
+      ...serviceFlags,
     ],
     examples: ['patch group staff -p \'{"spec":{"displayName":"Staff"}}\''],
   },
   delete: {
     usage: 'delete TYPE (NAME... | -l LABELS | --all) [flags]',
     about: 'deletes objects',
-    takes: 'objects',
+    arguments: 'objects',
     flags: [
       'all',
       'selector',
@@ -161,21 +161,21 @@ export const words: Readonly<Record<string, Word>> = {
       'ignore-not-found',
       'wait',
       'dry-run',
-      output('name'),
-      ...place,
+      outputFlag('name'),
+      ...serviceFlags,
     ],
     examples: ['delete group staff --dry-run=server', 'delete groups -l team=blue'],
   },
   'api-resources': {
     usage: 'api-resources [flags]',
     about: 'prints the resource types',
-    flags: [output('name or wide'), 'verbs', 'no-headers', ...place],
+    flags: [outputFlag('name or wide'), 'verbs', 'no-headers', ...serviceFlags],
   },
   explain: {
     usage: 'explain TYPE[.FIELD...] [flags]',
     about: 'describes a type and its fields',
-    takes: 'type',
-    flags: ['recursive', ...place],
+    arguments: 'type',
+    flags: ['recursive', ...serviceFlags],
     examples: ['explain interaction.status'],
   },
   healthcheck: {
@@ -187,22 +187,22 @@ export const words: Readonly<Record<string, Word>> = {
   completion: {
     usage: 'completion bash|zsh|fish',
     about: 'prints a script that completes subcommands, types and names',
-    takes: ['bash', 'zsh', 'fish'],
+    arguments: ['bash', 'zsh', 'fish'],
     examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'],
   },
   help: {
     usage: 'help [COMMAND]',
     about: 'prints the usage of a subcommand',
-    takes: 'word',
-    local: true,
+    arguments: 'word',
+    isLocal: true,
   },
 };
 
 /** The subcommand of the completion scripts; not in the help text. */
-export const hidden = '__complete';
+export const completeCommand = '__complete';
 
 /** Returns the names of a subcommand's flags. */
-export const flagsOf = ({ flags = [] }: Word): FlagName[] => [
+export const flagNames = ({ flags = [] }: Subcommand): FlagName[] => [
   ...flags.map((one) => (typeof one === 'string' ? one : one[0])),
   'help',
 ];

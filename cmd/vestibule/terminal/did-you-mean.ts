@@ -1,9 +1,9 @@
 /** Returns the name that is nearest to `word`, if one is near enough to be meant. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names
-    .map((name) => ({ name, steps: distance(name, word) }))
-    .sort((a, b) => a.steps - b.steps);
-  return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
+    .map((name) => ({ name, distance: distance(name, word) }))
+    .sort((a, b) => a.distance - b.distance);
+  return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
 /** Returns the Levenshtein distance. */

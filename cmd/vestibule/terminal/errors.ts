@@ -15,19 +15,19 @@ export class CommandError extends Error {
 }
 
 /** The sign-in has ended; a new one is needed. */
-export class SignedOut extends CommandError {
+export class SignedOutError extends CommandError {
   constructor() {
     super(`your sign-in has ended: ${program} login`);
   }
 }
 
 /** An error that is printed exactly as kubectl prints it, without the program name. */
-export class Told extends CommandError {
+export class KubectlStyleError extends CommandError {
   override readonly name = 'Told';
 }
 
 /** A Status of the service, with its HTTP status. */
-export class ApiRefusalError extends Told {
+export class ApiStatusError extends KubectlStyleError {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -40,15 +40,19 @@ export class ApiRefusalError extends Told {
  * Runs `work` for every item even if some are refused, then throws all refusals, one a line. Any
  * other error is thrown at once.
  */
-export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+export async function forEachCollectingErrors<T>(
+  items: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<void> {
   const failures: CommandError[] = [];
-  for (const one of all) {
+  for (const one of items) {
     try {
       await work(one);
     } catch (error) {
-      if (!(error instanceof ApiRefusalError)) throw error;
+      if (!(error instanceof ApiStatusError)) throw error;
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new Told(failures.map(({ message }) => message).join('\n'));
+  if (failures.length > 0)
+    throw new KubectlStyleError(failures.map(({ message }) => message).join('\n'));
 }

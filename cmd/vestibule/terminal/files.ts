@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
  * Writes a file atomically, by default readable by its owner only. Follows a symbolic link to its
  * target.
  */
-export function putFile(path: string, text: string, mode = 0o600): void {
+export function writeFileAtomically(path: string, text: string, mode = 0o600): void {
   const file = existsSync(path) ? realpathSync(path) : resolve(path);
   makeFolder(file);
   writeFileSync(`${file}.new`, text, { mode });

@@ -138,7 +138,7 @@ export type FlagValues = {
 };
 
 /** One invocation of a subcommand: its arguments, flags and environment. */
-export interface Asked {
+export interface Invocation {
   readonly args: readonly string[];
   readonly flags: FlagValues;
   readonly environment: NodeJS.ProcessEnv;
