@@ -11,7 +11,7 @@ export interface HealthCheck {
 const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
 
 /**
- * `/livez`, `/readyz` and `/healthz` as a kube-apiserver answers them
+ * `/livez`, `/readyz` and `/healthz`, compatible with kube-apiserver
  * (docs/design/kubernetes.md#health).
  */
 export class Health {

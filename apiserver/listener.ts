@@ -13,7 +13,7 @@ export interface Identity {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly cert: string;
   readonly key: string;
-  /** Calls back when certificate and key have changed. */
+  /** Calls the listener after certificate and key have changed. */
   onChange(changed: () => void): void;
 }
 
@@ -29,9 +29,11 @@ interface Handlers {
   ): void;
 }
 
-/** Idle time in milliseconds after which a connection is cut; watches have heartbeats. */
+/** The idle time after which a connection is closed, in milliseconds; watches send heartbeats. */
 const stalled = 30_000;
-/** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
+/**
+ * The limits of one request: header size in bytes, and time until its last byte in milliseconds.
+ */
 export interface ListenerLimits {
   readonly headerSize: number;
   readonly timeout: number;
@@ -47,7 +49,7 @@ const optionsOf = ({ headerSize, timeout }: ListenerLimits) => ({
   connectionsCheckingInterval: 5_000,
 });
 
-/** One port: TLS if it has an identity, else plain; HTTP/1.1 only. */
+/** One port, with TLS if it has an identity, HTTP/1.1 only. */
 export class Listener {
   readonly #http:
     | HttpServer<typeof ApiRequest, typeof ApiResponse>
@@ -94,8 +96,8 @@ export class Listener {
   }
 
   /**
-   * No answer is left to node's defaults; a connection on which no one speaks HTTP, or not after a
-   * handshake, gets none.
+   * Handles every error instead of Node's defaults. A connection without an HTTP message, or
+   * without a completed handshake, gets no response.
    */
   #guard({ serve, unread }: Handlers): void {
     const inTurn = (req: ApiRequest, res: ApiResponse): void => serveInTurn(req, res, serve);
@@ -167,9 +169,8 @@ const ciphers = [
 ].join(':');
 
 /**
- * What a front proxy proves itself by is shown once, at the beginning: a session taken up again
- * would come with what TLS said by former authorities, and another handshake might bring another
- * certificate.
+ * Front proxies authenticate in the handshake only. A resumed session would carry the result of
+ * verification with former CAs, and a renegotiation might change the certificate.
  */
 const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
@@ -208,7 +209,7 @@ function secure(
 /** How long idle connections stay open after watches have ended, in milliseconds. */
 const linger = 1_000;
 
-/** Resolves when `closed` does, or after that time. */
+/** Resolves with `closed`, or after that time. */
 export async function lingered(closed: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([

@@ -35,7 +35,7 @@ import { parseRequest, type ResourceRequestInfo } from './request/request-info.j
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
-/** What the server needs; cmd/vestibule/serve provides it. */
+/** The dependencies of the server; cmd/vestibule/serve provides them. */
 interface ServerParts extends AccessLogParts {
   readonly store: Store;
   readonly baseURL: string;
@@ -56,7 +56,7 @@ interface ServerParts extends AccessLogParts {
   readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
   /** Renders the error page for browsers outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
-  /** Networks whose `X-Forwarded-For` counts. */
+  /** The networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: AddressList;
   readonly inflight?: InFlightLimits;
 }

@@ -40,8 +40,8 @@ const pageHeaders = [
 ];
 
 /**
- * Lets the page's first call travel beside its script: what the script then fetches is this very
- * answer, so mode and credentials are those of its fetch.
+ * Preloads the page's first API call. Mode and credentials must equal those of the script's fetch,
+ * which then uses this response.
  */
 const preload = (path: string): string[] => {
   const [, page, name] = path.split('/');
@@ -50,19 +50,19 @@ const preload = (path: string): string[] => {
     : [];
 };
 
-/** A file and what the build compressed it to. */
+/** Reads a file with its compressed forms. */
 function read(path: string): Coded {
   const sibling = (end: string): Buffer | undefined =>
     existsSync(path + end) ? readFileSync(path + end) : undefined;
   return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
 }
 
-/** The shells and hashed assets that ui/ builds, read once at start. */
+/** The page shells and hashed assets that ui/ builds, read once at start. */
 export class Pages {
   readonly #shells = new Map<string, Coded>();
   readonly #assets = new Map<string, Coded & { type: string }>();
   readonly #common: readonly string[];
-  /** Where password managers send people (W3C, a well-known URL for passkey endpoints). */
+  /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
   readonly #passkeys: Coded;
 
   /** `mailbox`: whether the mock mailbox is served. */
@@ -87,7 +87,7 @@ export class Pages {
         });
   }
 
-  /** The address of the style sheet that server-rendered pages share. */
+  /** The path of the style sheet for server-rendered pages. */
   get stylesheet(): string {
     return (
       [...this.#assets.keys()].find((path) => /\/style-[^/]+\.css$/.test(path)) ??
@@ -95,10 +95,7 @@ export class Pages {
     );
   }
 
-  /**
-   * The shell for a path: the same bytes for every interaction, since it learns everything by
-   * fetch.
-   */
+  /** Sends the shell of a path. It is the same for every interaction, and fetches its data. */
   page(req: ApiRequest, res: ApiResponse, path: string): void {
     if (path === '/')
       return void res
@@ -132,7 +129,7 @@ export class Pages {
     ]);
   }
 
-  /** A page of its own for an error, with the headers its Status would have. */
+  /** Sends an error page with the headers of its Status. */
   error(req: ApiRequest, res: ApiResponse, status: StatusError, html: string): void {
     const body = Buffer.from(html);
     res.writeHead(status.code, [
@@ -148,7 +145,7 @@ export class Pages {
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
-  /** A hashed asset, which never changes. */
+  /** Sends a hashed asset, which never changes. */
   asset(req: ApiRequest, res: ApiResponse, path: string): void {
     const asset = this.#assets.get(path);
     if (!asset) throw noSuchPath();
@@ -172,7 +169,7 @@ export class Pages {
   }
 }
 
-/** A person who opens a page outside the API, rather than a program. */
+/** Reports whether a person opens a page outside the API. */
 export const isVisit = ({ url, headers }: ApiRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' &&
   !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

@@ -12,7 +12,7 @@ export const Grant = defineKind({
   kind: 'Grant',
   resource: 'grants',
   owner: 'status.account',
-  named: 'service',
+  nameSource: 'service',
   changeLimit: ownChanges,
   description: 'What a person agreed that a service may see.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],

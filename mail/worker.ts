@@ -44,8 +44,8 @@ export function mailWorker(
   return {
     name: 'mail',
     delivery: 'mailbox' in how ? 'Idempotent' : 'AtMostOnce',
-    parallel: 5,
-    claimFor: sendingFor,
+    maxParallel: 5,
+    claimMs: sendingFor,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
       const mail: Mail = { to: order.to, from, ...write(order) };

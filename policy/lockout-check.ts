@@ -240,7 +240,7 @@ function steps(
   }: Way,
   time: number,
 ): AuthorizationAttributes[] {
-  const kind = kinds.find(({ bound }) => bound);
+  const kind = kinds.find(({ boundToCookie }) => boundToCookie);
   const browser: Caller = { type: 'Browser', interaction };
   const proof = {
     methods: [method],

@@ -66,8 +66,8 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
     const key = sessionKey(services, presented, found);
     if (key === undefined) return undefined;
     const name = names.get(key);
-    const session = name === undefined ? undefined : sessions.held(name);
-    const account = session && accounts.held(session.status.account);
+    const session = name === undefined ? undefined : sessions.peekCached(name);
+    const account = session && accounts.peekCached(session.status.account);
     const standing = account && standingOf(services, account);
     return standing && session!.internal.recordKey === key
       ? callerOf(services, session!, account, standing)

@@ -4,7 +4,7 @@ import type { Caller } from './kind.js';
 /** The credentials of a request. */
 export interface AuthenticationRequest {
   readonly request: IncomingMessage;
-  /** Returns the value of a cookie; undefined if it is absent or was sent with two values. */
+  /** Returns a cookie's value; undefined if it is absent or was sent with two values. */
   cookie(name: string): string | undefined;
   /** The name of the requested object, if its kind is bound to a cookie. */
   readonly bound?: string;
@@ -15,5 +15,5 @@ export interface AuthenticationRequest {
  * for an invalid credential.
  */
 export type Authenticator = (
-  presented: AuthenticationRequest,
+  request: AuthenticationRequest,
 ) => Caller | undefined | Promise<Caller | undefined>;

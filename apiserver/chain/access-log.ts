@@ -11,7 +11,7 @@ import { countRequest } from './metrics.js';
 import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
 
-/** Where responses are recorded. */
+/** The destinations of request records. */
 export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
@@ -75,7 +75,10 @@ export class AccessLog {
     );
   }
 
-  /** Logs a connection that ended before a request was read; browsers open some in advance. */
+  /**
+   * Logs a connection that ended before a request was read. Browsers open such connections in
+   * advance.
+   */
   unread(
     socket: Socket,
     refusal?: { readonly status: StatusError; readonly auditID: string },

@@ -105,8 +105,8 @@ export class Authentication {
   };
 
   /**
-   * Returns who sent a request. `bound` is the object that a browser must be bound to; `again`
-   * where the same request is asked about once more, which counts nothing.
+   * Returns the caller of a request. `bound` is the object that a browser must be bound to. With
+   * `again`, the request is checked once more and not counted.
    */
   async caller(request: ApiRequest, bound: string | undefined, again = false): Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
@@ -135,11 +135,11 @@ export class Authentication {
 
 /** Returns the name of the requested object, if its kind is bound to a cookie. */
 export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefined =>
-  kind.bound ? name : undefined;
+  kind.boundToCookie ? name : undefined;
 
 /**
- * Whether the request's token is verified here: the provider verifies its own, and health checks
- * are open (docs/design/kubernetes.md#authentication).
+ * Reports whether the token is verified here. The provider verifies its own, and health checks are
+ * open (docs/design/kubernetes.md#authentication).
  */
 function isJudged(req: ApiRequest): boolean {
   const { type } = req.requestInfo!;

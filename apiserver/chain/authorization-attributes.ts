@@ -43,12 +43,14 @@ export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
   return view.metadataOnly ? metadata : whole;
 }
 
-/** A request for objects, as the policy sees it. */
+/** The inputs of the authorization of a request for objects. */
 export interface AuthorizationRequestContext {
   readonly requestInfo: ResourceRequestInfo;
   readonly caller: Caller;
-  readonly facts: Facts /** Asked again only to see whether it still holds. */;
-  readonly quiet?: boolean /** An object that is not there is let in as it would be if it were. */;
+  readonly facts: Facts;
+  /** Whether the decision is not recorded, for a re-check or an access review. */
+  readonly quiet?: boolean;
+  /** Whether an absent object is authorized as if it existed, for an access review. */
   readonly supposed?: boolean;
 }
 

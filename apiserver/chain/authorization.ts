@@ -1,5 +1,5 @@
 import {
-  whyRefused,
+  refusalMessage,
   type Authorizer,
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
@@ -56,8 +56,8 @@ export class Authorization {
   };
 
   /**
-   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser; with
-   * `quiet` nothing is recorded.
+   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser. With
+   * `quiet`, nothing is recorded.
    */
   authorize(
     requestInfo: ResourceRequestInfo,
@@ -85,7 +85,7 @@ export class Authorization {
     );
   }
 
-  /** The same for other requests. */
+  /** Returns the same for other requests. */
   canDoNonResource(
     requestInfo: NonResourceRequestInfo,
     site?: string,
@@ -98,12 +98,12 @@ export class Authorization {
     if (requestInfo.name === '~') requestInfo.name = mine(requestInfo, caller);
     if (requestInfo.name === undefined) return this.#collection(asking);
     if (
-      requestInfo.kind.bound &&
+      requestInfo.kind.boundToCookie &&
       !(caller.type === 'Browser' && caller.interaction === requestInfo.name) &&
       requestInfo.verb !== 'list'
     )
       throw notFound(requestInfo.kind, requestInfo.name);
-    const held = this.#store.inMemory(requestInfo.kind, requestInfo.name);
+    const held = this.#store.peek(requestInfo.kind, requestInfo.name);
     if (held) return this.#object(asking, held.stored);
     return (
       this.#fromCache(asking) ??
@@ -112,8 +112,8 @@ export class Authorization {
   }
 
   /**
-   * Permits a change on the cached object, without reading it: the commit proves that it still
-   * stands, and where it does not, the request is authorized again for the object that does.
+   * Authorizes a change with the cached object. The commit proves that object; if it has changed,
+   * the request is authorized again.
    */
   #fromCache(asking: AuthorizationRequestContext): AuthorizedRequest | undefined {
     const { requestInfo, quiet, supposed } = asking;
@@ -161,7 +161,7 @@ export class Authorization {
       action,
       facts: { path: requestInfo.path, ...(site !== undefined && { site }) },
     });
-    if (!decision.allowed) throw because(forbidden(whyRefused(decision)), decision);
+    if (!decision.allowed) throw because(forbidden(refusalMessage(decision)), decision);
     return { requestInfo, caller: anonymous, decision };
   }
 
@@ -200,7 +200,11 @@ export class Authorization {
       new ObjectAttributes(asking, target, requestInfo.name!, 'allowed') as AuthorizationAttributes,
     );
     if (!decision.allowed) throw this.#refusal(asking, target);
-    if (!target && !asking.supposed && (requestInfo.verb !== 'watch' || requestInfo.kind.bound))
+    if (
+      !target &&
+      !asking.supposed &&
+      (requestInfo.verb !== 'watch' || requestInfo.kind.boundToCookie)
+    )
       throw notFound(requestInfo.kind, requestInfo.name!);
     return this.#permitted(asking, target, decision);
   }

@@ -11,9 +11,9 @@ export interface InFlightLimits {
 }
 
 /**
- * Requests being answered at once, bounded. One whose body is still on its way takes no one's
- * place: senders that are slow on purpose would else stop everybody's changes. Of those there are
- * twice as many as changes at most, and the oldest is cut for another.
+ * Limits the requests in flight. A request whose body is still arriving holds no slot, so that slow
+ * senders cannot block changes. At most twice as many bodies arrive as changes may run; beyond
+ * that, the oldest connection is closed.
  */
 export class InFlight {
   reads = 0;
@@ -28,8 +28,8 @@ export class InFlight {
   }
 
   /**
-   * Bounds memory and the requests in flight, the provider's and pages' included, watches and
-   * health checks apart (docs/design/operations.md#requests-in-flight).
+   * Limits memory and requests in flight, provider and pages included, except watches and health
+   * checks (docs/design/operations.md#requests-in-flight).
    */
   readonly step: Step = (req, res) => {
     const requestInfo = req.requestInfo!;

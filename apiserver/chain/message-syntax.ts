@@ -9,7 +9,7 @@ function refuse(message: string, reason: Reason = 'BadRequest'): never {
   throw new StatusError(reason, message, undefined, close);
 }
 
-/** Refuses whatever is unclear about a message, and closes its connection (RFC 9112 §2.2, §3.2). */
+/** Refuses ambiguous messages and closes their connection (RFC 9112 §2.2, §3.2). */
 export const checkMessageSyntax: Step = (req) => {
   const { headers, httpVersion } = req;
   if (!req.url!.startsWith('/')) refuse('the request target must be a path');

@@ -6,7 +6,7 @@ import { endpointName } from '../request/provider-paths.js';
 import { none } from '../codec/query.js';
 import type { RequestInfo, NonResourceRequestInfo } from '../request/request-info.js';
 
-/** The verbs as a kube-apiserver's metrics name them. */
+/** The verbs in kube-apiserver's metrics. */
 const verbs: Readonly<Record<Verb, string>> = {
   get: 'GET',
   list: 'LIST',
@@ -19,7 +19,7 @@ const verbs: Readonly<Record<Verb, string>> = {
 };
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts one answer; its bytes if it is one to a read of objects, as a kube-apiserver does. */
+/** Counts one response, and for reads of objects its bytes, as kube-apiserver does. */
 export function countRequest(
   metrics: Metrics,
   req: ApiRequest,
@@ -35,8 +35,8 @@ export function countRequest(
 }
 
 /**
- * What a request counts under: never who asks, for which object, or from where. One that could not
- * be read counts by its method alone.
+ * Returns the labels of a request, which never identify the caller, the object or the network. A
+ * request that could not be parsed has only its method.
  */
 export function requestLabels(requestInfo: RequestInfo | undefined, method: string) {
   if (requestInfo?.type !== 'resource')
@@ -64,8 +64,8 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
 }
 
 /**
- * What a path that is no object's is called: an endpoint by its own, without what may follow it,
- * anything else by its sort.
+ * Returns the label of a path that is no object: the endpoint without its remainder, otherwise the
+ * type.
  */
 function placeOf({ type, path }: NonResourceRequestInfo): string {
   if (type === 'provider') return endpointName(path);
@@ -73,5 +73,5 @@ function placeOf({ type, path }: NonResourceRequestInfo): string {
   return type;
 }
 
-/** Kubernetes' name of a kind's resource, where one label has to do. */
+/** Returns the qualified resource name, for metrics with a single label. */
 export const qualified = (resource: string): string => `${resource}.${group}`;

@@ -2,8 +2,8 @@ import { BoundedMap } from '../../security/bounded-map.js';
 import { parseMediaRanges, type MediaType } from './media-type.js';
 
 /**
- * One thing a caller would take: a media type and, of JSON, the form of it (Kubernetes API
- * conventions; RFC 9110 12.5.1).
+ * A media range of an Accept header, with the JSON transformation that it asks for (Kubernetes API
+ * conventions; RFC 9110 §12.5.1).
  */
 export interface Clause {
   readonly type: string;
@@ -19,17 +19,19 @@ const known: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
   v: 'version',
 };
 
-/** Whether a clause can be answered with JSON; a navigation that names nothing but HTML is, too. */
+/**
+ * Reports whether JSON satisfies a media range. A navigation that accepts only HTML gets JSON too.
+ */
 export const takesJSON = ({ type }: Clause): boolean => json.has(type);
 
-/** Headers as they were taken apart: a client sends the same few again and again. */
+/** Parsed headers; a client sends the same few repeatedly. */
 const parsed = new BoundedMap<string, readonly Clause[]>(500);
 const longest = 512;
 const anything: readonly Clause[] = [{ type: '*/*' }];
 
 /**
- * What an Accept header names, best first: by weight, then in the order given; what weighs nothing
- * is left out. Without one anything goes.
+ * Returns the media ranges of an Accept header by weight, then by order, without those of weight 0.
+ * Without a header, anything is accepted.
  */
 export function clausesOf(accept: string | undefined): readonly Clause[] {
   if (!accept) return anything;

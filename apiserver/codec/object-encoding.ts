@@ -1,7 +1,7 @@
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 
-/** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */
+/** Returns an object as it is sent. Only this and EncodedObject.wire remove `internal`. */
 export function wireObject(
   kind: Pick<AnyKind, 'kind'>,
   { metadata, spec, status }: KindObject,
@@ -17,8 +17,8 @@ export function wireObject(
 }
 
 /**
- * A stored object as this caller sees it in a list or watch: its bytes, unless something is worked
- * out for each caller.
+ * Returns the bytes of an object in a list or watch: the stored ones, unless status depends on the
+ * caller.
  */
 export function wireBytes(
   stored: EncodedObject,
@@ -31,7 +31,7 @@ export function wireBytes(
     : stored.wire(revision);
 }
 
-/** The same as an object; not to be changed. */
+/** Returns an object for a list or watch, which must not be changed. */
 export function shownObject(
   stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,

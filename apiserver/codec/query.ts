@@ -1,9 +1,9 @@
 import { badRequest } from '../../registry/status.js';
 
-/** Parameters of a query as flat text; a known single-valued one given twice is 400. */
+/** The parameters of a query. A known single-valued parameter that is given twice is a 400. */
 export type Query = ReadonlyMap<string, string>;
 
-/** The query of a target without one. */
+/** The empty query. */
 export const none: Query = new Map();
 
 const single = new Set([
@@ -26,10 +26,10 @@ const single = new Set([
   'includeObject',
 ]);
 
-/** Names of parameters that were given more than once and may not be, by the query. */
+/** The parameters of a query that were repeated although they are single-valued. */
 const repeated = new WeakMap<Query, string>();
 
-/** Takes the text behind the question mark apart; nothing of it is judged yet. */
+/** Parses a query string without validating it. */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
@@ -39,7 +39,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** A whole number of a query, within bounds; 400 else. */
+/** Returns a whole number within bounds; throws 400 otherwise. */
 export function wholeNumber(query: Query, name: string, max: number): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
@@ -48,7 +48,7 @@ export function wholeNumber(query: Query, name: string, max: number): number | u
   return Number(text);
 }
 
-/** A boolean of a query; 400 else. */
+/** Returns a boolean; throws 400 otherwise. */
 export function flag(query: Query, name: string): boolean {
   const text = query.get(name);
   if (text === undefined || text === 'false' || text === '0') return false;
@@ -57,7 +57,7 @@ export function flag(query: Query, name: string): boolean {
 }
 
 /**
- * A resourceVersion of a query: undefined where it is absent, "0" or empty; `wrong` where it is no
+ * Returns a resourceVersion; undefined if it is absent, "0" or empty. Throws `wrong` if it is no
  * number.
  */
 export function versionOf(query: Query, wrong: () => Error): number | undefined {
@@ -66,11 +66,11 @@ export function versionOf(query: Query, wrong: () => Error): number | undefined 
   return text === '0' ? undefined : Number(text);
 }
 
-/** Whether the query of a GET asks for a watch. */
+/** Reports whether the query of a GET requests a watch. */
 export const isWatch = (query: Query): boolean =>
   query !== none && ['true', '1'].includes(query.get('watch') ?? '');
 
-/** A Go duration, in which `timeout` is given. */
+/** A Go duration, the format of `timeout`. */
 const duration = /^\+?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
 const unitMs: Readonly<Record<string, number>> = {
@@ -85,8 +85,8 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * The time in milliseconds that `timeout` gives a request; undefined where it is absent or 0, which
- * asks for no bound; 400 where it is no duration.
+ * Returns the `timeout` of a request in milliseconds; undefined if it is absent or 0, which means
+ * no limit. Throws 400 if it is malformed.
  */
 export function timeoutMsOf(query: Query): number | undefined {
   const text = query.get('timeout');
@@ -100,12 +100,11 @@ export function timeoutMsOf(query: Query): number | undefined {
   return sum === 0 ? undefined : Math.min(sum, longestMs);
 }
 
-/** The longest that a timer waits. */
+/** The longest delay of a timer, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
 /**
- * Parameters that choose something: an empty one is a choice that got lost on the way
- * (`?dryRun=$MODE`), never the same as none.
+ * Parameters that may not be empty: an empty value is usually a lost variable (`?dryRun=$MODE`).
  */
 const choices = [
   'dryRun',
@@ -122,7 +121,7 @@ const choices = [
   'includeObject',
 ];
 
-/** Parameters that any request may have and that are malformed: 400. */
+/** Throws 400 for malformed parameters that any request may have. */
 function refuseEmpty(query: Query): void {
   if (repeated.has(query)) throw badRequest(`${repeated.get(query)} may be given once`);
   for (const name of choices)
@@ -131,8 +130,8 @@ function refuseEmpty(query: Query): void {
 }
 
 /**
- * A selector that was left empty selects everything, which is well for reading and seldom meant
- * where it is deleted: 400.
+ * Throws 400 for an empty selector, which would select everything and is seldom meant when deleting
+ * a collection.
  */
 function refuseEmptySelectors(query: Query): void {
   for (const name of ['labelSelector', 'fieldSelector'])
@@ -140,7 +139,7 @@ function refuseEmptySelectors(query: Query): void {
       throw badRequest(`${name} must have a value where a collection is deleted`);
 }
 
-/** What of a request says which parameters it may have. */
+/** The properties of a request that decide which parameters it may have. */
 interface Judged {
   readonly type: string;
   readonly query: Query;
@@ -149,8 +148,8 @@ interface Judged {
 }
 
 /**
- * Known parameters that are malformed: 400, once the request is known to be permitted. Those of the
- * provider are the library's.
+ * Throws 400 for malformed parameters. Runs after authorization. The provider validates its own
+ * parameters.
  */
 export function refuseMalformed({ type, query, verb, view }: Judged): void {
   if (query === none || type === 'provider') return;

@@ -9,29 +9,26 @@ import { shownObject, wireBytes } from './object-encoding.js';
 type Seen = Pick<Call, 'caller' | 'now'>;
 
 /**
- * How a caller is shown objects: whole, as rows of a table, or by their metadata alone
+ * The representation of objects: whole, as table rows, or only metadata
  * (docs/design/kubernetes.md#representations).
  */
 export interface Representation {
   readonly metadataOnly: boolean;
-  /**
-   * Whether the query asked to include what there is not; told once the request is known to be
-   * permitted.
-   */
+  /** Whether `includeObject` has an unknown value, which is refused after authorization. */
   readonly isUnknown?: boolean;
-  /** What those that look at it at `now` may share an encoding under. */
+  /** Returns a key that is equal for views at `now` that can share an encoding. */
   label(now: number): string;
-  /** A list up to its first item; `]}` ends it. */
+  /** Returns a list up to its first item; `]}` ends it. */
   opening(kind: AnyKind, metadata: object): string;
-  /** One object of a list. */
+  /** Returns one object of a list. */
   item(stored: EncodedObject, call: Seen, revision?: number): Buffer;
-  /** One object by itself; `first` where none came before it in a stream. */
+  /** Returns a single object; `first` is true for the first one of a stream. */
   single(stored: EncodedObject, call: Seen, first: boolean, revision?: number): Buffer;
-  /** That nothing up to a version is missing, as an event's object. */
+  /** Returns the object of a bookmark event. */
   bookmark(kind: AnyKind, metadata: object): object;
 }
 
-/** Objects as they are. */
+/** The whole object. */
 export const whole: Representation = {
   metadataOnly: false,
   label: () => '',
@@ -42,7 +39,7 @@ export const whole: Representation = {
   bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
 };
 
-/** An object's metadata, as this caller sees it. */
+/** Returns an object's metadata for this caller. */
 function partial(version: string, stored: EncodedObject, call: Seen, revision?: number): object {
   const { metadata } = shownObject(stored, call);
   return {
@@ -109,15 +106,10 @@ const tables = of(
   (version) => new Map(included.map((include) => [include as string, tableView(version, include)])),
 );
 
-/**
- * What is asked for: one object, a list, or a stream of single ones; anything else is shown whole.
- */
+/** The shape of a response: one object, a list, or a stream. Other responses are always whole. */
 type Shape = 'get' | 'list' | 'watch';
 
-/**
- * The first view that an Accept header names and that there is; 406 where there is none, 400 for an
- * unknown includeObject.
- */
+/** Returns the first supported representation of an Accept header. Throws 406 if there is none. */
 export function viewOf(accept: string | undefined, shape: string, query: Query): Representation {
   if (accept === undefined || accept === 'application/json') return whole;
   for (const clause of clausesOf(accept)) {

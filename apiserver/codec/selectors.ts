@@ -8,13 +8,13 @@ type Requirement = {
   values: readonly string[];
 };
 
-/** What a list, watch or deletecollection is narrowed to (docs/design/kubernetes.md#selectors). */
+/** The selection of a list, watch or deletecollection (docs/design/kubernetes.md#selectors). */
 export interface Selector {
-  /** Pinned to one name. */
+  /** Limits it to one name. */
   readonly name?: string;
-  /** Pinned to one owner's range. */
+  /** Limits it to one owner's range. */
   readonly owner?: string;
-  /** Whether anything but the range is selected by. */
+  /** Whether objects are filtered beyond the range. */
   readonly filters: boolean;
   matches(object: KindObject): boolean;
 }
@@ -28,7 +28,7 @@ const max = { characters: 4_096, parts: 100 };
 
 const isValue = (text: string): boolean => text === '' || label.test(text);
 
-/** A label's key: a name, behind a domain and a slash or without. */
+/** Reports whether a text is a label key: a name with an optional domain and slash before it. */
 function isKey(text: string): boolean {
   const slash = text.indexOf('/');
   return (slash < 0 || domain.test(text.slice(0, slash))) && label.test(text.slice(slash + 1));
@@ -66,8 +66,8 @@ function meets(
 }
 
 /**
- * The requirements of a selector, split at the commas outside of parentheses; 400 where there are
- * too many.
+ * Splits a selector at the commas outside parentheses; throws 400 if there are too many
+ * requirements.
  */
 function partsOf(text: string): string[] {
   if (text.length > max.characters) throw badRequest('the selector is too long');
@@ -84,7 +84,7 @@ function partsOf(text: string): string[] {
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** Reads labelSelector and fieldSelector; 400 where they cannot be. */
+/** Parses labelSelector and fieldSelector; throws 400 if they are malformed. */
 export function parseSelector(query: Query, kind: AnyKind): Selector {
   const labels = partsOf(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);

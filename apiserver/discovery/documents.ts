@@ -17,13 +17,13 @@ import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapi } from './openapi.js';
 import { documentPaths } from '../request/request-info.js';
 
-/** A document that clients revalidate: its bytes and their digest. */
+/** An encoded document and its digest, for revalidation. */
 interface Made {
   readonly body: Buffer;
   readonly digest: string;
 }
 
-/** One form of a document: which clauses of Accept it answers, and as what. */
+/** One format of a document, and the media ranges that it satisfies. */
 interface Form {
   readonly type: string;
   answers(clause: Clause): boolean;
@@ -62,7 +62,7 @@ function form(type: string, answers: (clause: Clause) => boolean, make: () => un
 const plain = (make: () => unknown): Form =>
   form('application/json', (clause) => takesJSON(clause) && clause.as === undefined, make);
 
-/** Both versions of aggregated discovery; clients go by the type that is answered. */
+/** Both versions of aggregated discovery; clients read the Content-Type. */
 const aggregated = (registry?: Registry): Form[] =>
   ['v2', 'v2beta1'].map((one) =>
     form(
@@ -77,8 +77,8 @@ const aggregated = (registry?: Registry): Form[] =>
   );
 
 /**
- * What the API says of itself: made once, each in the form that Accept prefers, revalidated by ETag
- * (docs/design/kubernetes.md#documents).
+ * The discovery and OpenAPI documents: encoded once, in the format that Accept prefers, revalidated
+ * by ETag (docs/design/kubernetes.md#documents).
  */
 export class Documents {
   readonly #encoder: Encoder;
@@ -126,10 +126,7 @@ export class Documents {
       if (!this.#forms.has(path)) throw new Error(`${path} is no document`);
   }
 
-  /**
-   * Answers a GET of one of them; 304 to anyone who has it, 406 to anyone who takes it in no form there
-   * is.
-   */
+  /** Sends a document; 304 if the client has it, 406 if no format is acceptable. */
   send(req: ApiRequest, res: ApiResponse): void {
     const { path, query } = req.authorized!.requestInfo as {
       path: string;
@@ -174,7 +171,7 @@ function formFor(forms: readonly Form[], accept: string | undefined): Form {
   throw notAcceptable(forms.map(({ type }) => type));
 }
 
-/** Whether If-None-Match names the document, weakly compared (RFC 9110 13.1.2). */
+/** Reports whether If-None-Match contains the ETag, by weak comparison (RFC 9110 §13.1.2). */
 const matches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));

@@ -19,8 +19,8 @@ interface Document {
 }
 
 /**
- * The OpenAPI 3.0 document that kubectl reads: the one we serve ourselves, with the addresses and
- * in the subset of schemas that Kubernetes' Go code takes (docs/design/kubernetes.md#openapi).
+ * Returns the OpenAPI 3.0 document for kubectl: the 3.1 document with the paths and the subset of
+ * schemas that Kubernetes' Go code supports (docs/design/kubernetes.md#openapi).
  */
 export function kubernetesOpenapi(document: unknown): unknown {
   const { info, paths, components } = document as Document;
@@ -53,10 +53,7 @@ function operation({ parameters, requestBody, responses, ...rest }: Operation): 
   };
 }
 
-/**
- * Go writes what it read without the members that say nothing: they are left out, so that nothing
- * differs.
- */
+/** Removes empty members: Go drops them on decoding, so both sides stay equal. */
 const demanded = <T extends { required?: unknown }>({ required, ...rest }: T): T =>
   (required ? { required, ...rest } : rest) as T;
 
@@ -84,8 +81,8 @@ const formats = new Set(['int32', 'int64', 'date-time', 'byte', 'double']);
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
 /**
- * A schema in OpenAPI 3.0 as Go's decoder takes it: one type, constants as enums, null as
- * `nullable`, a union as what its branches have in common.
+ * Converts a schema to OpenAPI 3.0 as Go decodes it: one type, constants as enums, null as
+ * `nullable`, a union as the common part of its branches.
  */
 export function flavoured(schema: JSONSchema): JSONSchema {
   const {
@@ -151,12 +148,12 @@ function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JS
   };
 }
 
-/** A property that several branches have: the values of all. */
+/** Merges a property of several branches: the values of all. */
 const either = (one: JSONSchema | undefined, other: JSONSchema): JSONSchema =>
   one?.enum && other.enum
     ? { ...one, enum: [...new Set([...one.enum, ...other.enum])] }
     : (one ?? other);
 
-/** A reference takes no description beside it. */
+/** A reference cannot have a description beside it. */
 const withNote = (schema: JSONSchema, told: { description?: string }): JSONSchema =>
   schema.$ref ? { allOf: [schema], ...told } : { ...schema, ...told };

@@ -5,16 +5,16 @@ import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes, type Reason } from '../../registry/status.js';
 import { ref, text } from './openapi-schemas.js';
 
-/** An operation as OpenAPI has it. */
+/** An OpenAPI operation. */
 export type OpenAPIOperation = Record<string, unknown>;
 
-/** What Kubernetes' tools find an operation by. */
+/** Returns the extensions by which Kubernetes' tools find an operation. */
 export const marked = (kind: string, action: string): OpenAPIOperation => ({
   'x-kubernetes-group-version-kind': { group, version, kind },
   'x-kubernetes-action': action,
 });
 
-/** What Kubernetes calls each verb in its documents. */
+/** The name of each verb in Kubernetes' documents. */
 export const actionNames: Readonly<Record<Verb, string>> = {
   get: 'get',
   list: 'list',
@@ -26,10 +26,10 @@ export const actionNames: Readonly<Record<Verb, string>> = {
   deletecollection: 'deletecollection',
 };
 
-/** A body of one media type, as OpenAPI has it. */
+/** Returns the content of a body of one media type. */
 export const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
 
-/** The good answer of an operation, and a Status for each way in which it may fail. */
+/** Returns the successful response of an operation, and a Status for each error code. */
 export const answers = (
   code: number,
   description: string,
@@ -47,7 +47,7 @@ export const answers = (
   return responses;
 };
 
-/** An answer that Accept may ask for in those forms too. */
+/** Returns a response with further representations that Accept may request. */
 const viewed = (
   responses: Record<string, unknown>,
   kinds: readonly string[],
@@ -70,7 +70,7 @@ const viewed = (
   };
 };
 
-/** What may be wrong with any request. */
+/** The errors of any request. */
 export const everywhere: Reason[] = [
   'BadRequest',
   'Unauthorized',
@@ -126,7 +126,7 @@ const deletionBody = {
   content: jsonBody({ type: 'object', description: 'DeleteOptions.' }),
 };
 
-/** Each verb's operation: on an object (`item`) or on the collection; a watch is a list. */
+/** Each verb's operation, on an object (`item`) or on the collection; a watch is a list. */
 export const ends: Record<
   Verb,
   { item: boolean; describe: (kind: AnyKind) => OpenAPIOperation } | undefined
@@ -142,7 +142,7 @@ export const ends: Record<
           'Table',
           'PartialObjectMetadata',
         ]),
-        ...(kind.bound && {
+        ...(kind.boundToCookie && {
           303: { description: 'A browser that navigates is led to the page.' },
           ...answers(410, 'Over.', ref('Status'), []),
         }),
@@ -201,7 +201,7 @@ export const ends: Record<
   delete: {
     item: true,
     describe: (kind) => ({
-      summary: kind.bound
+      summary: kind.boundToCookie
         ? 'Cancels it: the Client is told that the person declined.'
         : `Deletes a ${kind.kind}.`,
       parameters: [
@@ -233,7 +233,7 @@ export const ends: Record<
   },
 };
 
-/** The operation of an action. */
+/** Returns the operation of an action. */
 export function actionOperation(action: Action, registry: Registry): OpenAPIOperation {
   const answered =
     action.answers && 'schema' in action.answers

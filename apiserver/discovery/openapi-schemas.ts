@@ -4,9 +4,9 @@ import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes } from '../../registry/status.js';
 
-/** A reference to one of the document's schemas. */
+/** Returns a reference to one of the document's schemas. */
 export const ref = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
-/** The schema of a text. */
+/** Returns a string schema. */
 export const text = (description: string, more: JSONSchema = {}): JSONSchema => ({
   type: 'string',
   description,
@@ -71,7 +71,7 @@ const statusSchema: JSONSchema = {
   },
 };
 
-/** The object, its list and its watch event, for one kind. */
+/** Returns the schemas of the object, its list and its watch event for one kind. */
 function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
   const envelope = {
@@ -162,7 +162,7 @@ const bookmark: JSONSchema = {
 };
 
 /**
- * What Kubernetes' tools may ask to be shown instead of objects
+ * The representations that Kubernetes' tools may request instead of objects
  * (docs/design/kubernetes.md#representations).
  */
 const otherViews: Record<string, JSONSchema> = {
@@ -249,13 +249,16 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
       apiVersion: text('Group and version.'),
       kind: text('The kind.'),
       metadata: { type: 'object', description: 'Name, labels, annotations.' },
-      spec: { ...registry.schemas(kind).sent.schema, description: 'What the caller may set.' },
+      spec: {
+        ...registry.schemas(kind).createSpec.schema,
+        description: 'What the caller may set.',
+      },
       status: { type: 'object', description: 'Ignored.' },
     },
   };
 }
 
-/** Every schema of the document, by its name. */
+/** Returns every schema of the document by name. */
 export function componentSchemas(registry: Registry): Record<string, JSONSchema> {
   const schemas: Record<string, JSONSchema> = {
     ObjectMeta: toJSONSchema(Metadata, 'metadata'),

@@ -15,11 +15,11 @@ import {
 } from './openapi-operations.js';
 import { componentSchemas, text } from './openapi-schemas.js';
 
-/** What a reader of the document may expect of the version (docs/design/api.md#versions). */
+/** The stability of the version, as the document describes it (docs/design/api.md#versions). */
 const versioningNotice =
   'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
 
-/** What others are asked, and how they answer. */
+/** Returns the webhooks: requests to other services, and their responses. */
 function webhooks(registry: Registry): Record<string, unknown> {
   const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({
     type: 'object',
@@ -92,7 +92,7 @@ function putAction(paths: Paths, action: Action, registry: Registry): void {
   });
 }
 
-/** What is there to be read beside the objects, and what it says. */
+/** The documents that are served, with their summaries. */
 const discovery: Readonly<Record<string, string>> = {
   '/api': 'The API versions served.',
   [`/api/${version}`]: 'Every resource and the verbs it takes.',
@@ -131,7 +131,7 @@ function pathsOf(registry: Registry): Paths {
 }
 
 /**
- * The OpenAPI 3.1 document of everything served, from the very schemas that validate requests
+ * Returns the OpenAPI 3.1 document, with the schemas that validate requests
  * (docs/design/api.md#versions).
  */
 export function openapi(registry: Registry, release: string): unknown {

@@ -11,10 +11,10 @@ import {
 import { wireObject } from '../codec/object-encoding.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
 
-/** A lower case RFC 1123 subdomain, as objects are named. */
+/** A lower-case RFC 1123 subdomain: the syntax of object names. */
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** The draft a create's body stands for; 400 and 422 as docs/design/kubernetes.md#writes says. */
+/** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
 export function created(
   kind: AnyKind,
   body: Record<string, unknown>,
@@ -35,7 +35,7 @@ export function created(
   return {
     metadata: {
       ...(name !== undefined && { name }),
-      ...(generateName !== undefined && kind.named !== 'service' && { generateName }),
+      ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
       ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
     },
     spec: body.spec,
@@ -43,12 +43,12 @@ export function created(
 }
 
 /**
- * Where the service names a kind, a name is refused and a beginning of one ignored
+ * For kinds whose names the service generates, refuses a name and ignores generateName
  * (docs/design/kubernetes.md#metadata).
  */
 function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
   const causes: Cause[] = [];
-  if (kind.named === 'service')
+  if (kind.nameSource === 'service')
     return name === undefined
       ? []
       : [
@@ -87,8 +87,7 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
 }
 
 /**
- * Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the
- * members no one knows.
+ * Applies a PUT or merge patch to `next`, the stored object. Returns the paths of unknown members.
  */
 export function changed(
   kind: AnyKind,
@@ -121,12 +120,12 @@ export function changed(
   const now = next.metadata as KindObject['metadata'] & Record<string, unknown>;
   for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
     if (says(value)) now[field] = value;
-    else if (now[field] !== undefined) delete now[field]; // none where there was none: an object that something was deleted from is a slow one
+    else if (now[field] !== undefined) delete now[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
   }
   return unknown;
 }
 
-/** Stale is 409; a PUT must name a version; neither a number nor absent is 422. */
+/** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */
 function refuseVersion(
   kind: AnyKind,
   next: KindObject,
@@ -179,10 +178,10 @@ function refuseIdentity(
   ]);
 }
 
-/** Whether a member is neither absent nor null nor empty. */
+/** Reports whether a member is present, not null and not empty. */
 const says = (value: unknown): boolean =>
   value !== undefined && value !== null && Object.keys(value).length > 0;
 
-/** Without members that say nothing. */
+/** Returns the members without empty ones. */
 const clean = (members: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => says(value)));

@@ -33,7 +33,7 @@ const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
 const policies = ['Orphan', 'Background', 'Foreground', undefined];
 
 /**
- * The options of a deletion, from body and query; 400, 415 and 422 where they are not such
+ * Returns the options of a deletion from body and query; throws 400, 415 or 422
  * (docs/design/kubernetes.md#deletes).
  */
 export async function readDeleteOptions(
@@ -74,7 +74,7 @@ export async function readDeleteOptions(
   return { ...options, dry: isDryRun(requestInfo, options.dryRun ?? []) };
 }
 
-/** 409 where the object is not the one that is meant. */
+/** Throws 409 if the object does not meet the preconditions. */
 export function refusePreconditions(
   requestInfo: ResourceRequestInfo,
   { preconditions = {} }: DeleteOptions,

@@ -1,7 +1,7 @@
 import { apiVersion, type AnyKind } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
-import { badRequest, invalid, type Cause, type Named } from '../../registry/status.js';
+import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
 import { none } from '../codec/query.js';
@@ -28,7 +28,7 @@ const knownMetadata = new Set([
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** A body that claims to be another kind or version is 400. */
+/** Throws 400 if the body claims another kind or version. */
 export function refuseOtherKind(body: Record<string, unknown>, kind: string): void {
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
     throw badRequest(
@@ -39,8 +39,8 @@ export function refuseOtherKind(body: Record<string, unknown>, kind: string): vo
 }
 
 /**
- * Members of a body that no one knows, removed from it: of the whole, of metadata and, by `schema`,
- * of spec.
+ * Removes unknown members from a body and returns their paths: of the top level, of metadata and,
+ * by `schema`, of spec.
  */
 export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
   const unknown: string[] = [];
@@ -57,8 +57,8 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
 }
 
 /**
- * What fieldValidation makes of unknown members of a body of kind `of`
- * (docs/design/kubernetes.md#field-validation). May run again when a write lost a race.
+ * Applies fieldValidation to unknown members of a body of kind `of`
+ * (docs/design/kubernetes.md#field-validation). May run again after a conflict.
  */
 export function checkUnknownFields(
   req: ApiRequest,
@@ -66,7 +66,7 @@ export function checkUnknownFields(
   { query, kind }: ResourceRequestInfo,
   name: string,
   unknown: readonly string[],
-  of: Named = kind,
+  of: KindNames = kind,
 ): void {
   if (query !== none) refuseWriteParameters(query, name, of);
   if (unknown.length === 0) return;
@@ -96,10 +96,14 @@ export function checkUnknownFields(
 }
 
 /**
- * Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice
+ * Throws 422 for malformed parameters of writes, so that a mistake is not taken for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string, of: Named): void {
+function refuseWriteParameters(
+  query: ResourceRequestInfo['query'],
+  name: string,
+  of: KindNames,
+): void {
   const mode = query.get('fieldValidation') ?? 'Warn';
   const manager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
@@ -130,7 +134,7 @@ function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string
 
 const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
 
-/** Faults of what the caller says in metadata. */
+/** Returns the faults of metadata that the caller may set. */
 export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   if (!said.some((member) => member in metadata)) return [];
   const held = {
@@ -168,7 +172,9 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   return causes;
 }
 
-/** Strings with control or bidi-override characters, anywhere below `value`. */
+/**
+ * Returns a cause for each string with control or bidi-override characters, anywhere below `value`.
+ */
 export function hiddenCharacters(value: unknown, at: string): Cause[] {
   if (typeof value === 'string')
     return hidden.test(value)
@@ -189,7 +195,7 @@ export function hiddenCharacters(value: unknown, at: string): Cause[] {
   return causes;
 }
 
-/** dryRun of a query or options: only All. */
+/** Parses dryRun from query and options; only All is supported. */
 export function isDryRun(
   requestInfo: { query: ReadonlyMap<string, string>; kind: AnyKind },
   options: readonly unknown[] = [],

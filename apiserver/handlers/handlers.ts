@@ -2,7 +2,7 @@ import type { ActionBody } from '../../registry/action.js';
 import type {
   AnyKind,
   Call,
-  CreationBody,
+  CreateActionBody,
   KindObject,
   Ports,
   RequestFacts,
@@ -41,7 +41,7 @@ import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
-/** What the handlers need. */
+/** The dependencies of the handlers. */
 export interface HandlerParts {
   store: Store;
   registry: Registry;
@@ -90,7 +90,7 @@ export class Handlers {
 
   async #shown(req: ApiRequest, res: ApiResponse, target: EncodedObject): Promise<void> {
     const { requestInfo } = authorizedOf(req);
-    if (requestInfo.kind.bound && isNavigation(req))
+    if (requestInfo.kind.boundToCookie && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, [
         'Location',
         `/interaction/${requestInfo.name}`,
@@ -130,9 +130,9 @@ export class Handlers {
   }
 
   /** Returns the validated body of a create action. */
-  #sent(kind: AnyKind, body: Record<string, unknown>): CreationBody {
+  #sent(kind: AnyKind, body: Record<string, unknown>): CreateActionBody {
     const { spec, metadata } = created(kind, body);
-    const causes = this.#parts.registry.schemas(kind).sent.check(spec, 'spec');
+    const causes = this.#parts.registry.schemas(kind).createSpec.check(spec, 'spec');
     if (causes.length > 0) throw invalid(kind, '', causes);
     return { spec, metadata };
   }
@@ -329,7 +329,7 @@ export class Handlers {
       res,
       requestInfo,
       name,
-      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).sent.schema),
+      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).createSpec.schema),
     );
     return body;
   }

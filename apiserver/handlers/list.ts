@@ -69,7 +69,7 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
 }
 
 /**
- * Lists a collection: a page where `limit` is given, else the whole of it, streamed
+ * Lists a collection: one page if `limit` is given, otherwise all of it, streamed
  * (docs/design/kubernetes.md#lists).
  */
 export class Lister {

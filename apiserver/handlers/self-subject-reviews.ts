@@ -38,7 +38,7 @@ const max = 64 << 10;
 const no = (reason: string): AccessReviewResult => ({ allowed: false, reason });
 
 /**
- * Answers who the caller is and what it may do: kubectl's `auth whoami` and `auth can-i`
+ * Access reviews of the caller: kubectl's `auth whoami` and `auth can-i`
  * (docs/design/kubernetes.md#reviews).
  */
 export class SelfSubjectReviews {
@@ -52,7 +52,7 @@ export class SelfSubjectReviews {
     this.#encoder = encoder;
   }
 
-  /** Answers a POST on one of their paths. */
+  /** Serves a POST on a review path. */
   async answer(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, caller } = req.authorized!;
     const [, , of, version] = (requestInfo as { path: string }).path.split('/');
@@ -96,7 +96,7 @@ export class SelfSubjectReviews {
       : no('there is nothing to be done there');
   }
 
-  /** A star stands for everything there is: each must be permitted. */
+  /** A star means everything: allowed only if each resource and verb is. */
   async #resources(
     asked: z.infer<typeof Resource>,
     caller: Caller,
@@ -151,7 +151,7 @@ interface Sent {
   readonly spec: unknown;
 }
 
-/** The body as JSON or, from kubectl, as protobuf; 400, 413, 415. */
+/** Reads the body as JSON or, from kubectl, as protobuf; throws 400, 413 or 415. */
 async function read(req: ApiRequest, kind: string): Promise<Sent> {
   if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
     refuseBodyType(req);
@@ -178,7 +178,7 @@ function specOf(bytes: Buffer = Buffer.alloc(0)): unknown {
   };
 }
 
-/** The question, whole; 422 where it is not exactly one. */
+/** Returns the validated spec; throws 422 unless it has exactly one kind of attributes. */
 function valid(spec: unknown): Asked {
   const of = {
     kind: 'SelfSubjectAccessReview',
@@ -199,7 +199,7 @@ function valid(spec: unknown): Asked {
   return asked;
 }
 
-/** Anyone who asks, in Kubernetes' words; no one is 401. */
+/** Returns the caller as UserInfo of authentication.k8s.io; throws 401 for other callers. */
 function userInfo(caller: Caller): unknown {
   switch (caller.type) {
     case 'Account':

@@ -4,10 +4,10 @@ import { flag, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
-/** The longest time of a watch, in milliseconds, as timers can hold it. */
+/** The longest watch in milliseconds, within the range of timers. */
 const longest = 2_000_000_000;
 
-/** What a watch was asked for. */
+/** The options of a watch. */
 export interface WatchOptions {
   selector: Selector;
   from: Revision | undefined;
@@ -17,8 +17,8 @@ export interface WatchOptions {
 }
 
 /**
- * Reads what a watch was asked for; one that names no timeout lasts `shortest` milliseconds, or up to
- * twice that.
+ * Parses the options of a watch. Without a timeout it lasts `shortest` milliseconds, or up to twice
+ * that.
  */
 export function parseWatchOptions(
   requestInfo: ResourceRequestInfo,
@@ -67,7 +67,9 @@ export function parseWatchOptions(
   };
 }
 
-/** What a watch begins with, by `sendInitialEvents` where it was given, else by the version. */
+/**
+ * Returns the initial events, by `sendInitialEvents` if given, otherwise by the resourceVersion.
+ */
 function initialEvents(
   sendInitialEvents: boolean | undefined,
   version: Revision | undefined,

@@ -13,8 +13,8 @@ type Bounds = Pick<
 >;
 
 /**
- * The places there are for watches on this replica: of a session or sign-in, and of networks and
- * everybody where no one signed in.
+ * Limits the open watches on this replica by session or sign-in, and without an account also by
+ * network and in total.
  */
 export class WatchQuota {
   readonly #open = new Map<string, number>();
@@ -24,7 +24,7 @@ export class WatchQuota {
     this.#bounds = bounds;
   }
 
-  /** Takes a place, given back by what is answered; 429 where there is none left. */
+  /** Takes a slot and returns the function that frees it; throws 429 if none is left. */
   take(caller: Caller, network: string): () => void {
     const counted = placesOf(caller, network, this.#bounds);
     if (counted.some(([who, bound]) => (this.#open.get(who) ?? 0) >= bound))
@@ -45,8 +45,8 @@ export class WatchQuota {
 type Bound = [who: string, max: number];
 
 /**
- * What a watch counts against, and how many there may be: anyone can begin interactions, so they
- * count by network too.
+ * Returns the counters of a watch with their limits. Anyone can start interactions, so those count
+ * by network too.
  */
 function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
   const { watchesPerSession, watchesOfNetwork } = bounds;
@@ -65,7 +65,9 @@ function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
   }
 }
 
-/** A network, those around it, and everybody who did not sign in. */
+/**
+ * Returns the counters of a network, the networks around it, and all callers without an account.
+ */
 function ofNetworks(
   sort: string,
   network: string,

@@ -10,10 +10,7 @@ export const json = 'application/json';
 
 export const mergePatch = 'application/merge-patch+json';
 
-/**
- * Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it
- * is not one of `accepted`.
- */
+/** Checks the media type of the body; throws 415 unless it is `accepted`. */
 function refuseMediaType(
   request: IncomingMessage,
   accepted: string,
@@ -32,7 +29,7 @@ function refuseMediaType(
 }
 
 /**
- * The media type a method's body must have: PATCH takes merge patches, everything else JSON
+ * Checks the media type for the method: merge patch for PATCH, JSON otherwise
  * (docs/design/kubernetes.md#media-types).
  */
 export function refuseBodyType(request: IncomingMessage): void {
@@ -44,12 +41,12 @@ export function refuseBodyType(request: IncomingMessage): void {
   refuseMediaType(request, json, absent);
 }
 
-/** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
+/** The bytes of an unread body that are read and dropped to keep the connection. */
 const leftover = 64 << 10;
 
 /**
- * Before a refusal: the connection is closed where more of a body is under way, or the client still
- * waits to be asked for it.
+ * Prepares a refusal: closes the connection if more of the body would arrive, or the client waits
+ * for 100 Continue.
  */
 export function refuseBody(request: ApiRequest, response: ApiResponse): void {
   if (request.complete || !hasBody(request)) return;
@@ -58,7 +55,7 @@ export function refuseBody(request: ApiRequest, response: ApiResponse): void {
   response.shouldKeepAlive = false;
 }
 
-/** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
+/** Reads the whole body; throws 413 above `max` bytes, before it is buffered. */
 export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > max) return Promise.reject(tooLarge(max));
   return new Promise((resolve, reject) => {
@@ -81,7 +78,10 @@ export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
   });
 }
 
-/** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
+/**
+ * Reads the body as a JSON object; throws 400 for anything else, and for an empty body unless
+ * `optional`.
+ */
 export async function readObject(
   request: ApiRequest,
   max: number,
@@ -91,7 +91,7 @@ export async function readObject(
   return bytes.length === 0 && optional ? {} : objectOf(bytes);
 }
 
-/** Those bytes as a JSON object; 400 for anything else. */
+/** Parses bytes as a JSON object; throws 400 for anything else. */
 export function objectOf(bytes: Buffer): Record<string, unknown> {
   const value = parseJSON(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))

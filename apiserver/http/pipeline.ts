@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import type { ApiRequest, ApiResponse } from './message.js';
 
 /**
- * What waits on a connection: answers to requests that came before the one ahead of them was
- * answered, and whether a message came that cannot be read.
+ * The queue of a connection: pipelined responses that wait for earlier ones, and whether a
+ * malformed message was received.
  */
 interface Waiting {
   readonly answers: ApiResponse[];
@@ -21,14 +21,14 @@ function waitingOn(socket: Duplex): Waiting {
   return waiting;
 }
 
-/** The answer that node is sending on a connection. */
+/** Returns the response that Node is sending on a connection. */
 const currentOn = (socket: Duplex): ApiResponse | undefined =>
   (socket as { _httpMessage?: ApiResponse })._httpMessage;
 
 /**
- * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried
- * out behind an answer that closes the connection: node gives an answer its socket when the one
- * before it has left, and never after one that closes. While a request waits nothing more is read.
+ * Serves pipelined requests of a connection in order (RFC 9112 §9.3.2), so that none runs after a
+ * response that closes the connection: Node assigns a response its socket after the previous one,
+ * and never after one that closes. Nothing more is read while a request waits.
  */
 export function serveInTurn(
   req: ApiRequest,
@@ -51,8 +51,8 @@ export function serveInTurn(
 }
 
 /**
- * Answers, by `answer`, a message that cannot be read, once the requests before it are answered;
- * ends the connection where its own answer has begun.
+ * Calls `answer` for a malformed message after the earlier requests are answered. Destroys the
+ * connection if the response to it has already started.
  */
 export function answerBroken(socket: Duplex, answer: () => void): void {
   const waiting = waitingOn(socket);

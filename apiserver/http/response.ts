@@ -20,8 +20,8 @@ const inOnePiece = 8 << 10;
 const told = { second: 0, text: '' };
 
 /**
- * The Date header by the clock that judges lifetimes here, made once a second: pages count their
- * waits by it.
+ * Returns the Date header by the clock that also decides lifetimes, because pages compute their
+ * waits from it. Cached for a second.
  */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
@@ -31,8 +31,8 @@ function date(): string {
 }
 
 /**
- * Headers every answer of the API carries (docs/design/api.md#headers); HSTS is there
- * where the base URL is https.
+ * Writes responses with the headers that every API response has (docs/design/api.md#headers); HSTS
+ * only with an https base URL.
  */
 export class Encoder {
   readonly #headers: readonly string[];
@@ -42,8 +42,8 @@ export class Encoder {
   }
 
   /**
-   * Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node
-   * puts behind the head in one piece.
+   * Sends encoded bytes. Short bodies are passed as latin1 text, which keeps the bytes and lets
+   * Node write head and body at once.
    */
   send(
     req: ApiRequest,
@@ -87,8 +87,8 @@ export class Encoder {
   }
 
   /**
-   * The headers of a stream, sent before its first event; node frames it in chunks or, for
-   * HTTP/1.0, by the connection's end.
+   * Sends the headers of a stream before its first event. Node frames it in chunks, or for HTTP/1.0
+   * by closing the connection.
    */
   begin(req: ApiRequest, res: ApiResponse, code: number): void {
     res.writeHead(code, [
@@ -107,10 +107,10 @@ export class Encoder {
     const text = JSON.stringify(value);
     const length = Buffer.byteLength(text);
     if (length !== text.length || length > inOnePiece) this.send(req, res, code, Buffer.from(text));
-    else this.#send(req, res, code, length, text, plain); // ASCII: its bytes are the same in latin1
+    else this.#send(req, res, code, length, text, plain); // ASCII has the same bytes in latin1
   }
 
-  /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
+  /** Sends the Status of an error; anything other than a StatusError is a 500 without detail. */
   error(req: ApiRequest, res: ApiResponse, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [
@@ -121,8 +121,8 @@ export class Encoder {
 }
 
 /**
- * What an error says in headers, however its body is shown: `Allow` and its like, and how long to
- * wait.
+ * Returns the headers of an error, such as `Allow` and Retry-After, for any representation of the
+ * body.
  */
 export function errorHeaders({ headers, details }: StatusError): string[] {
   const wait = details?.retryAfterSeconds;
@@ -133,8 +133,8 @@ export function errorHeaders({ headers, details }: StatusError): string[] {
 }
 
 /**
- * One write of the head where nothing was set by name before; else by name, so that repeated ones
- * (cookies, warnings) all stay.
+ * Writes the head. If headers were set before, appends each, so that repeated ones (cookies,
+ * warnings) are kept.
  */
 function writeHead(res: ApiResponse, code: number, headers: string[]): void {
   if (res.getHeaderNames().length === 0) return void res.writeHead(code, headers);

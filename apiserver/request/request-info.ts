@@ -21,7 +21,7 @@ export interface ResourceRequestInfo {
   readonly query: Query;
 }
 
-/** A parsed request for anything else, by its name in the policy. */
+/** A parsed request for anything else; `type` is the policy's name for it. */
 export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
@@ -52,7 +52,7 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
 ]);
 /**
- * Documents that answer with a slash at their end too, as a kube-apiserver's do; collections do not
+ * Documents that are also served with a trailing slash, as kube-apiserver does; collections are not
  * (docs/design/wire.md).
  */
 const slashed = new Map(

@@ -8,21 +8,22 @@ import { claimPattern, takeHeaders, userOf } from './headers.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
 /**
- * What someone at the other end of a connection showed when it began, and what the trust of now
- * makes of it.
+ * The peer of a connection: the certificates of its handshake, evaluated with the current trust.
  */
 interface Peer {
-  /** Its certificate and what leads to an authority, as far as it came along or TLS knew it. */
+  /**
+   * The peer's certificate and those that lead to a CA, as far as they were sent or TLS knew them.
+   */
   readonly shown: Chain;
-  /** What of it an authority may have signed the last of, by what TLS said. */
+  /** The chains whose last certificate a CA may have signed, according to TLS. */
   readonly chains: readonly Chain[];
-  /** The certificate's common name, where it has exactly one. */
+  /** The certificate's common name, if it has exactly one. */
   readonly name: string | undefined;
   trust?: ProxyTrust;
   periods: readonly Period[];
 }
 
-/** Certificates of a chain that are looked at. */
+/** The maximum number of certificates of a chain. */
 const max = 8;
 const because =
   'headers that say who someone is are not believed: the certificate shown with them ';
@@ -32,13 +33,13 @@ const refusals = {
   notAllowed: `${because}has a common name that --requestheader-allowed-names does not list`,
 };
 
-/** Credentials that do not count beside a front proxy's word. */
+/** Credentials that are removed when a front proxy asserts the user. */
 const credentials = /^(?:cookie|authorization)$/i;
 
 /**
- * The authentication of callers whom a cluster's front proxy vouches for
- * (docs/design/kubernetes.md#front-proxy). Without a source no one is believed, and the headers are
- * removed all the same.
+ * Authenticates users that a cluster's trusted front proxy asserts
+ * (docs/design/kubernetes.md#front-proxy). Identity headers are always removed, and ignored without
+ * a trust source.
  */
 export class RequestHeaderAuthenticator {
   readonly #source: TrustSource | undefined;
@@ -57,8 +58,8 @@ export class RequestHeaderAuthenticator {
   }
 
   /**
-   * Takes every claim of who someone is out of a request, before anything else looks at it; keeps
-   * it where a front proxy made it, whose cookies and tokens then go too.
+   * Removes identity headers from a request before anything else reads it. Keeps them aside if a
+   * trusted front proxy sent them, and then also removes cookies and tokens.
    */
   receive(req: ApiRequest, res: ApiResponse): void {
     const claim = takeHeaders(req, this.#pattern);
@@ -69,10 +70,7 @@ export class RequestHeaderAuthenticator {
     else req.claim = undefined;
   }
 
-  /**
-   * Whom a front proxy says a request is of, by what is trusted now; undefined where none does, or
-   * not any more.
-   */
+  /** Returns the asserted user under the current trust; undefined if there is none. */
   caller(req: ApiRequest): Caller | undefined {
     const { claim, socket } = req;
     const trust = this.#source?.current;
@@ -81,8 +79,8 @@ export class RequestHeaderAuthenticator {
   }
 
   /**
-   * Ends a connection with its answer where TLS has to verify again, by the authorities of now,
-   * what leads to one of them.
+   * Closes the connection after the response if TLS must verify the chain again with the current
+   * CAs.
    */
   #endUnverified({ socket }: ApiRequest, res: ApiResponse): void {
     const peer = this.#peers.get(socket);
@@ -90,8 +88,8 @@ export class RequestHeaderAuthenticator {
   }
 
   /**
-   * Whether a front proxy is at the other end of a connection: by its certificate and the
-   * authorities of now, however long the connection stands.
+   * Reports whether the peer is a trusted front proxy, by its certificate and the current CAs,
+   * regardless of the age of the connection.
    */
   #trusts(socket: object): boolean {
     const trust = this.#source?.current;
@@ -122,11 +120,11 @@ export class RequestHeaderAuthenticator {
 const refusalOf = ({ periods }: Peer): string =>
   periods.length > 0 ? refusals.expired : refusals.untrusted;
 
-/** The certificate of anyone who connected, with those that lead on from it; none, or unreadable. */
+/** Returns the peer's certificate chain; undefined if there is none or it cannot be parsed. */
 function peerOf(socket: TLSSocket): Peer | undefined {
   const first = socket.getPeerCertificate(true);
   if (!first?.raw) return undefined;
-  const name: unknown = first.subject.CN; // several: a list
+  const name: unknown = first.subject.CN; // an array if there are several
   const shown = new Set<DetailedPeerCertificate>();
   for (
     let one: DetailedPeerCertificate | undefined = first;
@@ -148,8 +146,8 @@ function peerOf(socket: TLSSocket): Peer | undefined {
 }
 
 /**
- * What TLS says of a certificate by an authority that it did not know when the connection began, or
- * out of its time, which is compared with every request. Everything else that it says is final.
+ * TLS verification errors that depend on the CAs at the handshake or on the time. They are
+ * evaluated for each request; all other errors are final.
  */
 const undecided = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -162,8 +160,8 @@ const undecided = new Set([
 ]);
 
 /**
- * The chains from a certificate towards an authority: all that TLS verified, else the certificate
- * alone, which an authority may have signed itself.
+ * Returns the candidate chains towards a CA: all that TLS verified, otherwise the certificate
+ * alone, which a CA may have signed directly.
  */
 function chainsOf(shown: Chain, { authorized, authorizationError }: TLSSocket): Chain[] {
   if (authorized) return shown.map((_, i) => shown.slice(0, i + 1));

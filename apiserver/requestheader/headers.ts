@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ProxySettings } from './trust.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
 
-/** A user of a cluster, as claimed. */
+/** An asserted user of a cluster. */
 export interface AssertedUser {
   readonly user: string;
   readonly groups: readonly string[];
@@ -19,7 +19,7 @@ const always = ['x-remote-.*'];
 
 const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 
-/** Names of headers that claim: always `X-Remote-…`, and those of the settings. */
+/** Returns the pattern of identity header names: `X-Remote-…`, and those of the settings. */
 export function claimPattern(headers?: Headers): RegExp {
   const {
     usernameHeaders = [],
@@ -34,8 +34,8 @@ export function claimPattern(headers?: Headers): RegExp {
 }
 
 /**
- * Takes headers out of a request, in every form that Node keeps of them, and gives back what they
- * said; undefined where there was none.
+ * Removes headers from a request, in every form that Node keeps, and returns them; undefined if
+ * there were none.
  */
 export function takeHeaders(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export function takeHeaders(
       found.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
     }
   if (!found) return undefined;
-  const { headers, headersDistinct } = request; // worked out from the raw ones, when first asked for
+  const { headers, headersDistinct } = request; // Node computes both from the raw headers on first access
   for (const [name] of found) {
     delete headers[name];
     delete headersDistinct[name];
@@ -61,12 +61,12 @@ export function takeHeaders(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Control characters and what turns the direction of writing round. */
+/** Control characters, and those that change the writing direction. */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /**
- * Who that is, as kube-apiserver reads it; undefined where no one is named, more than one, or
- * no one that could be told apart by what is shown.
+ * Returns the asserted user as kube-apiserver reads it; undefined if no or several usernames are
+ * given, or if a value contains invisible characters.
  */
 export function userOf(
   claim: AssertedHeaders,
@@ -104,8 +104,8 @@ export function userOf(
 }
 
 /**
- * Keys come percent-encoded and, by way of HTTP, in lower case; one that is encoded wrongly stays
- * as it is.
+ * Returns the extra attributes. Keys are percent-encoded and lower-case; a malformed encoding stays
+ * unchanged.
  */
 function extraOf(
   said: AssertedHeaders,

@@ -79,7 +79,7 @@ export async function endSessions(call: Call, order: Order): Promise<void> {
 export const sessionsWorker = (store: Store): Worker => ({
   name: 'sessions',
   delivery: 'AtLeastOnce',
-  parallel: 2,
+  maxParallel: 2,
   async run(payload): Promise<Outcome> {
     await endSessions(store.systemCall(), payload as Order);
     return { done: true };

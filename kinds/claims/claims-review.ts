@@ -14,7 +14,7 @@ export const ClaimsReview = defineKind({
   resource: 'claimsreviews',
   shortNames: ['cr'],
   owner: 'spec.account',
-  named: 'service',
+  nameSource: 'service',
   description: 'What the service asked another service about a person.',
   verbs: ['get', 'list', 'watch'],
   webhook: {

@@ -34,7 +34,7 @@ export class Suppliers {
 
   /** Nothing to wait for, or a promise of what this replica wrote having come back. */
   get settled(): Promise<boolean> | undefined {
-    return this.#mirror.fresh ? undefined : this.#mirror.settled();
+    return this.#mirror.isFresh ? undefined : this.#mirror.waitUntilFresh();
   }
 
   named(name: string): ClaimsProviderObject | undefined {

@@ -47,13 +47,13 @@ export class Memberships {
    * moment.
    */
   held(address: string): readonly string[] | undefined {
-    return this.#mirror.fresh ? this.#of(canonical(address)) : undefined;
+    return this.#mirror.isFresh ? this.#of(canonical(address)) : undefined;
   }
 
   /** The same, waiting where it must. */
   async of(address: string): Promise<readonly string[]> {
     const at = canonical(address);
-    if (this.#mirror.fresh || (await this.#mirror.settled())) return this.#of(at);
+    if (this.#mirror.isFresh || (await this.#mirror.waitUntilFresh())) return this.#of(at);
     const all = await this.#mirror.latest();
     const found = all.filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
     return this.#withNamed(
@@ -68,7 +68,7 @@ export class Memberships {
     group: string,
   ): Promise<{ readonly address: string; readonly groups: readonly string[] }[]> {
     const latest =
-      this.#mirror.fresh || (await this.#mirror.settled())
+      this.#mirror.isFresh || (await this.#mirror.waitUntilFresh())
         ? undefined
         : await this.#mirror.latest();
     const [groups, isListed] = latest

@@ -77,7 +77,7 @@ export class OperatorPasskeys {
   async of(): Promise<OperatorsHave> {
     const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.committedTo(Account.resource), patience);
+      await watchCache.waitUntil(watchCache.lastCommitTo(Account.resource), patience);
     return (
       this.held() ?? said(await (this.#isFresh ? (this.#reading ??= this.#keep()) : this.#read()))
     );
@@ -87,7 +87,7 @@ export class OperatorPasskeys {
     const { watchCache } = this.#store;
     return (
       this.#subscription !== undefined &&
-      watchCache.trusts(Account.resource) &&
+      watchCache.isFresh(Account.resource) &&
       this.#subscription.position() >= watchCache.revision
     );
   }

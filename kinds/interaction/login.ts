@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
@@ -28,7 +28,7 @@ import { observed } from './observe-attempt.js';
 import { enterByPasskey } from './passkey-login.js';
 import { assertNotExpired, wrongPhase } from './preconditions.js';
 import { askerOf, countTry, lockedUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
@@ -55,7 +55,7 @@ export const login = defineAction({
       method: z.literal('EmailLink').describe('By the emailed link.'),
       token: z
         .string()
-        .regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
+        .regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
         .describe('The token from the emailed link.'),
     }),
     z.object({
@@ -102,7 +102,7 @@ async function attempt(
     method: proof.method,
   });
   if (!decision.allowed)
-    throw forbidden(whyRefused(decision), Interaction, name, {
+    throw forbidden(refusalMessage(decision), Interaction, name, {
       ...(decision.name && { policyDecision: decision.name }),
     });
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')

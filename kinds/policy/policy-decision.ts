@@ -106,7 +106,7 @@ export const PolicyDecision = defineKind({
   singular: 'policydecision',
   shortNames: ['pd'],
   owner: 'spec.account',
-  named: 'service',
+  nameSource: 'service',
   description: 'What policy decided about someone.',
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,

@@ -92,7 +92,7 @@ export const Policy = defineKind({
   resource: 'policies',
   singular: 'policy',
   shortNames: ['pol'],
-  named: 'service',
+  nameSource: 'service',
   description: 'The policy in force, or one that was. Anyone may read it.',
   verbs: ['get', 'list', 'watch', 'create'],
   spec: PolicySpec,

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 import type { Limits } from '../../registry/limit-settings.js';
 
 /** The code of a request, in the API: as many ASCII digits as the mail had, and nothing else. */
 export const emailedCode = () =>
   z
     .string()
-    .regex(inWords(/^[0-9]{6,8}$/, 'must be the digits of the code'))
+    .regex(describePattern(/^[0-9]{6,8}$/, 'must be the digits of the code'))
     .describe('The emailed code: its digits, without spaces.');
 
 /** How long the code in a mail is, for pages that ask for it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inWords, lineOfText } from '../../registry/pattern.js';
+import { describePattern, lineOfText } from '../../registry/pattern.js';
 
 /**
  * A line of text for people, from people or Clients: judged as it was sent, kept in Unicode's
@@ -16,7 +16,7 @@ export const webAddress = () =>
     .string()
     .max(2048)
     .regex(
-      inWords(
+      describePattern(
         /^https?:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
         'must be a web address',
       ),
@@ -32,5 +32,8 @@ export const redirectURI = () =>
     .min(1)
     .max(2048)
     .regex(
-      inWords(/^[\x21-\x5b\x5d-\x7e]*$/, 'must be printable ASCII without spaces and backslashes'),
+      describePattern(
+        /^[\x21-\x5b\x5d-\x7e]*$/,
+        'must be printable ASCII without spaces and backslashes',
+      ),
     );

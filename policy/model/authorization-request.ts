@@ -122,7 +122,7 @@ export class AuthorizationRequest {
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
     const { kind, object } = this.question;
-    const login = kind?.bound
+    const login = kind?.boundToCookie
       ? (object?.internal as { login?: Login } | undefined)?.login
       : undefined;
     return (

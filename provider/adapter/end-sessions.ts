@@ -74,7 +74,7 @@ export async function endSessions(
     writes,
     signOut,
     ...(bare.length <= mostBare && {
-      deleteOnlyFallback: { writes: bare, made: () => untold(signOut) },
+      deleteOnlyFallback: { writes: bare, onCommitted: () => untold(signOut) },
     }),
   };
 }

@@ -18,7 +18,7 @@ export function healthChecks({
 }): HealthCheck[] {
   const checkStorage = async (): Promise<void> => {
     await storage.get('meta/ready');
-    if (!watchCache.ready)
+    if (!watchCache.isReady)
       throw new Error('the watch cache has received nothing from storage for 10 s');
   };
   return [

@@ -111,9 +111,9 @@ function registerStoreMetrics(
   metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
   metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
   metrics.onScrape(metrics.limitSpent, async () => labelled('limit', await limitRatios(store)));
-  metrics.onScrape(metrics.mailOutbox, () => outbox.waiting('mail').rows);
+  metrics.onScrape(metrics.mailOutbox, () => outbox.pending('mail').rows);
   metrics.onScrape(metrics.mailOutboxOldest, () => {
-    const { since } = outbox.waiting('mail');
+    const { since } = outbox.pending('mail');
     return since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000;
   });
 }

@@ -387,7 +387,7 @@ function startTrust(
 const warmUp = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {
-      registry.warm();
+      registry.compileValidators();
       webauthn().then(
         () => resolve(),
         (error) => {
