@@ -4,7 +4,7 @@ import { hsts } from '../security/hsts.js';
 import { version } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
-import { encodeContent, type Coded } from './codec/content-encoding.js';
+import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
 import { errorHeaders } from './http/response.js';
 
 const types: Record<string, string> = {
@@ -51,7 +51,7 @@ const preload = (path: string): string[] => {
 };
 
 /** Reads a file with its compressed forms. */
-function read(path: string): Coded {
+function read(path: string): EncodedContent {
   const sibling = (end: string): Buffer | undefined =>
     existsSync(path + end) ? readFileSync(path + end) : undefined;
   return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
@@ -59,16 +59,16 @@ function read(path: string): Coded {
 
 /** The page shells and hashed assets that ui/ builds, read once at start. */
 export class Pages {
-  readonly #shells = new Map<string, Coded>();
-  readonly #assets = new Map<string, Coded & { type: string }>();
+  readonly #shells = new Map<string, EncodedContent>();
+  readonly #assets = new Map<string, EncodedContent & { type: string }>();
   readonly #common: readonly string[];
   /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
-  readonly #passkeys: Coded;
+  readonly #passkeyEndpoints: EncodedContent;
 
   /** `mailbox`: whether the mock mailbox is served. */
   constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
     const account = `${options.baseURL}/account`;
-    this.#passkeys = {
+    this.#passkeyEndpoints = {
       plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
       br: undefined,
       gzip: undefined,
@@ -110,7 +110,7 @@ export class Pages {
         ])
         .end();
     if (path === '/.well-known/passkey-endpoints')
-      return this.#write(req, res, this.#passkeys, [
+      return this.#write(req, res, this.#passkeyEndpoints, [
         'Content-Type',
         'application/json',
         'Cache-Control',
@@ -162,7 +162,7 @@ export class Pages {
     return [...this.#common, 'Audit-ID', req.auditID];
   }
 
-  #write(req: ApiRequest, res: ApiResponse, all: Coded, headers: string[]): void {
+  #write(req: ApiRequest, res: ApiResponse, all: EncodedContent, headers: string[]): void {
     const { body, headers: own } = encodeContent(all, req.headers['accept-encoding']);
     res.writeHead(200, [...headers, ...own, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
@@ -170,6 +170,6 @@ export class Pages {
 }
 
 /** Reports whether a person opens a page outside the API. */
-export const isVisit = ({ url, headers }: ApiRequest): boolean =>
+export const isPageVisit = ({ url, headers }: ApiRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' &&
   !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

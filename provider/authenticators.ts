@@ -34,11 +34,11 @@ const signed = (
 export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
-    if (presented.bound === undefined) return undefined;
+    if (presented.boundName === undefined) return undefined;
     const uid = signed(services, presented, services.cookies.interaction);
-    if (!uid || nameOf(uid) !== presented.bound) return undefined;
-    services.touched(presented.bound);
-    return { type: 'Browser', interaction: presented.bound };
+    if (!uid || nameOf(uid) !== presented.boundName) return undefined;
+    services.touched(presented.boundName);
+    return { type: 'Browser', interaction: presented.boundName };
   };
 
 const remembered = 20_000;

@@ -7,7 +7,7 @@ export interface AuthenticationRequest {
   /** Returns a cookie's value; undefined if it is absent or was sent with two values. */
   cookie(name: string): string | undefined;
   /** The name of the requested object, if its kind is bound to a cookie. */
-  readonly bound?: string;
+  readonly boundName?: string;
 }
 
 /**

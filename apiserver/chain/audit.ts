@@ -10,10 +10,10 @@ export interface AuditSink {
 }
 
 /** Types of requests that are frequent and identify no one. */
-const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
+const unauditedTypes = new Set(['health', 'asset', 'page', 'discovery']);
 
 /** Formats a time for audit.k8s.io: RFC 3339 with microseconds. */
-const micro = (milliseconds: number): string =>
+const microTime = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
 
 /** Replaces a mail address in a text for the logs (docs/design/security.md#logs). */
@@ -27,12 +27,12 @@ export type Hide = (text: string) => string;
 export function auditEvent(
   req: ApiRequest,
   res: ApiResponse,
-  began: number,
-  ended: number,
+  startedAt: number,
+  endedAt: number,
   hide: Hide,
 ): Record<string, unknown> | undefined {
   const { requestInfo } = req;
-  if (requestInfo && unremarkable.has(requestInfo.type)) return undefined;
+  if (requestInfo && unauditedTypes.has(requestInfo.type)) return undefined;
   const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
   return {
     kind: 'Event',
@@ -51,8 +51,8 @@ export function auditEvent(
       ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }),
       code: res.statusCode,
     },
-    requestReceivedTimestamp: micro(began),
-    stageTimestamp: micro(ended),
+    requestReceivedTimestamp: microTime(startedAt),
+    stageTimestamp: microTime(endedAt),
     ...annotations(req, hide),
   };
 }
@@ -101,7 +101,7 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
 
 /** Returns the annotations about the decision and the sign-in, if there are any. */
 function annotations(req: ApiRequest, hide: Hide): { annotations?: Record<string, string> } {
-  const all = { ...decided(req), ...signInAnnotations(req, hide) };
+  const all = { ...decisionAnnotations(req), ...signInAnnotations(req, hide) };
   return Object.keys(all).length > 0 ? { annotations: all } : {};
 }
 
@@ -132,10 +132,10 @@ export function signInFacts(req: ApiRequest, hide: Hide): Record<string, string>
  * Returns the decision, its rules and its PolicyDecision as annotations; empty if nothing was
  * decided.
  */
-function decided({ authorized, refusal }: ApiRequest): Record<string, string> {
+function decisionAnnotations({ authorized, refusal }: ApiRequest): Record<string, string> {
   const decision = refusal ?? authorized?.decision;
   if (!decision) return {};
-  const name = recorded(decision);
+  const name = recordedName(decision);
   return {
     'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
     'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
@@ -147,5 +147,5 @@ function decided({ authorized, refusal }: ApiRequest): Record<string, string> {
  * Returns the name of the recorded PolicyDecision. Reading `name` of a decision that was not
  * recorded would record it.
  */
-const recorded = (decision: Decision): string | undefined =>
+const recordedName = (decision: Decision): string | undefined =>
   'written' in decision ? (decision.written as string | undefined) : decision.name;

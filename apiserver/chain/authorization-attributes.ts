@@ -5,7 +5,7 @@ import type { AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
-export const collective = new Set(['list', 'watch', 'deletecollection']);
+export const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);
 
 /** Returns the action name: the verb, or `<resource>/<subresource>`. */
 export const actionOf = ({ kind, verb, action }: ResourceRequestInfo): string =>
@@ -38,9 +38,9 @@ export const factsBySite = new Map(
 
 export const noFacts = Object.freeze({});
 
-export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
+export function factsOf({ representation }: ResourceRequestInfo, site = ''): Facts {
   const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
-  return view.metadataOnly ? metadata : whole;
+  return representation.metadataOnly ? metadata : whole;
 }
 
 /** The inputs of the authorization of a request for objects. */
@@ -49,9 +49,9 @@ export interface AuthorizationRequestContext {
   readonly caller: Caller;
   readonly facts: Facts;
   /** Whether the decision is not recorded, for a re-check or an access review. */
-  readonly quiet?: boolean;
+  readonly isUnrecorded?: boolean;
   /** Whether an absent object is authorized as if it existed, for an access review. */
-  readonly supposed?: boolean;
+  readonly assumesExistence?: boolean;
 }
 
 /** Authorization attributes of one object, which is decoded only if a rule reads it. */
@@ -65,7 +65,7 @@ export class ObjectAttributes {
   readonly #target: EncodedObject | undefined;
 
   constructor(
-    { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
+    { requestInfo, caller, facts, isUnrecorded }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     name: string,
     record?: AuthorizationAttributes['record'],
@@ -75,7 +75,7 @@ export class ObjectAttributes {
     this.kind = requestInfo.kind;
     this.name = name;
     this.facts = facts;
-    this.record = quiet ? 'never' : record;
+    this.record = isUnrecorded ? 'never' : record;
     this.#target = target;
   }
 

@@ -9,18 +9,20 @@ import type { AuthorizationRequestContext } from './authorization-attributes.js'
  * deletes dependents after a 404, so present and absent objects are both 403
  * (docs/design/kubernetes.md#garbage-collector).
  */
-export const sweeps = ({ requestInfo, caller }: AuthorizationRequestContext): boolean =>
-  caller.type === 'ClusterUser' && requestInfo.verb === 'get' && requestInfo.view.metadataOnly;
+export const isOwnerLookup = ({ requestInfo, caller }: AuthorizationRequestContext): boolean =>
+  caller.type === 'ClusterUser' &&
+  requestInfo.verb === 'get' &&
+  requestInfo.representation.metadataOnly;
 
-export function refused(
+export function forbiddenError(
   requestInfo: ResourceRequestInfo,
   caller: Caller,
   decision: Decision,
 ): Error {
-  if (caller.type === 'Anonymous') return because(unauthorized(), decision);
-  return because(
+  if (caller.type === 'Anonymous') return withDecision(unauthorized(), decision);
+  return withDecision(
     forbidden(
-      `${whoIs(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
+      `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
         `API group "${requestInfo.kind.group}" at the cluster scope: ${refusalMessage(decision)}`,
       requestInfo.kind,
       requestInfo.name,
@@ -31,13 +33,13 @@ export function refused(
 }
 
 /** Attaches the decision to a refusal, for the audit log. */
-export function because(error: StatusError, decision: Decision): StatusError {
+export function withDecision(error: StatusError, decision: Decision): StatusError {
   error.decision = decision;
   return error;
 }
 
 /** Returns the caller for an error message. */
-export const whoIs = (caller: Caller): string => `User "${userName(caller)}"`;
+export const describeUser = (caller: Caller): string => `User "${userName(caller)}"`;
 
 export function userName(caller: Caller): string {
   if (caller.type === 'Account') return caller.account;

@@ -1,6 +1,6 @@
 import { StatusError } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { none, timeoutMsOf } from '../codec/query.js';
+import { emptyQuery, timeoutMsOf } from '../codec/query.js';
 import type { Step } from './step.js';
 
 /**
@@ -13,7 +13,7 @@ export const startDeadline =
   (req, res) => {
     const requestInfo = req.requestInfo!;
     if (
-      requestInfo.query === none ||
+      requestInfo.query === emptyQuery ||
       requestInfo.type === 'provider' ||
       (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
     )

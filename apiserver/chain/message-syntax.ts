@@ -20,6 +20,6 @@ export const checkMessageSyntax: Step = (req) => {
   if (!['chunked', undefined].includes(headers['transfer-encoding']?.toLowerCase()))
     refuse('the transfer encoding is not served');
   if (httpVersion !== '1.1' && httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
-  if (headers.expect !== undefined && httpVersion === '1.1' && !req.welcome)
+  if (headers.expect !== undefined && httpVersion === '1.1' && !req.sendContinue)
     refuse('the expectation cannot be met');
 };

@@ -3,7 +3,7 @@ import { group, version } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
-import { none } from '../codec/query.js';
+import { emptyQuery } from '../codec/query.js';
 import type { RequestInfo, NonResourceRequestInfo } from '../request/request-info.js';
 
 /** The verbs in kube-apiserver's metrics. */
@@ -24,12 +24,12 @@ export function countRequest(
   metrics: Metrics,
   req: ApiRequest,
   res: ApiResponse,
-  milliseconds: number,
+  durationMs: number,
 ): void {
   const labels = requestLabels(req.requestInfo, req.method!);
   metrics.requests.inc({ ...labels, code: res.statusCode });
   if (labels.verb === 'WATCH') metrics.showWatch(labels);
-  metrics.requestDuration.observe(labels, milliseconds / 1000);
+  metrics.requestDuration.observe(labels, durationMs / 1000);
   if (labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST'))
     metrics.responseSizes.observe(labels, res.bytes);
 }
@@ -46,14 +46,14 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       group: '',
       version: '',
       resource: '',
-      subresource: requestInfo === undefined ? '' : placeOf(requestInfo),
+      subresource: requestInfo === undefined ? '' : pathLabel(requestInfo),
       scope: '',
       component: 'apiserver',
     };
   const { kind, verb, action, name, query } = requestInfo;
   return {
     verb: verbs[verb],
-    dry_run: query !== none && query.has('dryRun') ? 'All' : '',
+    dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
     group: kind.group,
     version,
     resource: kind.resource,
@@ -67,11 +67,11 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
  * Returns the label of a path that is no object: the endpoint without its remainder, otherwise the
  * type.
  */
-function placeOf({ type, path }: NonResourceRequestInfo): string {
+function pathLabel({ type, path }: NonResourceRequestInfo): string {
   if (type === 'provider') return endpointName(path);
   if (type === 'health') return `/${path.split('/')[1]}`;
   return type;
 }
 
 /** Returns the qualified resource name, for metrics with a single label. */
-export const qualified = (resource: string): string => `${resource}.${group}`;
+export const qualifiedResource = (resource: string): string => `${resource}.${group}`;

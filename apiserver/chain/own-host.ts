@@ -8,12 +8,12 @@ import type { Step } from './step.js';
  * Loopback passes, because no other page can have that name, and so does HTTP/1.0 without a Host,
  * which no browser sends. The port is ignored, because there may be two.
  */
-export function refuseOtherHost(host: string | undefined, own: URL): void {
+export function requireOwnHost(host: string | undefined, own: URL): void {
   if (host === undefined || host === own.host) return;
-  const named = hostnameOf(host);
-  if (named === own.hostname || isLoopback(named)) return;
+  const hostname = hostnameOf(host);
+  if (hostname === own.hostname || isLoopback(hostname)) return;
   throw badRequest(
-    `the Host header names ${JSON.stringify(named)}: while mail is mocked, only ${own.hostname} ` +
+    `the Host header names ${JSON.stringify(hostname)}: while mail is mocked, only ${own.hostname} ` +
       'and loopback are answered',
   );
 }
@@ -21,8 +21,9 @@ export function refuseOtherHost(host: string | undefined, own: URL): void {
 /** Checks the Host of every request except health checks and requests of a front proxy. */
 export const checkHost =
   (own: URL | undefined): Step =>
-  ({ requestInfo, claim, headers }) => {
-    if (own && requestInfo!.type !== 'health' && !claim) refuseOtherHost(headers.host, own);
+  ({ requestInfo, assertedHeaders, headers }) => {
+    if (own && requestInfo!.type !== 'health' && !assertedHeaders)
+      requireOwnHost(headers.host, own);
   };
 
 const hostnameOf = (host: string): string => {

@@ -1,5 +1,5 @@
 import type { Registry } from '../../registry/registry.js';
-import { refuseMalformed } from '../codec/query.js';
+import { checkParameters } from '../codec/query.js';
 import { parseRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
@@ -12,5 +12,5 @@ export const readRequestInfo =
 
 /** Refuses a malformed query. Runs after authorization, so that strangers learn nothing from it. */
 export const checkQuery: Step = (req) => {
-  refuseMalformed(req.requestInfo!);
+  checkParameters(req.requestInfo!);
 };

@@ -1,5 +1,5 @@
 /** A body with its compressed forms. */
-export interface Coded {
+export interface EncodedContent {
   readonly plain: Buffer;
   readonly br?: Buffer | undefined;
   readonly gzip?: Buffer | undefined;
@@ -26,7 +26,7 @@ function weight(header: string, coding: string): number {
  * same for every caller: compressing a secret next to attacker-controlled text would disclose it.
  */
 export function encodeContent(
-  { plain, br, gzip }: Coded,
+  { plain, br, gzip }: EncodedContent,
   accepted = '',
 ): { body: Buffer; headers: string[] } {
   const vary = ['Vary', 'Accept-Encoding'];

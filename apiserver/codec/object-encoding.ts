@@ -27,12 +27,12 @@ export function wireBytes(
 ): Buffer {
   const { kind } = stored;
   return kind.strategy.status
-    ? Buffer.from(JSON.stringify(wireObject(kind, shownObject(stored, call, revision))))
+    ? Buffer.from(JSON.stringify(wireObject(kind, objectForCaller(stored, call, revision))))
     : stored.wire(revision);
 }
 
 /** Returns an object for a list or watch, which must not be changed. */
-export function shownObject(
+export function objectForCaller(
   stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,
   revision?: number,

@@ -4,9 +4,9 @@ import { badRequest } from '../../registry/status.js';
 export type Query = ReadonlyMap<string, string>;
 
 /** The empty query. */
-export const none: Query = new Map();
+export const emptyQuery: Query = new Map();
 
-const single = new Set([
+const singleValued = new Set([
   'labelSelector',
   'fieldSelector',
   'limit',
@@ -27,13 +27,13 @@ const single = new Set([
 ]);
 
 /** The parameters of a query that were repeated although they are single-valued. */
-const repeated = new WeakMap<Query, string>();
+const repeatedNames = new WeakMap<Query, string>();
 
 /** Parses a query string without validating it. */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (query.has(name) && single.has(name)) repeated.set(query, name);
+    if (query.has(name) && singleValued.has(name)) repeatedNames.set(query, name);
     query.set(name, value);
   }
   return query;
@@ -49,7 +49,7 @@ export function wholeNumber(query: Query, name: string, max: number): number | u
 }
 
 /** Returns a boolean; throws 400 otherwise. */
-export function flag(query: Query, name: string): boolean {
+export function booleanParameter(query: Query, name: string): boolean {
   const text = query.get(name);
   if (text === undefined || text === 'false' || text === '0') return false;
   if (['true', '1'].includes(text)) return true;
@@ -57,18 +57,18 @@ export function flag(query: Query, name: string): boolean {
 }
 
 /**
- * Returns a resourceVersion; undefined if it is absent, "0" or empty. Throws `wrong` if it is no
+ * Returns a resourceVersion; undefined if it is absent, "0" or empty. Throws `makeError()` if it is no
  * number.
  */
-export function versionOf(query: Query, wrong: () => Error): number | undefined {
+export function versionOf(query: Query, makeError: () => Error): number | undefined {
   const text = query.get('resourceVersion') || '0';
-  if (!/^(0|[1-9]\d{0,15})$/.test(text)) throw wrong();
+  if (!/^(0|[1-9]\d{0,15})$/.test(text)) throw makeError();
   return text === '0' ? undefined : Number(text);
 }
 
 /** Reports whether the query of a GET requests a watch. */
 export const isWatch = (query: Query): boolean =>
-  query !== none && ['true', '1'].includes(query.get('watch') ?? '');
+  query !== emptyQuery && ['true', '1'].includes(query.get('watch') ?? '');
 
 /** A Go duration, the format of `timeout`. */
 const duration = /^\+?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
@@ -97,16 +97,16 @@ export function timeoutMsOf(query: Query): number | undefined {
     (ms, [, count, unit]) => ms + Number(count) * unitMs[unit!]!,
     0,
   );
-  return sum === 0 ? undefined : Math.min(sum, longestMs);
+  return sum === 0 ? undefined : Math.min(sum, maxTimerMs);
 }
 
 /** The longest delay of a timer, in milliseconds. */
-const longestMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Parameters that may not be empty: an empty value is usually a lost variable (`?dryRun=$MODE`).
  */
-const choices = [
+const nonEmptyParameters = [
   'dryRun',
   'fieldValidation',
   'propagationPolicy',
@@ -122,9 +122,9 @@ const choices = [
 ];
 
 /** Throws 400 for malformed parameters that any request may have. */
-function refuseEmpty(query: Query): void {
-  if (repeated.has(query)) throw badRequest(`${repeated.get(query)} may be given once`);
-  for (const name of choices)
+function checkCommonParameters(query: Query): void {
+  if (repeatedNames.has(query)) throw badRequest(`${repeatedNames.get(query)} may be given once`);
+  for (const name of nonEmptyParameters)
     if (query.get(name) === '') throw badRequest(`${name} must have a value`);
   timeoutMsOf(query);
 }
@@ -133,14 +133,14 @@ function refuseEmpty(query: Query): void {
  * Throws 400 for an empty selector, which would select everything and is seldom meant when deleting
  * a collection.
  */
-function refuseEmptySelectors(query: Query): void {
+function checkSelectorsNotEmpty(query: Query): void {
   for (const name of ['labelSelector', 'fieldSelector'])
     if (query.get(name) === '')
       throw badRequest(`${name} must have a value where a collection is deleted`);
 }
 
 /** The properties of a request that decide which parameters it may have. */
-interface Judged {
+interface CheckedRequest {
   readonly type: string;
   readonly query: Query;
   readonly verb?: string;
@@ -151,13 +151,14 @@ interface Judged {
  * Throws 400 for malformed parameters. Runs after authorization. The provider validates its own
  * parameters.
  */
-export function refuseMalformed({ type, query, verb, view }: Judged): void {
-  if (query === none || type === 'provider') return;
-  refuseEmpty(query);
+export function checkParameters({ type, query, verb, view }: CheckedRequest): void {
+  if (query === emptyQuery || type === 'provider') return;
+  checkCommonParameters(query);
   if (type !== 'resource') return;
-  if (verb === 'deletecollection') refuseEmptySelectors(query);
+  if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
   if (view?.isUnknown) throw badRequest('includeObject must be one of Metadata, Object, None');
-  for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents']) flag(query, name);
+  for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents'])
+    booleanParameter(query, name);
   for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, 2 ** 31);
   if (!/^-?\d{1,16}$/.test(query.get('gracePeriodSeconds') ?? '0'))
     throw badRequest('gracePeriodSeconds must be a whole number');

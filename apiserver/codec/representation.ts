@@ -1,12 +1,12 @@
 import { apiVersion, type AnyKind, type Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import { clausesOf, takesJSON, type Clause } from './accept.js';
+import { parseAccept, acceptsJSON, type MediaRange } from './accept.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
-import { shownObject, wireBytes } from './object-encoding.js';
+import { objectForCaller, wireBytes } from './object-encoding.js';
 
-type Seen = Pick<Call, 'caller' | 'now'>;
+type ViewContext = Pick<Call, 'caller' | 'now'>;
 
 /**
  * The representation of objects: whole, as table rows, or only metadata
@@ -17,31 +17,36 @@ export interface Representation {
   /** Whether `includeObject` has an unknown value, which is refused after authorization. */
   readonly isUnknown?: boolean;
   /** Returns a key that is equal for views at `now` that can share an encoding. */
-  label(now: number): string;
+  cacheKey(now: number): string;
   /** Returns a list up to its first item; `]}` ends it. */
-  opening(kind: AnyKind, metadata: object): string;
+  listStart(kind: AnyKind, metadata: object): string;
   /** Returns one object of a list. */
-  item(stored: EncodedObject, call: Seen, revision?: number): Buffer;
+  listItem(stored: EncodedObject, call: ViewContext, revision?: number): Buffer;
   /** Returns a single object; `first` is true for the first one of a stream. */
-  single(stored: EncodedObject, call: Seen, first: boolean, revision?: number): Buffer;
+  singleObject(stored: EncodedObject, call: ViewContext, first: boolean, revision?: number): Buffer;
   /** Returns the object of a bookmark event. */
   bookmark(kind: AnyKind, metadata: object): object;
 }
 
 /** The whole object. */
-export const whole: Representation = {
+export const wholeRepresentation: Representation = {
   metadataOnly: false,
-  label: () => '',
-  opening: (kind, metadata) =>
+  cacheKey: () => '',
+  listStart: (kind, metadata) =>
     `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
-  item: wireBytes,
-  single: (stored, call, _first, revision) => wireBytes(stored, call, revision),
+  listItem: wireBytes,
+  singleObject: (stored, call, _first, revision) => wireBytes(stored, call, revision),
   bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
 };
 
 /** Returns an object's metadata for this caller. */
-function partial(version: string, stored: EncodedObject, call: Seen, revision?: number): object {
-  const { metadata } = shownObject(stored, call);
+function partialMetadata(
+  version: string,
+  stored: EncodedObject,
+  call: ViewContext,
+  revision?: number,
+): object {
+  const { metadata } = objectForCaller(stored, call);
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: version,
@@ -51,15 +56,15 @@ function partial(version: string, stored: EncodedObject, call: Seen, revision?: 
 }
 
 function metadataView(version: string): Representation {
-  const item = (stored: EncodedObject, call: Seen, revision?: number): Buffer =>
-    Buffer.from(JSON.stringify(partial(version, stored, call, revision)));
+  const item = (stored: EncodedObject, call: ViewContext, revision?: number): Buffer =>
+    Buffer.from(JSON.stringify(partialMetadata(version, stored, call, revision)));
   return {
     metadataOnly: true,
-    item,
-    label: () => `metadata ${version}`,
-    opening: (_kind, metadata) =>
+    listItem: item,
+    cacheKey: () => `metadata ${version}`,
+    listStart: (_kind, metadata) =>
       `{"kind":"PartialObjectMetadataList","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"items":[`,
-    single: (stored, call, _first, revision) => item(stored, call, revision),
+    singleObject: (stored, call, _first, revision) => item(stored, call, revision),
     bookmark: (_kind, metadata) => ({
       kind: 'PartialObjectMetadata',
       apiVersion: version,
@@ -73,18 +78,20 @@ const included = ['Metadata', 'Object', 'None'] as const;
 function tableView(version: string, include: (typeof included)[number]): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
-  const shown = (stored: EncodedObject, call: Seen, revision?: number): string => {
+  const shown = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
     if (include === 'Object') return wireBytes(stored, call, revision).toString();
-    return include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
+    return include === 'None'
+      ? 'null'
+      : JSON.stringify(partialMetadata(version, stored, call, revision));
   };
-  const row = (stored: EncodedObject, call: Seen, revision?: number): string =>
-    `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
+  const row = (stored: EncodedObject, call: ViewContext, revision?: number): string =>
+    `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
   return {
     metadataOnly: false,
-    label: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
-    opening: (kind, metadata) => opening(metadata, columnsOf(kind)),
-    item: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
-    single: (stored, call, first, revision = stored.revision) =>
+    cacheKey: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
+    listStart: (kind, metadata) => opening(metadata, columnsOf(kind)),
+    listItem: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
+    singleObject: (stored, call, first, revision = stored.revision) =>
       Buffer.from(
         `${opening({ resourceVersion: String(revision) }, first ? columnsOf(stored.kind) : [])}${row(stored, call, revision)}]}`,
       ),
@@ -110,22 +117,26 @@ const tables = of(
 type Shape = 'get' | 'list' | 'watch';
 
 /** Returns the first supported representation of an Accept header. Throws 406 if there is none. */
-export function viewOf(accept: string | undefined, shape: string, query: Query): Representation {
-  if (accept === undefined || accept === 'application/json') return whole;
-  for (const clause of clausesOf(accept)) {
-    if (!takesJSON(clause)) continue;
-    if (clause.as === undefined) return whole;
+export function negotiateRepresentation(
+  accept: string | undefined,
+  shape: string,
+  query: Query,
+): Representation {
+  if (accept === undefined || accept === 'application/json') return wholeRepresentation;
+  for (const clause of parseAccept(accept)) {
+    if (!acceptsJSON(clause)) continue;
+    if (clause.as === undefined) return wholeRepresentation;
     const found =
       shape === 'get' || shape === 'list' || shape === 'watch'
-        ? transformed(clause, shape, query)
+        ? findRepresentation(clause, shape, query)
         : undefined;
     if (found) return found;
   }
   throw notAcceptable(['application/json', 'application/json;stream=watch']);
 }
 
-function transformed(
-  { as, group, version = '' }: Clause,
+function findRepresentation(
+  { as, group, version = '' }: MediaRange,
   shape: Shape,
   query: Query,
 ): Representation | undefined {

@@ -14,7 +14,7 @@ const served = { groupVersion: apiVersion, version };
 const apiGroup = { name: group, versions: [served], preferredVersion: served };
 
 /** `/apis/<group>`: the API group. */
-export const oneGroup = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
+export const groupDocument = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
 
 /** `/apis`: every group. */
 export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
@@ -52,7 +52,7 @@ export function resourceList(registry: Registry): unknown {
  * Returns aggregated discovery of `/apis` in one version, or of `/api`, where Kubernetes clients
  * look for the core group (docs/design/kubernetes.md#discovery).
  */
-export function groupDiscovery(registry: Registry | undefined, of: string): unknown {
+export function groupDiscovery(registry: Registry | undefined, discoveryVersion: string): unknown {
   const responseKind = (kind: string) => ({ group, version, kind });
   const resources = (registry?.kinds ?? []).map((kind) => {
     const subresources = subresourcesOf(kind, registry!).map((one) => ({
@@ -74,7 +74,7 @@ export function groupDiscovery(registry: Registry | undefined, of: string): unkn
     : [];
   return {
     kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${of}`,
+    apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
     metadata: {},
     items,
   };
@@ -87,13 +87,13 @@ const described = ({ verbs, shortNames, categories }: AnyKind) => ({
 });
 
 /** Returns each subresource of a kind once, with the kind of its request body. */
-function subresourcesOf(of: AnyKind, registry: Registry) {
+function subresourcesOf(kind: AnyKind, registry: Registry) {
   const byName = new Map<string, Action[]>();
   for (const action of registry.actions)
-    if (action.of === of)
+    if (action.of === kind)
       byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
   return [...byName].map(([subresource, actions]) => ({
-    of,
+    of: kind,
     subresource,
     kind: actions[0]!.kind,
     verbs: actions.map(({ verb }) => verb).sort(),

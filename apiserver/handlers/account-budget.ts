@@ -10,19 +10,19 @@ const day = 86_400;
  * budget, which operators and callers without an account do not have. `now` in ms since the epoch.
  */
 export async function spendAccountBudget(
-  counted: NetworkLimits,
+  networkLimits: NetworkLimits,
   limits: Limits,
   caller: Caller | undefined,
   bytes: number,
   now: number,
 ): Promise<void> {
   if (caller?.type !== 'Account' || caller.operator) return;
-  await counted.spend(
+  await networkLimits.spend(
     { name: 'accountchanges', max: limits.accountChanges, seconds: day, block: 20 },
     caller.account,
     now,
   );
-  await counted.spend(
+  await networkLimits.spend(
     { name: 'accountbytes', max: limits.accountBytes, seconds: day, block: 64 << 10 },
     caller.account,
     now,

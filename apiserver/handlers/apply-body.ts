@@ -5,7 +5,7 @@ import {
   hiddenCharacters,
   isRecord,
   metadataFaults,
-  refuseOtherKind,
+  requireKind,
   unknownMembers,
 } from './field-validation.js';
 import { wireObject } from '../codec/object-encoding.js';
@@ -15,7 +15,7 @@ import { applyMergePatch } from '../codec/merge-patch.js';
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
-export function created(
+export function draftOf(
   kind: AnyKind,
   body: Record<string, unknown>,
 ): { metadata: Record<string, unknown>; spec: unknown } {
@@ -36,7 +36,7 @@ export function created(
     metadata: {
       ...(name !== undefined && { name }),
       ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
-      ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
+      ...withoutEmpty({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
     },
     spec: body.spec,
   };
@@ -89,26 +89,26 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
 /**
  * Applies a PUT or merge patch to `next`, the stored object. Returns the paths of unknown members.
  */
-export function changed(
+export function applyBody(
   kind: AnyKind,
   next: KindObject,
   body: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
   schema: JSONSchema,
 ): string[] {
-  refuseVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, how);
-  const { status: _, ...said } = body;
+  checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, mode);
+  const { status: _, ...fields } = body;
   const wanted: Record<string, unknown> =
-    how === 'merge' ? applyMergePatch(wireObject(kind, next), said) : said;
-  refuseOtherKind(
+    mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
+  requireKind(
     {
-      apiVersion: wanted.apiVersion ?? (how === 'merge' ? null : undefined),
-      kind: wanted.kind ?? (how === 'merge' ? null : undefined),
+      apiVersion: wanted.apiVersion ?? (mode === 'merge' ? null : undefined),
+      kind: wanted.kind ?? (mode === 'merge' ? null : undefined),
     },
     kind.kind,
   );
   const metadata = isRecord(wanted.metadata) ? wanted.metadata : {};
-  refuseIdentity(kind, next, metadata, how);
+  checkIdentity(kind, next, metadata, mode);
   const unknown = unknownMembers(wanted, schema);
   const causes = [...metadataFaults(metadata), ...hiddenCharacters(wanted.spec, 'spec')];
   if (!isRecord(wanted.spec))
@@ -117,24 +117,24 @@ export function changed(
   next.spec = wanted.spec;
   const { labels, annotations } = metadata;
   const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
-  const now = next.metadata as KindObject['metadata'] & Record<string, unknown>;
+  const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
   for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
-    if (says(value)) now[field] = value;
-    else if (now[field] !== undefined) delete now[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
+    if (hasContent(value)) target[field] = value;
+    else if (target[field] !== undefined) delete target[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
   }
   return unknown;
 }
 
 /** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */
-function refuseVersion(
+function checkVersion(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
 ): void {
   const version = metadata.resourceVersion;
-  if (version === undefined && how === 'merge') return;
-  const wrong = (message: string): Error =>
+  if (version === undefined && mode === 'merge') return;
+  const versionError = (message: string): Error =>
     invalid(kind, next.metadata.name, [
       {
         reason: 'FieldValueInvalid',
@@ -143,27 +143,27 @@ function refuseVersion(
       },
     ]);
   if (version === undefined || version === null || version === '')
-    throw wrong('must be specified for an update');
+    throw versionError('must be specified for an update');
   if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version))
-    throw wrong('must be a decimal string of a positive number');
+    throw versionError('must be a decimal string of a positive number');
   if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
 }
 
-function refuseIdentity(
+function checkIdentity(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
 ): void {
   if (metadata.name !== undefined && metadata.name !== next.metadata.name && metadata.name !== '~')
     throw badRequest(
       `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
     );
-  if (how === 'merge' && metadata.name === undefined)
+  if (mode === 'merge' && metadata.name === undefined)
     throw badRequest('the name of an object cannot be removed');
   if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)
     return;
-  if (how === 'replace')
+  if (mode === 'replace')
     throw conflict(
       kind,
       next.metadata.name,
@@ -179,9 +179,9 @@ function refuseIdentity(
 }
 
 /** Reports whether a member is present, not null and not empty. */
-const says = (value: unknown): boolean =>
+const hasContent = (value: unknown): boolean =>
   value !== undefined && value !== null && Object.keys(value).length > 0;
 
 /** Returns the members without empty ones. */
-const clean = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => says(value)));
+const withoutEmpty = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => hasContent(value)));

@@ -48,7 +48,8 @@ export class ContinueTokens {
       const token = JSON.parse(
         this.#keys.open(bindingOf(authorized), sealed).toString(),
       ) as ContinueToken;
-      if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
+      if (token.q === selectorFingerprint(query) && sealed.toString('base64url') === text)
+        return token;
     } catch {
       /* The error below covers every fault of the token. */
     }
@@ -61,14 +62,14 @@ export class ContinueTokens {
 }
 
 /** Returns the selectors of a list, which its token is bound to. */
-export const fingerprint = (query: Query): string =>
+export const selectorFingerprint = (query: Query): string =>
   JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
 
 /** Returns the context of a token: one resource, caller and range. */
 const bindingOf = ({ requestInfo, caller, owner }: AuthorizedRequest): string =>
-  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${holderOf(caller)}`;
+  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${callerKey(caller)}`;
 
-function holderOf(caller: Caller): string {
+function callerKey(caller: Caller): string {
   if (caller.type === 'Account') return `a:${caller.account}`;
   return caller.type === 'ClusterUser' ? `m:${caller.user}` : caller.type;
 }

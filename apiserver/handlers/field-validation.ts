@@ -4,7 +4,7 @@ import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/
 import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
-import { none } from '../codec/query.js';
+import { emptyQuery } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
@@ -26,10 +26,11 @@ const knownMetadata = new Set([
   'selfLink',
 ]);
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
-const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const hiddenPattern =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Throws 400 if the body claims another kind or version. */
-export function refuseOtherKind(body: Record<string, unknown>, kind: string): void {
+export function requireKind(body: Record<string, unknown>, kind: string): void {
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
     throw badRequest(
       `the API version in the data does not match the expected API version (${apiVersion})`,
@@ -44,15 +45,19 @@ export function refuseOtherKind(body: Record<string, unknown>, kind: string): vo
  */
 export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
   const unknown: string[] = [];
-  const drop = (from: Record<string, unknown>, known: ReadonlySet<string>, at: string): void => {
+  const dropUnknown = (
+    from: Record<string, unknown>,
+    known: ReadonlySet<string>,
+    at: string,
+  ): void => {
     for (const name of Object.keys(from))
       if (!known.has(name)) {
         delete from[name];
         unknown.push(`${at}${name}`);
       }
   };
-  drop(body, knownMembers, '');
-  if (isRecord(body.metadata)) drop(body.metadata, knownMetadata, 'metadata.');
+  dropUnknown(body, knownMembers, '');
+  if (isRecord(body.metadata)) dropUnknown(body.metadata, knownMetadata, 'metadata.');
   return [...unknown, ...prune(schema, body.spec, 'spec')];
 }
 
@@ -68,7 +73,7 @@ export function checkUnknownFields(
   unknown: readonly string[],
   of: KindNames = kind,
 ): void {
-  if (query !== none) refuseWriteParameters(query, name, of);
+  if (query !== emptyQuery) checkWriteParameters(query, name, of);
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req))
@@ -99,13 +104,13 @@ export function checkUnknownFields(
  * Throws 422 for malformed parameters of writes, so that a mistake is not taken for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-function refuseWriteParameters(
+function checkWriteParameters(
   query: ResourceRequestInfo['query'],
   name: string,
   of: KindNames,
 ): void {
   const mode = query.get('fieldValidation') ?? 'Warn';
-  const manager = query.get('fieldManager') ?? '';
+  const fieldManager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
     throw invalid(of, name, [
       {
@@ -114,7 +119,7 @@ function refuseWriteParameters(
         message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"',
       },
     ]);
-  if (manager.length > 128)
+  if (fieldManager.length > 128)
     throw invalid(of, name, [
       {
         reason: 'FieldValueTooLong',
@@ -122,7 +127,7 @@ function refuseWriteParameters(
         message: 'Too long: may not be more than 128 bytes',
       },
     ]);
-  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(manager))
+  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(fieldManager))
     throw invalid(of, name, [
       {
         reason: 'FieldValueInvalid',
@@ -132,17 +137,17 @@ function refuseWriteParameters(
     ]);
 }
 
-const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
+const callerFields = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
 
 /** Returns the faults of metadata that the caller may set. */
 export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
-  if (!said.some((member) => member in metadata)) return [];
-  const held = {
+  if (!callerFields.some((member) => member in metadata)) return [];
+  const checked = {
     ...(metadata.labels !== null && { labels: metadata.labels }),
     ...(metadata.annotations !== null && { annotations: metadata.annotations }),
     ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }),
   };
-  const causes = callerMetadata.check(JSON.parse(JSON.stringify(held)), 'metadata');
+  const causes = callerMetadata.check(JSON.parse(JSON.stringify(checked)), 'metadata');
   if (
     Array.isArray(metadata.ownerReferences) &&
     metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1
@@ -175,23 +180,23 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
 /**
  * Returns a cause for each string with control or bidi-override characters, anywhere below `value`.
  */
-export function hiddenCharacters(value: unknown, at: string): Cause[] {
+export function hiddenCharacters(value: unknown, path: string): Cause[] {
   if (typeof value === 'string')
-    return hidden.test(value)
+    return hiddenPattern.test(value)
       ? [
           {
             reason: 'FieldValueInvalid',
-            field: at,
+            field: path,
             message: 'Invalid value: has control or bidi override characters',
           },
         ]
       : [];
   if (Array.isArray(value))
-    return value.flatMap((item, i) => hiddenCharacters(item, `${at}[${i}]`));
+    return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));
   if (!isRecord(value)) return [];
   const causes: Cause[] = [];
   for (const name of Object.keys(value))
-    causes.push(...hiddenCharacters(value[name], `${at}.${name}`));
+    causes.push(...hiddenCharacters(value[name], `${path}.${name}`));
   return causes;
 }
 
@@ -201,8 +206,8 @@ export function isDryRun(
   options: readonly unknown[] = [],
 ): boolean {
   const given = requestInfo.query.get('dryRun');
-  const asked = [...(given === undefined ? [] : [given]), ...options];
-  if (asked.some((one) => one !== 'All'))
+  const values = [...(given === undefined ? [] : [given]), ...options];
+  if (values.some((one) => one !== 'All'))
     throw invalid(requestInfo.kind, '', [
       {
         reason: 'FieldValueNotSupported',
@@ -210,7 +215,7 @@ export function isDryRun(
         message: 'Unsupported value: supported values: "All"',
       },
     ]);
-  return asked.length > 0;
+  return values.length > 0;
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

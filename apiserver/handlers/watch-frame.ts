@@ -34,22 +34,22 @@ export class WatchFrame {
     const { socket } = res;
     if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength)
       return void res.write(this.bytes);
-    hold(socket);
+    corkUntilNextTick(socket);
     socket.write(this.#chunk);
   }
 }
 
 /** The sockets that are corked until the end of this turn. */
-let held: Socket[] = [];
+let corkedSockets: Socket[] = [];
 
-function hold(socket: Socket): void {
+function corkUntilNextTick(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();
-  if (held.push(socket) === 1) process.nextTick(letGo);
+  if (corkedSockets.push(socket) === 1) process.nextTick(uncorkAll);
 }
 
-function letGo(): void {
-  const all = held;
-  held = [];
+function uncorkAll(): void {
+  const all = corkedSockets;
+  corkedSockets = [];
   for (const socket of all) socket.uncork();
 }

@@ -1,11 +1,11 @@
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
-import { flag, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
+import { booleanParameter, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
 /** The longest watch in milliseconds, within the range of timers. */
-const longest = 2_000_000_000;
+const maxTimeoutMs = 2_000_000_000;
 
 /** The options of a watch. */
 export interface WatchOptions {
@@ -13,20 +13,20 @@ export interface WatchOptions {
   from: Revision | undefined;
   initial: 'synthetic' | 'list' | 'none';
   bookmarks: boolean;
-  ms: number;
+  timeoutMs: number;
 }
 
 /**
- * Parses the options of a watch. Without a timeout it lasts `shortest` milliseconds, or up to twice
+ * Parses the options of a watch. Without a timeout it lasts `minTimeoutMs`, or up to twice
  * that.
  */
 export function parseWatchOptions(
   requestInfo: ResourceRequestInfo,
   name: string | undefined,
-  shortest: number,
+  minTimeoutMs: number,
 ): WatchOptions {
   const { query, kind } = requestInfo;
-  const wrong = (field: string, message: string): Error =>
+  const optionError = (field: string, message: string): Error =>
     invalid({ ...kind, kind: 'ListOptions' }, '', [
       { reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` },
     ]);
@@ -41,28 +41,30 @@ export function parseWatchOptions(
   );
   if (query.get('continue')) throw badRequest('continue is not for watches');
   const match = query.get('resourceVersionMatch');
-  const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
+  const initial = query.has('sendInitialEvents')
+    ? booleanParameter(query, 'sendInitialEvents')
+    : undefined;
   if (initial !== undefined && match !== 'NotOlderThan')
-    throw wrong(
+    throw optionError(
       'resourceVersionMatch',
       'sendInitialEvents needs resourceVersionMatch=NotOlderThan',
     );
   if (initial === undefined && match !== undefined)
-    throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
+    throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
   const selector = parseSelector(query, kind);
   return {
     selector:
       name === undefined
         ? selector
-        : { ...selector, name, filters: selector.filters, matches: selector.matches },
+        : { ...selector, name, hasFilters: selector.hasFilters, matches: selector.matches },
     from: version,
     initial: initialEvents(initial, version),
-    bookmarks: flag(query, 'allowWatchBookmarks'),
-    ms: Math.min(
+    bookmarks: booleanParameter(query, 'allowWatchBookmarks'),
+    timeoutMs: Math.min(
       (wholeNumber(query, 'timeoutSeconds', 2 ** 31) ?? 0) * 1000 ||
-        Math.floor(shortest * (1 + Math.random())),
+        Math.floor(minTimeoutMs * (1 + Math.random())),
       timeoutMsOf(query) ?? Infinity,
-      longest,
+      maxTimeoutMs,
     ),
   };
 }

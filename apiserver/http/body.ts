@@ -6,12 +6,12 @@ import { parseMediaType } from '../codec/media-type.js';
 import { isBrowser, rawValues } from './headers.js';
 import { hasBody } from './headers.js';
 
-export const json = 'application/json';
+export const jsonType = 'application/json';
 
-export const mergePatch = 'application/merge-patch+json';
+export const mergePatchType = 'application/merge-patch+json';
 
 /** Checks the media type of the body; throws 415 unless it is `accepted`. */
-function refuseMediaType(
+function requireMediaType(
   request: IncomingMessage,
   accepted: string,
   absentMeansJSON: boolean,
@@ -32,25 +32,28 @@ function refuseMediaType(
  * Checks the media type for the method: merge patch for PATCH, JSON otherwise
  * (docs/design/kubernetes.md#media-types).
  */
-export function refuseBodyType(request: IncomingMessage): void {
+export function requireBodyType(request: IncomingMessage): void {
   const { method, headers } = request;
-  if (method === 'PATCH') return refuseMediaType(request, mergePatch, false);
+  if (method === 'PATCH') return requireMediaType(request, mergePatchType, false);
   const absent =
     !isBrowser(request) ||
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
-  refuseMediaType(request, json, absent);
+  requireMediaType(request, jsonType, absent);
 }
 
 /** The bytes of an unread body that are read and dropped to keep the connection. */
-const leftover = 64 << 10;
+const maxDiscardedBytes = 64 << 10;
 
 /**
  * Prepares a refusal: closes the connection if more of the body would arrive, or the client waits
  * for 100 Continue.
  */
-export function refuseBody(request: ApiRequest, response: ApiResponse): void {
+export function prepareRefusal(request: ApiRequest, response: ApiResponse): void {
   if (request.complete || !hasBody(request)) return;
-  if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover)
+  if (
+    request.sendContinue === undefined &&
+    Number(request.headers['content-length']) <= maxDiscardedBytes
+  )
     return;
   response.shouldKeepAlive = false;
 }
@@ -88,11 +91,11 @@ export async function readObject(
   optional = false,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, max);
-  return bytes.length === 0 && optional ? {} : objectOf(bytes);
+  return bytes.length === 0 && optional ? {} : parseObject(bytes);
 }
 
 /** Parses bytes as a JSON object; throws 400 for anything else. */
-export function objectOf(bytes: Buffer): Record<string, unknown> {
+export function parseObject(bytes: Buffer): Record<string, unknown> {
   const value = parseJSON(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badRequest('the body must be a JSON object');

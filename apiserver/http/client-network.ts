@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import type { AddressList } from '../../security/cidr-list.js';
 
-const plain = (address: string): string =>
+const withoutMapping = (address: string): string =>
   address.startsWith('::ffff:') ? address.slice(7) : address;
 
 /**
@@ -13,12 +13,12 @@ export function clientNetwork(
   request: Pick<IncomingMessage, 'socket' | 'headers'>,
   trusted: AddressList | undefined,
 ): string {
-  let address = plain(request.socket.remoteAddress ?? '');
+  let address = withoutMapping(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
   if (trusted && address && trusted.has(address)) {
     const hops = String(request.headers['x-forwarded-for'] ?? '')
       .split(',')
-      .map((hop) => plain(hop.trim().split('%')[0]!))
+      .map((hop) => withoutMapping(hop.trim().split('%')[0]!))
       .reverse();
     for (const hop of hops) {
       if (isIP(hop) === 0) break;
@@ -31,7 +31,7 @@ export function clientNetwork(
 
 /** Reports whether the connection comes from a trusted proxy. */
 export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
-  trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
+  trusted !== undefined && trusted.has(withoutMapping(request.socket.remoteAddress ?? ''));
 
 /** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {

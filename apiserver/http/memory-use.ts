@@ -12,7 +12,7 @@ export interface MemoryUse {
  * The files of one cgroup version: its mount, the controller that names our cgroup in
  * /proc/self/cgroup, and the reclaimable memory.
  */
-interface Version {
+interface CgroupVersion {
   readonly mount: string;
   readonly controller: string;
   readonly limit: string;
@@ -24,7 +24,7 @@ interface Version {
  * The kernel reclaims file pages before it kills a process, so they do not count as used; the map
  * of the embedded store consists of them.
  */
-const versions: readonly Version[] = [
+const versions: readonly CgroupVersion[] = [
   {
     mount: 'sys/fs/cgroup',
     controller: '',
@@ -48,7 +48,9 @@ const unlimited = 2 ** 60;
  * Returns the folders of the cgroups that limit this process, with their version: its own and its
  * ancestors. `root` is the file system's.
  */
-function limitingCgroups(root: string): { readonly folder: string; readonly version: Version }[] {
+function limitingCgroups(
+  root: string,
+): { readonly folder: string; readonly version: CgroupVersion }[] {
   const listed = (textOf(join(root, 'proc/self/cgroup')) ?? '')
     .split('\n')
     .map((line) => line.split(':'));
@@ -110,7 +112,7 @@ function textOf(path: string): string | undefined {
  * The largest part of V8's limit for new objects, in bytes: three halves of the new space, of 16
  * MiB each.
  */
-const newObjects = 48 << 20;
+const maxNewSpaceBytes = 48 << 20;
 
 /**
  * Returns the used share of V8's space for long-lived objects. The process ends when it is full,
@@ -118,26 +120,26 @@ const newObjects = 48 << 20;
  */
 export function readHeap(): number {
   const { heap_size_limit: limit } = getHeapStatistics();
-  const lasting = getHeapSpaceStatistics().filter(
+  const longLivedSpaces = getHeapSpaceStatistics().filter(
     ({ space_name: name }) => !name.startsWith('new_'),
   );
   return (
-    lasting.reduce((sum, { space_used_size: used }) => sum + used, 0) /
-    (limit - Math.min(newObjects, limit / 4))
+    longLivedSpaces.reduce((sum, { space_used_size: used }) => sum + used, 0) /
+    (limit - Math.min(maxNewSpaceBytes, limit / 4))
   );
 }
 
 /** How long a reading is used, in milliseconds: too short to fill the rest of the memory. */
-const fresh = 100;
+const maxAgeMs = 100;
 
 /** Returns a function that reads the memory in use, at most ten times a second. */
 export function recentMemoryUse(): () => readonly MemoryUse[] {
   const cgroup = readCgroup();
-  let read = -Infinity;
+  let readAt = -Infinity;
   let uses: readonly MemoryUse[] = [];
   return () => {
-    if (performance.now() - read < fresh) return uses;
-    read = performance.now();
+    if (performance.now() - readAt < maxAgeMs) return uses;
+    readAt = performance.now();
     const ratio = cgroup();
     uses = [
       { limit: 'heap', ratio: readHeap() },

@@ -45,17 +45,17 @@ export class ApiRequest extends IncomingMessage {
   /** The timer of the request's `timeout`, which ends it with 504. */
   deadline: NodeJS.Timeout | undefined;
   /** Identity headers of a front proxy. */
-  claim: AssertedHeaders | undefined;
+  assertedHeaders: AssertedHeaders | undefined;
   /** Refuses a large body when memory is short. */
   memory: MemoryGuard | undefined;
   /** Sends 100 Continue once, if the client waits for it (RFC 9110 §10.1.1). */
-  welcome: (() => void) | undefined;
+  sendContinue: (() => void) | undefined;
 
   /** Called when reading of the body starts. */
   override _read(size: number): void {
-    const { welcome } = this;
-    this.welcome = undefined;
-    welcome?.();
+    const { sendContinue } = this;
+    this.sendContinue = undefined;
+    sendContinue?.();
     super._read(size);
   }
 }
@@ -75,12 +75,16 @@ export function createApp(): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  for (const [ours, theirs] of [
+  for (const [own, expressPrototype] of [
     [ApiRequest, express.request],
     [ApiResponse, express.response],
   ] as const)
-    for (const key of Reflect.ownKeys(theirs))
-      Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
+    for (const key of Reflect.ownKeys(expressPrototype))
+      Object.defineProperty(
+        own.prototype,
+        key,
+        Object.getOwnPropertyDescriptor(expressPrototype, key)!,
+      );
   (app as { request: unknown }).request = ApiRequest.prototype;
   (app as { response: unknown }).response = ApiResponse.prototype;
   for (const prototype of [ApiRequest.prototype, ApiResponse.prototype])

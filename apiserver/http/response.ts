@@ -2,7 +2,7 @@ import { hsts } from '../../security/hsts.js';
 import { internalError, StatusError } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 
-const fixed = [
+const securityHeaders = [
   'X-Content-Type-Options',
   'nosniff',
   'Referrer-Policy',
@@ -13,11 +13,16 @@ const fixed = [
   "default-src 'none'; frame-ancestors 'none'",
 ];
 
-const plain: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json'];
+const jsonHeaders: readonly string[] = [
+  'Cache-Control',
+  'no-store',
+  'Content-Type',
+  'application/json',
+];
 
-const inOnePiece = 8 << 10;
+const maxTextLength = 8 << 10;
 
-const told = { second: 0, text: '' };
+const dateCache = { second: 0, text: '' };
 
 /**
  * Returns the Date header by the clock that also decides lifetimes, because pages compute their
@@ -25,9 +30,9 @@ const told = { second: 0, text: '' };
  */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== told.second)
-    Object.assign(told, { second, text: new Date(second * 1000).toUTCString() });
-  return told.text;
+  if (second !== dateCache.second)
+    Object.assign(dateCache, { second, text: new Date(second * 1000).toUTCString() });
+  return dateCache.text;
 }
 
 /**
@@ -38,7 +43,7 @@ export class Encoder {
   readonly #headers: readonly string[];
 
   constructor(baseURL: string) {
-    this.#headers = [...fixed, ...hsts(baseURL)];
+    this.#headers = [...securityHeaders, ...hsts(baseURL)];
   }
 
   /**
@@ -50,14 +55,14 @@ export class Encoder {
     res: ApiResponse,
     code: number,
     body: Buffer,
-    more: readonly string[] = plain,
+    more: readonly string[] = jsonHeaders,
   ): void {
     this.#send(
       req,
       res,
       code,
       body.length,
-      body.length > inOnePiece ? body : body.toString('latin1'),
+      body.length > maxTextLength ? body : body.toString('latin1'),
       more,
     );
   }
@@ -106,15 +111,16 @@ export class Encoder {
   json(req: ApiRequest, res: ApiResponse, code: number, value: unknown): void {
     const text = JSON.stringify(value);
     const length = Buffer.byteLength(text);
-    if (length !== text.length || length > inOnePiece) this.send(req, res, code, Buffer.from(text));
-    else this.#send(req, res, code, length, text, plain); // ASCII has the same bytes in latin1
+    if (length !== text.length || length > maxTextLength)
+      this.send(req, res, code, Buffer.from(text));
+    else this.#send(req, res, code, length, text, jsonHeaders); // ASCII has the same bytes in latin1
   }
 
   /** Sends the Status of an error; anything other than a StatusError is a 500 without detail. */
   error(req: ApiRequest, res: ApiResponse, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [
-      ...plain,
+      ...jsonHeaders,
       ...errorHeaders(status),
     ]);
   }
@@ -125,10 +131,10 @@ export class Encoder {
  * body.
  */
 export function errorHeaders({ headers, details }: StatusError): string[] {
-  const wait = details?.retryAfterSeconds;
+  const retryAfter = details?.retryAfterSeconds;
   return [
     ...Object.entries(headers).flat(),
-    ...(wait === undefined ? [] : ['Retry-After', String(wait)]),
+    ...(retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]),
   ];
 }
 

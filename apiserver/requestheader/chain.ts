@@ -13,7 +13,7 @@ export interface Period {
  * Returns the periods in which a TLS client certificate is valid for one of the CAs: a CA must have
  * signed the last certificate of one of its chains.
  */
-export const trustedDuring = (chains: readonly Chain[], authorities: Chain): Period[] =>
+export const trustedPeriods = (chains: readonly Chain[], authorities: Chain): Period[] =>
   authorities
     .flatMap((one) => chains.map((chain) => [...chain, one]))
     .filter(isSigned)

@@ -24,18 +24,18 @@ export interface ProxyTrust extends ProxySettings {
    * share a subject are left out: OpenSSL might check a signature with the wrong key, and Node
    * would then end the connection. Certificates that such a CA signed directly are verified here.
    */
-  readonly askedFor: readonly string[];
+  readonly tlsAuthorities: readonly string[];
 }
 
 /** A source of trust, which may change at any time and may be empty at first. */
 export interface TrustSource {
   readonly current: ProxyTrust | undefined;
   /** Calls the listener after each change. */
-  onChange(changed: () => void): void;
+  onChange(listener: () => void): void;
 }
 
 /** Headers that this service or HTTP uses, which therefore cannot be identity headers. */
-const taken = [
+const reservedHeaders = [
   'host',
   'authorization',
   'cookie',
@@ -73,22 +73,22 @@ const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Returns the problem of an identity header name or prefix, or undefined if it can be used. */
-export function wrongHeader(name: string, isPrefix = false): string | undefined {
+export function headerNameProblem(name: string, isPrefix = false): string | undefined {
   if (!token.test(name)) return `${JSON.stringify(name)} is not the name of a header`;
   const lower = name.toLowerCase();
-  const meant = taken.find(
+  const reserved = reservedHeaders.find(
     (one) =>
       lower === one ||
       (one.endsWith('-') && lower.startsWith(one)) ||
       (isPrefix && one.startsWith(lower)),
   );
-  return meant === undefined
+  return reserved === undefined
     ? undefined
-    : `${name} would stand for ${meant}${meant.endsWith('-') ? '…' : ''}, which means something else`;
+    : `${name} would stand for ${reserved}${reserved.endsWith('-') ? '…' : ''}, which means something else`;
 }
 
 /** Parses settings; throws an Error with the problem. */
-export function trustOf(settings: ProxySettings): ProxyTrust {
+export function parseProxySettings(settings: ProxySettings): ProxyTrust {
   const blocks = settings.authorities.match(pemBlock) ?? [];
   if (blocks.length === 0) throw new Error('there is no certificate in PEM');
   const certificates = blocks.map((block, i) => {
@@ -100,12 +100,12 @@ export function trustOf(settings: ProxySettings): ProxyTrust {
   });
   if (!certificates.some(({ ca }) => ca))
     throw new Error('none of the certificates is an authority’s');
-  const named = (name: string): number =>
+  const subjectCount = (name: string): number =>
     certificates.filter(({ subject }) => subject === name).length;
   return {
     ...settings,
     authorities: blocks.join('\n'),
     certificates,
-    askedFor: blocks.filter((_, i) => named(certificates[i]!.subject) === 1),
+    tlsAuthorities: blocks.filter((_, i) => subjectCount(certificates[i]!.subject) === 1),
   };
 }

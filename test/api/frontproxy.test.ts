@@ -5,7 +5,7 @@ import { Agent } from 'node:https';
 import { createServer as createLine, connect as dial, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { claimPattern, takeHeaders } from '../../apiserver/requestheader/headers.js';
+import { identityHeaderPattern, removeHeaders } from '../../apiserver/requestheader/headers.js';
 import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth, serverAuth } from '../support/issue-certificate.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
@@ -549,7 +549,7 @@ test('whoever connects is asked for a certificate of the authorities of now alon
 test('headers that claim leave a request in every form that node keeps of them', async () => {
   const [seen, pattern] = [
     [] as unknown[],
-    claimPattern({
+    identityHeaderPattern({
       usernameHeaders: ['x-who'],
       groupHeaders: [],
       uidHeaders: [],
@@ -558,7 +558,7 @@ test('headers that claim leave a request in every form that node keeps of them',
   ];
   const server = createServer((req, res) => {
     seen.push(
-      takeHeaders(req, pattern),
+      removeHeaders(req, pattern),
       [...Object.keys(req.headers), ...Object.keys(req.headersDistinct), ...req.rawHeaders].filter(
         (one) => /who|remote|more|root|ada/i.test(one),
       ),

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { wrongHeader, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
+import { headerNameProblem, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
@@ -41,7 +41,7 @@ export function parseFrontProxy(
   const list = (flag: ServeFlag, isPrefix = false): string[] => {
     const names = (values[flag] as string[] | undefined) ?? [];
     for (const name of names) {
-      const headerProblem = wrongHeader(name, isPrefix);
+      const headerProblem = headerNameProblem(name, isPrefix);
       if (headerProblem !== undefined) problems.push(`--${flag}: ${headerProblem}`);
     }
     return names.map((one) => one.toLowerCase());

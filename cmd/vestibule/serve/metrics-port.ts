@@ -1,4 +1,4 @@
-import { qualified } from '../../../apiserver/chain/metrics.js';
+import { qualifiedResource } from '../../../apiserver/chain/metrics.js';
 import type { Server } from '../../../apiserver/server.js';
 import type { AuditLog } from './audit-log.js';
 import type { Config } from '../options/config.js';
@@ -68,7 +68,9 @@ function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSourc
     ),
   );
   metrics.onScrape(metrics.healthchecks, async () =>
-    (await server.checks()).map(({ type, name, good }) => [{ type, name }, Number(good)] as const),
+    (await server.checks()).map(
+      ({ type, name, isHealthy }) => [{ type, name }, Number(isHealthy)] as const,
+    ),
   );
   metrics.onScrape(metrics.auditEvents, () => audit?.counts.events ?? 0);
   metrics.onScrape(metrics.auditErrors, () =>
@@ -87,7 +89,10 @@ function registerStoreMetrics(
     Promise.all(
       registry.kinds.map(
         async ({ resource }) =>
-          [qualified(resource), await storage.count(prefixRange(`objects/${resource}/`))] as const,
+          [
+            qualifiedResource(resource),
+            await storage.count(prefixRange(`objects/${resource}/`)),
+          ] as const,
       ),
     ),
   );

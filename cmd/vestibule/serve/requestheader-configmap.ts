@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  trustOf,
-  wrongHeader,
+  parseProxySettings,
+  headerNameProblem,
   type ProxyTrust,
   type TrustSource,
 } from '../../../apiserver/requestheader/trust.js';
@@ -202,12 +202,12 @@ function parseTrust(data: Readonly<Record<string, string>>): ProxyTrust {
     if (!Array.isArray(found) || !found.every((one) => typeof one === 'string'))
       throw new Error(`${key} is not a list of strings in JSON`);
     for (const one of check ? found : []) {
-      const wrong = wrongHeader(one, check === 'prefix');
+      const wrong = headerNameProblem(one, check === 'prefix');
       if (wrong !== undefined) throw new Error(`${key}: ${wrong}`);
     }
     return check ? found.map((one) => one.toLowerCase()) : found;
   };
-  return trustOf({
+  return parseProxySettings({
     authorities: caBundle,
     allowedNames: list('requestheader-allowed-names'),
     usernameHeaders: list('requestheader-username-headers', 'header'),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
-  trustOf,
+  parseProxySettings,
   type ProxySettings,
   type ProxyTrust,
   type TrustSource,
@@ -48,7 +48,7 @@ function readTrust(file: string, headers: Headers): ProxyTrust {
     throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   try {
-    return trustOf({ ...headers, authorities });
+    return parseProxySettings({ ...headers, authorities });
   } catch (error) {
     throw problem(`cannot be used: ${(error as Error).message}`);
   }

@@ -195,7 +195,7 @@ async function openStore(
   const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
   lateParts.store = store;
   const policy = openPolicyAuthorizer(await engine, store, log, () =>
-    lateParts.server?.renewViews(),
+    lateParts.server?.endDecoratedWatches(),
   );
   lateParts.policy = policy;
   const outbox = new Outbox(store, keys, log);
@@ -277,7 +277,7 @@ function createServer(
 ): Server {
   return new Server({
     release,
-    inflight: config.inflight,
+    maxInFlight: config.inflight,
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new AddressList(config.trustedProxies),
     }),
@@ -314,7 +314,7 @@ async function serve(
   disposables.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
   const shutdown = { delayMs: 0, warmUp: Promise.resolve() };
   disposables.add(async () => {
-    await server.stop({ delay: shutdown.delayMs });
+    await server.stop({ delayMs: shutdown.delayMs });
     await shutdown.warmUp;
   });
   const endpoint = { baseURL, port, loaded: proxyTrust?.loaded };

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Identity } from '../../../apiserver/listener.js';
+import type { ServingCertificate } from '../../../apiserver/listener.js';
 import { makeCertificate, type CertificatePair } from './self-signed-certificate.js';
 import { writeFileAtomically } from '../terminal/files.js';
 import { ConfigError, type SecureConfig } from '../options/config.js';
@@ -142,7 +142,7 @@ function parseOrThrow<T>(parse: () => T, problem: string): T {
  * The certificate of the secure port, reloaded when its files change
  * (docs/design/operations.md#watched-files).
  */
-export class ReloadingCertificate implements Identity {
+export class ReloadingCertificate implements ServingCertificate {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly #files: CertificateFiles;
   readonly #log: Log;
