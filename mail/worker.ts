@@ -41,8 +41,8 @@ export function mailWorker(
   return {
     name: 'mail',
     delivery: 'mailbox' in target ? 'Idempotent' : 'AtMostOnce',
-    parallel: 5,
-    claimFor: claimTimeoutMs,
+    maxParallel: 5,
+    claimMs: claimTimeoutMs,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
       const mail: Mail = { to: order.to, from, ...writeMessage(order) };

@@ -267,11 +267,11 @@ export interface KindDefinition<
   /** `spec.account` or `status.account`: owned by an Account and named `<account>-<suffix>`. */
   owner?: 'spec.account' | 'status.account' | 'metadata.name';
   /** Visible only to the browser that holds the cookie of its name. */
-  bound?: boolean;
+  boundToCookie?: boolean;
   /** The service generates the name; a create with a name is refused. */
-  named?: 'service';
+  nameSource?: 'service';
   /** Replaces the plain create. */
-  create?: Creation;
+  create?: CreateAction;
   /** Kept in the watch cache, because most requests read it. */
   cached?: boolean;
   /**
@@ -300,7 +300,7 @@ export interface KindDefinition<
 }
 
 /** An action that replaces a kind's create: POST on `<resource>`. */
-export interface Creation {
+export interface CreateAction {
   /** The schema of the spec in the request, if it differs from the kind's. */
   spec?: z.ZodTypeAny;
   /** Whether `dryRun` is supported; it is refused otherwise. */
@@ -308,11 +308,11 @@ export interface Creation {
   /** Limited by client network, before the body is decoded. */
   limit?: LimitOf;
   /** Runs the action and returns the created object. */
-  run(call: Call, body: CreationBody): Promise<KindObject>;
+  run(call: Call, body: CreateActionBody): Promise<KindObject>;
 }
 
 /** The body of a create action, decoded and validated. */
-export interface CreationBody {
+export interface CreateActionBody {
   readonly spec: any;
   readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
 }

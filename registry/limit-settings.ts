@@ -1,5 +1,5 @@
 import {
-  bothWays,
+  rateLimitBounds,
   count,
   duration,
   parseLimit,
@@ -11,9 +11,12 @@ import { signInLimits } from './sign-in-limits.js';
 
 export { limitFault, parseLimit, type LimitSetting } from './limit-setting.js';
 
-const stolen = 'less breaks Clients, and what is stolen counts for as long';
+const tokenBounds = 'less breaks Clients, and what is stolen counts for as long';
 
-/** Every limit, by its key. Durations are milliseconds in code, sizes bytes, shares hundredths. */
+/**
+ * Every limit by key. In code, durations are milliseconds, sizes are bytes, and percentages are
+ * numbers from 0 to 100.
+ */
 export const limitSettings = {
   ...signInLimits,
   authorizationRequestSize: size(
@@ -31,19 +34,19 @@ export const limitSettings = {
   signInWindow: duration(
     '10m',
     ['1m', '24h'],
-    bothWays,
+    rateLimitBounds,
     'The time over which bytes of sign-ins are counted.',
   ),
   signInBytesPerNetwork: size(
     '2Mi',
     ['64Ki', '1Gi'],
-    bothWays,
+    rateLimitBounds,
     'Bytes stored for requests of one client network in signInWindow.',
   ),
   signInBytesInAll: size(
     '128Mi',
     ['1Mi', '64Gi'],
-    bothWays,
+    rateLimitBounds,
     'Bytes stored for requests of all client networks in signInWindow.',
   ),
   stateSize: size(
@@ -73,69 +76,69 @@ export const limitSettings = {
   requestsPerNetwork: count(
     120,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Authorization requests from one client network in a minute; the same number each for pushed ' +
       'requests, device authorization requests, user codes and sign-outs.',
   ),
   proofsPerNetwork: count(
     60,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Attempts to sign in (by code, link or passkey) from one client network in a minute; the ' +
       'same number of codes for new addresses.',
   ),
   passkeysPerNetwork: count(
     60,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Passkeys that one client network may register in a minute; the same number of WebAuthn challenges.',
   ),
   challengesPerSession: count(
     60,
     [5, 10_000],
-    bothWays,
+    rateLimitBounds,
     'WebAuthn challenges for one sign-in or session in two hours.',
   ),
   changesPerNetwork: count(
     120,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Updates and patches of accounts, passkeys and grants from one client network in a minute.',
   ),
   exportsPerNetwork: count(
     10,
     [1, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Exports of accounts from one client network in a minute.',
   ),
   recoveriesPerAccountDay: count(
     5,
     [1, 100],
-    bothWays,
+    rateLimitBounds,
     'Recoveries that a person may start for their account in a day; each sends mail.',
   ),
   recoveryCancelsPerNetwork: count(
     30,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Attempts to cancel a recovery by the link in a mail, from one client network in a minute.',
   ),
   wrongSecretsPerNetwork: count(
     20,
     [3, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong client secrets for one Client from one client network in wrongCodeWindow.',
   ),
   wrongUserCodesPerSession: count(
     5,
     [2, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong user codes (device authorization) from one browser in wrongCodeWindow.',
   ),
   wrongUserCodesPerNetwork: count(
     20,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong user codes (device authorization) from one client network in wrongCodeWindow.',
   ),
   codeRest: duration(
@@ -164,19 +167,24 @@ export const limitSettings = {
     'RFC 6749 4.1.2 recommends ten minutes at most',
     'How long an authorization code counts.',
   ),
-  accessTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an access token counts.'),
-  idTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an ID token counts.'),
+  accessTokenLifetime: duration(
+    '1h',
+    ['1m', '24h'],
+    tokenBounds,
+    'How long an access token counts.',
+  ),
+  idTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'How long an ID token counts.'),
   refreshTokenLifetime: duration(
     '336h',
     ['5m', '8760h'],
-    stolen,
+    tokenBounds,
     'How long a refresh token counts. Each use replaces one of a public Client, a use in its ' +
       'last third one of a Client that authenticates.',
   ),
   refreshTokenTotalLifetime: duration(
     '8760h',
     ['5m', '26280h'],
-    stolen,
+    tokenBounds,
     'How long refresh tokens of one sign-in count at most.',
   ),
   deviceCodeLifetime: duration(
@@ -288,13 +296,13 @@ export const limitSettings = {
 /** The key of a limit. */
 export type LimitName = keyof typeof limitSettings;
 
-/** Every limit as code reads it: milliseconds, bytes, counts, hundredths. */
+/** Every limit as a number: milliseconds, bytes, counts, percent. */
 export type Limits = Readonly<Record<LimitName, number>>;
 
 const names = Object.keys(limitSettings) as LimitName[];
 
-/** Pairs of which the first may not be more than the second, with the reason. */
-const ordered: readonly (readonly [LimitName, LimitName, string])[] = [
+/** Pairs of limits of which the first may not exceed the second, with the reason. */
+const orderedPairs: readonly (readonly [LimitName, LimitName, string])[] = [
   ['emailResendWait', 'emailCodeLifetime', 'a code would end before another may be asked for'],
   ['emailCodeLifetime', 'interactionLifetime', 'a code would outlive the sign-in it is for'],
   ['sessionIdleLifetime', 'sessionLifetime', 'no session lasts longer than the longest'],
@@ -308,14 +316,14 @@ const ordered: readonly (readonly [LimitName, LimitName, string])[] = [
   ],
 ];
 
-/** Returns the limits that contradict another, each with what is wrong. */
+/** Returns the limits that contradict another, each with the problem. */
 export function limitContradictions(limits: Limits): [LimitName, string][] {
-  return ordered
+  return orderedPairs
     .filter(([less, more]) => limits[less] > limits[more])
     .map(([less, more, why]) => [less, `at most limits.${more}: ${why}`]);
 }
 
-/** The limits of a service whose settings name none. */
+/** The limits of a service that sets none. */
 export const defaultLimits = Object.fromEntries(
   names.map((name) => [name, parseLimit(limitSettings[name], limitSettings[name].default)]),
 ) as Limits;

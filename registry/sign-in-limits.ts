@@ -1,8 +1,8 @@
-import { bothWays, count, duration, percent, type LimitSetting } from './limit-setting.js';
+import { rateLimitBounds, count, duration, percent, type LimitSetting } from './limit-setting.js';
 
 const tooShortToUse = 'people cannot finish in less, and what is not used should end';
 
-/** Limits of sign-ins, of their mails and codes, and of the sessions that follow. */
+/** The limits of sign-ins, their mails and codes, and the sessions that follow. */
 export const signInLimits = {
   interactionLifetime: duration(
     '1h',
@@ -39,26 +39,31 @@ export const signInLimits = {
   emailResendWait: duration(
     '60s',
     ['10s', '10m'],
-    bothWays,
+    rateLimitBounds,
     'How long to wait for another mail in the same sign-in.',
   ),
-  mailWindow: duration('15m', ['1m', '24h'], bothWays, 'The time over which mails are counted.'),
+  mailWindow: duration(
+    '15m',
+    ['1m', '24h'],
+    rateLimitBounds,
+    'The time over which mails are counted.',
+  ),
   mailsPerKnownAddress: count(
     5,
     [1, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in mailWindow, for browsers that signed in with it before.',
   ),
   mailsPerAddress: count(
     5,
     [1, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in mailWindow, for all other browsers together.',
   ),
   mailsPerAddressDay: count(
     20,
     [1, 10_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in a day, for all other browsers together.',
   ),
   knownBrowserLifetime: duration(
@@ -67,12 +72,22 @@ export const signInLimits = {
     'people who seldom sign in would be strangers, and browsers keep nothing for longer',
     'How long a browser can prove that it signed in with an address.',
   ),
-  mailsPerInteraction: count(5, [1, 1_000], bothWays, 'Mails from one sign-in in mailWindow.'),
-  mailsPerNetwork: count(20, [1, 100_000], bothWays, 'Mails for one client network in mailWindow.'),
+  mailsPerInteraction: count(
+    5,
+    [1, 1_000],
+    rateLimitBounds,
+    'Mails from one sign-in in mailWindow.',
+  ),
+  mailsPerNetwork: count(
+    20,
+    [1, 100_000],
+    rateLimitBounds,
+    'Mails for one client network in mailWindow.',
+  ),
   mailsInAll: count(
     3_000,
     [10, 10_000_000],
-    bothWays,
+    rateLimitBounds,
     'Mails in mailWindow, for the whole service; mails for browsers that signed in with the ' +
       'address before do not count.',
   ),
@@ -97,13 +112,13 @@ export const signInLimits = {
   wrongCodeWindow: duration(
     '15m',
     ['1m', '24h'],
-    bothWays,
+    rateLimitBounds,
     'The time over which wrong codes are counted.',
   ),
   wrongCodesPerNetwork: count(
     15,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong codes from one client network in wrongCodeWindow.',
   ),
   wrongCodesInAll: count(

@@ -6,9 +6,8 @@ import type { Step } from './step.js';
 const auditIDPattern = /^[A-Za-z0-9-]{1,64}$/;
 
 /**
- * Gives a request its Audit-ID, the one sent if it is well-formed, and its client network. The
- * connection of a request that arrives while the server stops, or asks for an upgrade, is closed
- * after the answer.
+ * Sets the Audit-ID, the one sent if it is well-formed, and the client network. Closes the
+ * connection after the response if the server is stopping or the request asks for an upgrade.
  */
 export const identify =
   (trustedProxies: CidrList | undefined, isStopping: () => boolean): Step =>

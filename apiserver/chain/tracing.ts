@@ -4,8 +4,8 @@ import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isFromProxy } from '../http/client-network.js';
 
 /**
- * Serves a request, within a span where someone wants them; the trace that it says it belongs to
- * counts from a trusted proxy alone (docs/design/operations.md#traces).
+ * Serves a request within a span, if tracing is on. `traceparent` is used only from a trusted proxy
+ * (docs/design/operations.md#traces).
  */
 export function withinSpan(
   req: ApiRequest,
@@ -21,7 +21,7 @@ export function withinSpan(
   );
 }
 
-/** Calls the span of a request after what was asked: a verb and a kind, never a name. */
+/** Names the span of a request by verb and kind, never by object name. */
 export function nameSpan({ requestInfo, method, auditID }: ApiRequest, res: ApiResponse): void {
   const name =
     requestInfo?.type === 'resource'

@@ -15,9 +15,9 @@ export function itemsOf(
   entries: readonly EncodedObject[],
   authorized: AuthorizedRequest,
 ): Buffer[] {
-  const { view } = authorized.requestInfo as ResourceRequestInfo;
+  const { representation } = authorized.requestInfo as ResourceRequestInfo;
   const seen = viewCall(authorized);
   return entries.flatMap((one, i) =>
-    i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
+    i === 0 ? [representation.listItem(one, seen)] : [comma, representation.listItem(one, seen)],
   );
 }

@@ -58,10 +58,10 @@ function typeName(schema) {
 }
 
 /** Every setting with its flag, variable, key and default; first where their file is named. */
-export function settingsReference(settings, file, keyOf, variableOf) {
+export function settingsReference(settings, file, settingKey, variableName) {
   const rows = [file, ...settings].map((setting) => {
     const { flag, value, default: fallback, secret, describe } = setting;
-    const [variable, key] = [variableOf(flag), keyOf(flag)];
+    const [variable, key] = [variableName(flag), settingKey(flag)];
     const keys = setting === file ? '' : `\`${key}\`${secret ? ` or \`${key}File\`` : ''}`;
     return `| \`--${flag}\` | \`${variable}\`${secret ? ` or \`${variable}_FILE\`` : ''} | ${keys} | ${value} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(describe)} |`;
   });

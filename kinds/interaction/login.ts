@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
@@ -34,7 +34,7 @@ import {
   wrongCodes,
   type Requester,
 } from '../signin/code-throttle.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
@@ -61,7 +61,7 @@ export const login = defineAction({
       method: z.literal('EmailLink').describe('By the emailed link.'),
       token: z
         .string()
-        .regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
+        .regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
         .describe('The token from the emailed link.'),
     }),
     z.object({
@@ -111,7 +111,7 @@ async function attempt(
     method: proof.method,
   });
   if (!decision.allowed)
-    throw forbidden(whyRefused(decision), Interaction, name, {
+    throw forbidden(refusalMessage(decision), Interaction, name, {
       ...(decision.name && { policyDecision: decision.name }),
     });
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')

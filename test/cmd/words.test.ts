@@ -364,8 +364,8 @@ test('api-resources and explain say what the service says, of every kind', async
 
 test('wrong usage ends with 2, and help with 0', async () => {
   const wrong: [string[], RegExp][] = [
-    [['get'], /say what type/],
-    [['get', 'group/alpha', 'beta'], /no need to say TYPE/],
+    [['get'], /the type of object is missing/],
+    [['get', 'group/alpha', 'beta'], /TYPE cannot be given separately/],
     [['get', 'group/'], /TYPE\/NAME/],
     [['delete', 'sessions', '.'], /"." is not a name/],
     [['delete', 'sessions/..'], /".." is not a name/],
@@ -374,7 +374,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
       ['get', 'groups', '-o', 'xml'],
       /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/,
     ],
-    [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, \} belongs here/],
+    [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, expected \}/],
     [['get', 'groups', 'alpha', '-l', 'a=b'], /leave the names out/],
     [['get', 'groups', '--limit', 'x'], /--limit takes a number/],
     [['get', 'groups', '--bogus'], /--bogus/],
