@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document by hack/gen. Do not edit.
 
-/** A person who signs in, known by an address they proved to hold. */
+/** A person who signs in, identified by a verified email address. */
 export interface Account {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Account';
@@ -60,7 +60,7 @@ export interface Bookmark {
   };
 }
 
-/** A service that supplies claims, by answering claims reviews; the one named vestibule is built in. */
+/** A service that supplies claims by responding to claims reviews; the one named vestibule is built in. */
 export interface ClaimsProvider {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'ClaimsProvider';
@@ -100,7 +100,7 @@ export interface ClaimsProviderList {
   items: ClaimsProvider[];
 }
 
-/** What the service asked another service about a person. */
+/** A request for the claims of a person from a claims provider. */
 export interface ClaimsReview {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'ClaimsReview';
@@ -207,7 +207,7 @@ export interface ClientList {
   items: Client[];
 }
 
-/** What a person agreed that a service may see. */
+/** What a person agreed to share with a Client. */
 export interface Grant {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Grant';
@@ -253,7 +253,7 @@ export interface GrantList {
   items: Grant[];
 }
 
-/** People named together: an account is in a group while its verified address is listed. */
+/** A group of people: an account belongs to it while its verified address is listed. */
 export interface Group {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Group';
@@ -603,7 +603,7 @@ export interface PolicyList {
   items: Policy[];
 }
 
-/** The way back in to an account whose passkeys are all lost: after a wait they are removed. Until then, anyone who is signed in to the account can cancel it. */
+/** Recovery of an account whose passkeys are all lost: after a wait, they are removed. Until then, anyone who is signed in to the account can cancel it. */
 export interface Recovery {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Recovery';
