@@ -32,7 +32,8 @@ export function closingWorker(store: Store): Worker {
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
       if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
-      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) }); // Later sign-ins stay: the account may have been enabled again.
+      // Later sign-ins stay: the account may have been enabled again.
+      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) });
       for (const { metadata } of await call.store(Grant).list(row.account))
         await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };

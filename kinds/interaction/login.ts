@@ -279,7 +279,7 @@ function wrongCode(
   { internal, metadata: { name } }: InteractionObject,
   code: string,
 ): StatusError {
-  if (internal.replaced.some((former) => isCodeOf(call, name, former, code)))
+  if (internal.replaced.some((previous) => isCodeOf(call, name, previous, code)))
     return proofExpired('replaced', name);
   const { triesLeft } = internal.email!;
   const cause: Cause = {

@@ -101,7 +101,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: SuppliedClaims | undefined }> {
-    const asked = await withSpan(
+    const result = await withSpan(
       'claims review',
       () => this.#call(provider, asking, end),
       ({ outcome }) => ({ 'vestibule.outcome': outcome }),
@@ -109,9 +109,9 @@ export class ClaimsReviewClient {
     this.#breaker.leave(
       provider.metadata.name,
       versionOf(provider),
-      asked.outcome === 'Answered' || asked.isUp === true,
+      result.outcome === 'Answered' || result.isUp === true,
     );
-    return asked;
+    return result;
   }
 
   async #call(

@@ -93,10 +93,10 @@ function send(
   init: FetchInit,
   signal: AbortSignal,
 ): Promise<FetchResponse> {
-  const pinnedLookup: LookupFunction = (_host, wanted, answer) =>
-    wanted.all
-      ? answer(null, [...addresses])
-      : answer(null, addresses[0]!.address, addresses[0]!.family);
+  const pinnedLookup: LookupFunction = (_host, options, callback) =>
+    options.all
+      ? callback(null, [...addresses])
+      : callback(null, addresses[0]!.address, addresses[0]!.family);
   const body = init.body === undefined ? undefined : Buffer.from(init.body);
   const options: RequestOptions & { ca?: string } = {
     method: init.method,
@@ -161,16 +161,16 @@ export function libraryFetch(
 ) => Promise<Response> {
   return async (url, init) => {
     const { cookie: _, ...headers } = Object.fromEntries(init.headers ?? []);
-    const answer = await fetch(String(url), {
+    const response = await fetch(String(url), {
       method: init.method === 'POST' ? 'POST' : 'GET',
       headers,
       ...(init.body !== undefined && { body: String(init.body) }),
       ...(init.signal && { signal: init.signal }),
     });
-    const empty = [204, 205, 304].includes(answer.status);
-    return new Response(empty ? null : new Uint8Array(answer.body), {
-      status: answer.status,
-      headers: answer.headers,
+    const empty = [204, 205, 304].includes(response.status);
+    return new Response(empty ? null : new Uint8Array(response.body), {
+      status: response.status,
+      headers: response.headers,
     });
   };
 }
