@@ -6,7 +6,7 @@ import { isLive, EncodedObject } from './encoded-object.js';
 
 /**
  * Yields every object of a kind in pages, all at one revision. If that revision is compacted
- * meanwhile, the rest is read at the current one.
+ * in between, the rest is read at the current one.
  */
 export async function* listPages(
   store: Store,

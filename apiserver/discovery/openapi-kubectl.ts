@@ -126,13 +126,13 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
 }
 
 function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JSONSchema {
-  const told = description === undefined ? {} : { description };
+  const described = description === undefined ? {} : { description };
   const solid = branches.filter(({ type }) => type !== 'null');
   const nullable = solid.length < branches.length ? { nullable: true } : {};
   if (solid.length === 1 || solid[0]!.$ref)
-    return { ...withDescription(toOpenAPI30(solid[0]!), told), ...nullable };
+    return { ...withDescription(toOpenAPI30(solid[0]!), described), ...nullable };
   if (!solid.every(({ type, properties }) => type === 'object' && properties))
-    return { ...told, ...anything };
+    return { ...described, ...anything };
   const merged = solid.map(toOpenAPI30);
   const properties: Record<string, JSONSchema> = {};
   for (const branch of merged)
@@ -143,7 +143,7 @@ function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JS
   );
   return {
     type: 'object',
-    ...told,
+    ...described,
     properties,
     ...(required.length > 0 && { required }),
     ...nullable,

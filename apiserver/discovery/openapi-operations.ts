@@ -202,7 +202,7 @@ export const verbOperations: Record<
     item: true,
     describe: (kind) => ({
       summary: kind.boundToCookie
-        ? 'Cancels it: the Client is told that the person declined.'
+        ? 'Cancels the sign-in. The Client receives `access_denied`.'
         : `Deletes a ${kind.kind}.`,
       parameters: [
         nameParameter,

@@ -166,7 +166,7 @@ export const builtInScopes: readonly Scope[] = [
     provider,
     claims: [],
     onlyFor: 'vestibule',
-    description: 'Do with this service whatever you could do on its pages.',
+    description: 'Do everything here that you can do on the pages.',
     permissions: [
       'See your profile, your email address, where you are signed in and what was decided about you.',
       'Change your profile, sign you out elsewhere and take access away from apps.',

@@ -33,7 +33,7 @@ export function droppedKeys(before: KeyIDs, after: KeyIDs): KeyIDsByType {
 
 /**
  * The dropped keys, recorded in the store. The first replica whose keys file lacks them writes the
- * record, and every replica stops using them, whatever its own file says. A dropped key never comes
+ * record, and every replica stops using them, even if its own file lists them. A dropped key never comes
  * back.
  */
 export class DroppedKeys {

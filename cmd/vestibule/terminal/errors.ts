@@ -23,7 +23,7 @@ export class SignedOutError extends CommandError {
 
 /** An error that is printed exactly as kubectl prints it, without the program name. */
 export class KubectlStyleError extends CommandError {
-  override readonly name = 'Told';
+  override readonly name = 'KubectlStyleError';
 }
 
 /** A Status of the service, with its HTTP status. */
