@@ -47,15 +47,15 @@ const createMessage = (subject: string, blocks: readonly Block[]): Message => ({
 /** Returns the mail with the code that verifies a new address. */
 export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNotice): Message =>
   createMessage(`Confirm your new address for ${host}`, [
-    { text: 'Type this code where you asked to change your address:' },
+    { text: 'Type this code on your account page:' },
     { code },
     {
       text:
-        `Asked for at ${formatTime(now)} from ${browser}, to make this the address of an account with ` +
-        `${host}. It works until ${formatTime(ends)}, once, and only in the browser that asked.`,
+        `Requested at ${formatTime(now)} from ${browser} to make this the address of an account with ` +
+        `${host}. It works once, until ${formatTime(ends)}, in the same browser only.`,
     },
     {
-      text: 'If this was not you, do nothing: your address is used for nothing. Never read the code to anyone.',
+      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
       quiet: true,
     },
   ]);
@@ -65,12 +65,11 @@ export const addressChangedMail = ({ host, browser, now }: AddressChanged): Mess
   createMessage(`Your address for ${host} was changed`, [
     {
       text:
-        `On ${formatDay(now)} the address of your account with ${host} was changed to another one, ` +
-        `from ${browser}. This address can no longer be used to sign in to it, and every other ` +
-        'browser was signed out.',
+        `The address of your account with ${host} was changed on ${formatDay(now)} from ${browser}. ` +
+        'You can no longer sign in with this address. All other browsers were signed out.',
     },
     {
-      text: `If this was not you, someone else can use your account: tell the people who run ${host} at once.`,
+      text: `If this was not you, someone else can use your account. Contact the people who run ${host} now.`,
     },
   ]);
 
@@ -78,18 +77,17 @@ export const addressChangedMail = ({ host, browser, now }: AddressChanged): Mess
 export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDeleted): Message =>
   createMessage(`Your account with ${host} was deleted`, [
     {
-      text: `Your account with ${host} was deleted, as asked for on ${formatDay(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.`,
+      text: `Your account with ${host} was deleted. This was requested on ${formatDay(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.`,
     },
     {
       text:
-        'You are signed out everywhere. What services were allowed to see about you is ' +
-        'withdrawn; your passkeys, sessions and the decisions kept about you are removed. ' +
-        'Passkeys may remain in your password manager: you can delete them there.',
+        'You are signed out everywhere, and apps have lost access. Your passkeys, sessions and ' +
+        'decisions were removed. Delete the passkeys in your password manager, too.',
     },
     {
       text:
-        'This cannot be undone. You can sign in with this address again at any time; that makes ' +
-        'a new account, which knows nothing of this one.',
+        'This cannot be undone. If you sign in with this address again, you get a new account ' +
+        'without your old data.',
       quiet: true,
     },
   ]);
@@ -99,13 +97,13 @@ export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Mes
   createMessage(`A new sign-in to your account with ${host}`, [
     {
       text:
-        `On ${formatDay(now)} someone signed in to your account with ${host} from ${browser}, a ` +
-        'browser that has not signed in to it before. If this was you, there is nothing to do.',
+        `Someone signed in to your account with ${host} on ${formatDay(now)} from ${browser}. This ` +
+        'browser is new to your account. If this was you, you need not do anything.',
     },
     {
       text:
-        'If it was not, sign that browser out on your account page, and see to it that no one ' +
-        'else can read your mail:',
+        'If this was not you, sign out that browser on your account page. Then make sure that no ' +
+        'one else can read your email:',
     },
     { link: account, label: 'See where you are signed in' },
   ]);

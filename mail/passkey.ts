@@ -26,15 +26,15 @@ export function passkeyMail({ change, name, browser, host, account, now }: Passk
     {
       text:
         change === 'Added'
-          ? `The passkey "${plainName(name)}" was added at ${time}, ${by}. It signs in to your account.`
-          : `The passkey "${plainName(name)}" was removed at ${time}, ${by}. It does not sign in ` +
-            'any more, and other browsers were signed out.',
+          ? `The passkey "${plainName(name)}" was added at ${time} ${by}. You can sign in with it.`
+          : `The passkey "${plainName(name)}" was removed at ${time} ${by}. You can no longer ` +
+            'sign in with it. All other browsers were signed out.',
     },
     {
       text:
         change === 'Added'
-          ? 'If this was not you, remove it and sign out everywhere else:'
-          : 'If this was not you, look through your account:',
+          ? 'If this was not you, remove it and sign out all other devices:'
+          : 'If this was not you, check your account:',
     },
     { link: account, label: 'Open your account' },
   ];

@@ -29,7 +29,7 @@ export function recoveryMail(notice: RecoveryNotice): Message {
     ...texts[notice.event](notice).map((text) => ({ text })),
     ...(cancel
       ? [
-          { text: 'If this was not you, or you found a passkey again, stop it:' },
+          { text: 'If this was not you, or you found a passkey, stop it:' },
           { link: cancel, label: 'Keep my passkeys' },
         ]
       : []),
@@ -37,8 +37,8 @@ export function recoveryMail(notice: RecoveryNotice): Message {
       ? [
           {
             text:
-              `You can also stop it on your account page: ${account}. Whoever started it can ` +
-              'read your mail: see to it that no one else can.',
+              `You can also stop it on your account page: ${account}. If this was not you, make ` +
+              'sure that no one else can read your email.',
             quiet: true,
           },
         ]
@@ -48,11 +48,9 @@ export function recoveryMail(notice: RecoveryNotice): Message {
 }
 
 const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
-  Started: (host) => `All passkeys of your account with ${host} are going to be removed`,
-  Halfway: (host) =>
-    `Still to come: the passkeys of your account with ${host} are going to be removed`,
-  Ending: (host) =>
-    `Last notice: the passkeys of your account with ${host} are about to be removed`,
+  Started: (host) => `All passkeys of your account with ${host} will be removed`,
+  Halfway: (host) => `Reminder: the passkeys of your account with ${host} will be removed`,
+  Ending: (host) => `Last notice: the passkeys of your account with ${host} will be removed soon`,
   Completed: (host) => `The passkeys of your account with ${host} were removed`,
   Cancelled: (host) => `Your account with ${host} keeps its passkeys`,
 };
@@ -60,12 +58,12 @@ const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
 const startedByText = ({ startedBy, startedFrom }: RecoveryNotice): string =>
   startedBy === 'Operator'
     ? 'An operator of the service'
-    : `Someone who signed in with a code or link from your mail, in ${startedFrom ?? 'an unknown browser'},`;
+    : `Someone who signed in by email in ${startedFrom ?? 'an unknown browser'}`;
 
 const announcement = (notice: RecoveryNotice): readonly string[] => [
-  `${startedByText(notice)} said that all passkeys of your account with ${notice.host} are lost. On ` +
-    `${formatTime(notice.ready)} they are removed, and you are signed out everywhere. From then on a ` +
-    'code from your mail is enough to sign in.',
+  `${startedByText(notice)} reported all passkeys of your account with ${notice.host} lost. They ` +
+    `will be removed on ${formatTime(notice.ready)}, and you will be signed out everywhere. After ` +
+    'that, an emailed code is enough to sign in.',
 ];
 
 const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonly string[]> = {
@@ -73,11 +71,11 @@ const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonl
   Halfway: announcement,
   Ending: announcement,
   Completed: ({ now, account, host }) => [
-    `On ${formatTime(now)} all passkeys of your account with ${host} were removed, and you were ` +
-      `signed out everywhere. Sign in with a code from your mail, and add a new passkey: ${account}`,
-    `If this was not you, tell whoever runs ${host} at once.`,
+    `All passkeys of your account with ${host} were removed on ${formatTime(now)}, and you were ` +
+      `signed out everywhere. Sign in with an emailed code and add a new passkey: ${account}`,
+    `If this was not you, contact the people who run ${host} now.`,
   ],
   Cancelled: ({ now, by }) => [
-    `On ${formatTime(now)} the removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`}. Your passkeys stay as they were.`,
+    `The removal of your passkeys was stopped on ${formatTime(now)} ${by === undefined ? 'by an operator of the service' : `from ${by}`}. You keep your passkeys.`,
   ],
 };

@@ -25,20 +25,19 @@ export function signInMail({ client, code, link, browser, host, now, ends }: Sig
   const blocks: Block[] = [
     ...(code
       ? [
-          { text: 'Type this code where you began:' },
+          { text: 'Type this code where you started to sign in:' },
           { code },
           { text: 'Or open this link on the same device, in the same browser:' },
         ]
-      : [{ text: 'Open this link on the device where you began, in the same browser:' }]),
+      : [{ text: 'Open this link on the device where you started, in the same browser:' }]),
     { link, label: `Continue to ${name}` },
     {
       text:
-        `Asked for at ${formatTime(now)} from ${browser}, to sign in to ${name} with ${host}. It ` +
-        `works until ${formatTime(ends)} (${minutes} minutes), once, and only in the browser that ` +
-        'asked.',
+        `Requested at ${formatTime(now)} from ${browser} to sign in to ${name} with ${host}. It works ` +
+        `once, until ${formatTime(ends)} (${minutes} minutes), in the same browser only.`,
     },
     {
-      text: 'If this was not you, do nothing: no one gets in without it. Never read the code to anyone.',
+      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
       quiet: true,
     },
   ];

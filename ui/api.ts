@@ -19,20 +19,20 @@ export type {
   Status,
 } from './api.gen.js';
 
-/** Who asks. */
+/** The app that started the sign-in. */
 export type InteractionClient = Interaction['status']['client'];
-/** The email that was sent. */
+/** The email with the code and the link. */
 export type EmailChallenge = NonNullable<Interaction['status']['emailChallenge']>;
-/** Who signed in. */
+/** The account that signed in. */
 export type InteractionAccount = NonNullable<Interaction['status']['account']>;
-/** One scope asked for. */
+/** One requested scope. */
 export type ConsentScope = NonNullable<Interaction['status']['consent']>['scopes'][number];
 /** One value that would be shared. */
 export type ClaimPreview = ConsentScope['preview'][number];
-/** What a Status knows beyond its reason. */
+/** The details of a Status. */
 export type StatusDetails = NonNullable<Status['details']>;
 
-/** What discovery lists, as far as pages read it. */
+/** The part of a discovery document that pages read. */
 export interface APIResourceList {
   readonly resources: readonly {
     readonly name: string;
@@ -41,13 +41,13 @@ export interface APIResourceList {
   }[];
 }
 
-/** A code on its way to an address that is to become the account's. */
+/** An email challenge for a new address of the account. */
 export interface NewAddress {
   readonly spec: { readonly email: string };
   readonly status: Omit<EmailChallenge, 'email'>;
 }
 
-/** What the browser needs for a passkey, in WebAuthn's JSON form. */
+/** WebAuthn options in JSON form, and when they expire. */
 export interface PasskeyChallenge<Options> {
   readonly status: { readonly options: Options; readonly expirationTimestamp: string };
 }

@@ -1,7 +1,7 @@
 /**
  * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes
- * dist/ui-gallery, or FOLDER. The manifests of the entries are merged into one, in Vite's form.
- * What the service serves is compressed here, once, into siblings that end in .br and .gz.
+ * dist/ui-gallery or FOLDER. Merges the manifests of the entries into one in Vite's form, and
+ * compresses the files of dist/ui once, into siblings that end in .br and .gz.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const codings = {
   gz: (bytes) => gzipSync(bytes, { level: 9 }),
 };
 
-/** Writes the compressed siblings of a file, those that are smaller. */
+/** Writes the compressed siblings of a file where they are smaller than the file. */
 async function compress(path) {
   const plain = await readFile(path);
   for (const [end, code] of Object.entries(codings)) {

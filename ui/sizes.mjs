@@ -1,7 +1,7 @@
 /**
- * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
- * ui/sizes.json and fails where something grew by more than 5 %; with `--update` it writes the
- * file. Run it after the build.
+ * Checks the size of the pages in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
+ * ui/sizes.json and fails if something grew by more than 5 %. `--update` writes the file. Run it
+ * after the build.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,22 +12,22 @@ const built = join(here, '..', 'dist', 'ui');
 const list = join(here, 'sizes.json');
 
 /**
- * The maximum sizes in bytes, compressed by gzip: of a page with its script and style sheet, of all
- * its later chunks together, and of those for rare cases.
+ * The maximum sizes in bytes after gzip: of a page with its script and style sheet, of all chunks
+ * that it loads later, and of the chunks for rare cases.
  */
-const most = {
+const max = {
   account: 29_000,
   'account (later)': 6_000,
   signin: 20_000,
   'signin (later)': 10_000,
-  'signin (seldom)': 2_500,
+  'signin (rare)': 2_500,
   mailbox: 20_000,
   policy: 24_000,
   recovery: 16_000,
 };
 
-/** Chunks that a page fetches only in a rare case, never in advance. */
-const seldom = new Set(['signin/refusing.ts']);
+/** Chunks that a page fetches only in a rare case and never prefetches. */
+const rare = new Set(['signin/refusal-facts.ts']);
 
 const weight = async (file) => gzipSync(await readFile(join(built, file)), { level: 9 }).length;
 const sum = async (files) =>
@@ -40,8 +40,8 @@ async function measure() {
     if (!isEntry) continue;
     const style = manifest[`${name}.css`] ?? manifest['style.css'];
     sizes[name] = await sum([shell, file, style.file]);
-    for (const when of ['later', 'seldom']) {
-      const chunks = dynamicImports.filter((one) => seldom.has(one) === (when === 'seldom'));
+    for (const when of ['later', 'rare']) {
+      const chunks = dynamicImports.filter((one) => rare.has(one) === (when === 'rare'));
       if (chunks.length)
         sizes[`${name} (${when})`] = await sum(chunks.map((one) => manifest[one].file));
     }
@@ -53,7 +53,7 @@ const sizes = await measure();
 if (process.argv.includes('--update')) await writeFile(list, `${JSON.stringify(sizes, null, 2)}\n`);
 const known = JSON.parse(await readFile(list, 'utf8'));
 const faults = Object.entries(sizes).flatMap(([name, now]) => [
-  ...(now > most[name] ? [`${name} weighs ${now} bytes, the limit is ${most[name]}`] : []),
+  ...(now > max[name] ? [`${name} weighs ${now} bytes, the limit is ${max[name]}`] : []),
   ...(now > (known[name] ?? 0) * 1.05
     ? [
         `${name} grew from ${known[name] ?? 0} to ${now} bytes; if that is meant: node ui/sizes.mjs --update`,

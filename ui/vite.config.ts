@@ -1,8 +1,8 @@
 import { defineConfig, type Plugin } from 'vite';
 
 /**
- * Chunks of a page have no style sheet of their own and nothing to preload, so a dynamic import is
- * just that.
+ * Replaces Vite's preload helper: chunks have no style sheet and nothing to preload, so a dynamic
+ * import needs no wrapper.
  */
 const plainImports: Plugin = {
   name: 'plain-imports',
@@ -14,20 +14,18 @@ const plainImports: Plugin = {
 };
 
 /**
- * Said first in a page's script: all of it runs before the first view, so it is compiled while it
- * arrives, on another thread, and not function by function on the one that draws. The later parts
- * are compiled as they are called.
+ * The first line of a page's script. Every function in it runs before the first view, so V8
+ * compiles the script off the main thread while it arrives. Chunks are compiled as they are called.
  */
 const runAtOnce = '//# allFunctionsCalledOnLoad';
 
-/** Pages with rules of their own beside those that all share: their style sheet has their name. */
+/** Pages with a style sheet of their own, named after the page. */
 const dressed = new Set(['account', 'policy']);
 
 /**
- * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and
- * one style sheet. The style sheet is the same for every entry that is not `dressed`, so its name
- * is too.
- * `build.mjs` runs this once an entry.
+ * Builds one entry, named by the mode, into its own bundle: a page loads one script and one style
+ * sheet. Entries that are not in `dressed` share one style sheet, so its name is the same for all
+ * of them. `build.mjs` runs this once per entry.
  */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,

@@ -96,7 +96,7 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     );
     expect(Math.abs(ready! - begun! - 48 * hour)).toBeLessThanOrEqual(1_000);
     expect(Math.abs(half! - begun! - 24 * hour)).toBeLessThanOrEqual(1_000);
-    expect((await mailTo(service, email)).subject).toContain('are going to be removed');
+    expect((await mailTo(service, email)).subject).toContain('will be removed');
     expect(
       (await byPasskey.get('recoveries').is(200)).body.items.map(
         ({ metadata }: any) => metadata.name,
@@ -113,7 +113,7 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     await empty();
     clock.advance(24 * hour);
     await until(async () => (await mails(email)).length === 1);
-    expect(await mails(email)).toEqual([expect.stringContaining('Still to come')]);
+    expect(await mails(email)).toEqual([expect.stringContaining('Reminder')]);
     clock.advance(19 * hour);
     await until(async () => (await mails(email)).length === 2);
     expect(await mails(email)).toContainEqual(expect.stringContaining('Last notice'));

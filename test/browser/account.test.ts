@@ -119,7 +119,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await page.getByText('More about you').click();
       await page.getByRole('textbox', { name: 'Website' }).fill('no address');
       await press(person, 'Save profile');
-      await says(person, 'This cannot be saved.');
+      await says(person, 'This value is not valid.');
       expect(
         await page.getByRole('textbox', { name: 'Website' }).getAttribute('aria-invalid'),
       ).toBe('true');
@@ -254,7 +254,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
       await says(person, '1 item will no longer be shared.');
       expect(await person.faults()).toEqual([]);
-      await press(person, 'Keep it');
+      await press(person, 'Cancel');
       expect(await scopes.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(true);
       await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
       await confirm(person);
@@ -303,7 +303,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await press(person, 'Delete account');
       await says(person, 'Apps lose access.');
       expect(await person.faults()).toEqual([]);
-      await press(person, 'Keep it');
+      await press(person, 'Cancel');
       expect((await tab.get('accounts/~').is(200)).body.metadata.deletionTimestamp).toBeUndefined();
       await press(person, 'Delete account');
       await confirm(person);

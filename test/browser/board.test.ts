@@ -43,13 +43,13 @@ test('a third party in the browser: groups and the claims of another service, se
     await page.getByRole('checkbox', { name }).check();
   await page.waitForTimeout(600);
   await page.getByRole('button', { name: 'Allow' }).click();
-  await page.getByRole('button', { name: 'Choose again' }).waitFor();
+  await page.getByRole('button', { name: 'Change what you share' }).waitFor();
   const shown = await page.getByRole('main').innerText();
   expect(shown).toMatch(
     /Editors meet on Thursday[^]*editors\noperators[^]*openid groups membership[^]*member_since\s+20\d\d/,
   );
   expect(shown).not.toContain('dues_paid');
-  await page.getByRole('button', { name: 'Choose again' }).click();
+  await page.getByRole('button', { name: 'Change what you share' }).click();
   await person.at('ConsentRequired');
   await page.waitForTimeout(600);
   await page.getByRole('button', { name: 'Cancel' }).click();

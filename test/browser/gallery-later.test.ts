@@ -45,7 +45,7 @@ describe('the emailed link', () => {
     ['link-foreign', 'This email belongs to another sign-in'],
     ['link-expired', 'This link has expired'],
     ['link-used', 'This link was already used'],
-    ['link-replaced', 'This link was replaced by a newer one'],
+    ['link-replaced', 'There is a newer link'],
   ])('%s: %s', async (scene, words) => {
     const page = await gallery.visit(scene);
     await heading(page, words).waitFor();
@@ -108,7 +108,7 @@ describe('the interaction over time', () => {
     ['over', 'This sign-in has expired', 'error'],
     ['fault', 'Something went wrong on our side', 'error'],
     ['not-allowed', 'You don’t have access to this page', 'error'],
-    ['busy', 'There were too many attempts', 'error'],
+    ['busy', 'Too many attempts', 'error'],
   ])('%s: %s', async (scene, words, then) => {
     const page = await gallery.visit(scene);
     await heading(page, words).waitFor();
@@ -339,7 +339,7 @@ describe('the mailbox', () => {
     expect(await list.getByRole('link', { name: 'Open the link' }).getAttribute('href')).toBe(
       gallery.at('link-opened'),
     );
-    await page.getByText('Mail is mocked here').waitFor();
+    await page.getByText('This is a test mailbox').waitFor();
     await button(page, 'Empty mailbox').click();
     await page.getByText('No messages yet.').waitFor();
     expect((await sent(page)).map(({ call }) => call)).toEqual(['DELETE']);

@@ -24,7 +24,7 @@ describe('the policy', () => {
     const page = await gallery.visit(scene);
     expect(await page.locator('main').getAttribute('data-phase')).toBe('error');
     await button(page, 'Try again').click();
-    await heading(page, 'Policy in force').waitFor();
+    await heading(page, 'Current policy').waitFor();
   });
 
   test('without a network it stays as it was, says so, and is read again when the person comes back', async () => {
@@ -36,7 +36,7 @@ describe('the policy', () => {
       stage.api.emit('policies', {}, 'ERROR');
     });
     await page.getByRole('alert').getByText('We cannot reach the service.').waitFor();
-    await heading(page, 'Policy in force').waitFor();
+    await heading(page, 'Current policy').waitFor();
     await page.evaluate(() => {
       stage.api.say('GET policies', stage.api.script.kept);
       window.dispatchEvent(new Event('focus'));
@@ -60,7 +60,7 @@ describe('the policy', () => {
       .getByText('p-2 came into force while this page was open.')
       .getByRole('link', { name: 'p-2' })
       .click();
-    await heading(elsewhere, 'Policy in force').waitFor();
+    await heading(elsewhere, 'Current policy').waitFor();
   });
 
   test('a link to a rule, or to a line, leads there, and again when it is followed again', async () => {
@@ -79,13 +79,13 @@ describe('the policy', () => {
       ),
     ).toBe('permit (principal, action == Action::"create", resource is Policy)');
     for (let turn = 0; turn < 2; turn += 1) {
-      await page.getByRole('link', { name: 'The text' }).click();
+      await page.getByRole('link', { name: 'Policy text' }).click();
       expect(
         await settle(
           () => focused(page),
-          (at) => at === 'The text',
+          (at) => at === 'Policy text',
         ),
-      ).toBe('The text');
+      ).toBe('Policy text');
       await page.getByRole('heading', { level: 1 }).focus();
     }
   });
@@ -93,8 +93,8 @@ describe('the policy', () => {
   test('one that never was', async () => {
     const page = await gallery.visit('policy-absent');
     await heading(page, 'There is no policy p-9').waitFor();
-    await page.getByRole('link', { name: 'Policy in force' }).click();
-    await heading(page, 'Policy in force').waitFor();
+    await page.getByRole('link', { name: 'Current policy' }).click();
+    await heading(page, 'Current policy').waitFor();
   });
 
   test('the history tells from when to when, by whom and what for', async () => {
@@ -132,7 +132,7 @@ describe('decisions', () => {
       'Share with Lantern Notes: Email address',
       'Refused',
       'Lantern Notes does not need your address any more.',
-      'Rule Lantern emails, by policy p-3',
+      'Rule Lantern emails, policy p-3',
     ])
       await first.getByText(words).first().waitFor();
     await first.getByText(/^3 times, first .+, last .+$/).waitFor();

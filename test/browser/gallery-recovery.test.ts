@@ -17,7 +17,7 @@ const heading = (page: Page, name: string, level = 2) =>
 test('a recovery that begins elsewhere shows at once on the open page, and one press stops it', async () => {
   const page = await gallery.visit('account');
   await button(page, 'I lost all my passkeys').waitFor();
-  expect(await heading(page, 'Your passkeys are going to be removed').count()).toBe(0);
+  expect(await heading(page, 'Your passkeys will be removed').count()).toBe(0);
   const waiting = await page.evaluate(async (name) => {
     const object = {
       apiVersion: 'id.vestibule.org/v1alpha1',
@@ -48,7 +48,7 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
     stage.api.emit('recoveries', object, 'ADDED');
     return object.metadata.name;
   }, me);
-  const notice = page.getByRole('region', { name: 'Your passkeys are going to be removed' });
+  const notice = page.getByRole('region', { name: 'Your passkeys will be removed' });
   await notice.waitFor();
   expect(await notice.textContent()).toContain('Chrome on Windows');
   await page.getByText('Chrome on Windows').waitFor();
@@ -59,7 +59,7 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
   expect((await sent(page)).map(({ call }) => call)).toContain(`DELETE recoveries/${waiting}`);
   await page
     .getByRole('status')
-    .filter({ hasText: 'Your passkeys stay.' })
+    .filter({ hasText: 'You keep your passkeys.' })
     .waitFor({ state: 'attached' });
 });
 
@@ -69,7 +69,7 @@ test('who lost all passkeys is told what happens before it begins', async () => 
   expect(
     (await sent(page)).filter(({ call }) => call.startsWith('POST accounts/~/recovery')),
   ).toEqual([]);
-  await button(page, 'Keep it').click();
+  await button(page, 'Cancel').click();
   await button(page, 'I lost all my passkeys').waitFor();
 });
 
@@ -87,7 +87,7 @@ test('the link of a mail stops it with one press, and its token leaves the addre
     stage.api.say(`POST recoveries/${name}-r1/cancel`, { kind: 'Recovery' });
   }, me);
   await button(page, 'Keep my passkeys').click();
-  await heading(page, 'Your passkeys stay', 1).waitFor();
+  await heading(page, 'You keep your passkeys', 1).waitFor();
   expect(await sent(page)).toEqual([
     { call: `POST recoveries/${me}-r1/cancel`, body: { spec: { token: 'a'.repeat(43) } } },
   ]);

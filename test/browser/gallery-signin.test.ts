@@ -180,7 +180,7 @@ describe('the code', () => {
       maxlength: null,
     });
     expect(await page.evaluate(() => stage.api.watching)).toBe(1);
-    await page.getByRole('link', { name: 'Mail is mocked here: open the mailbox' }).waitFor();
+    await page.getByRole('link', { name: 'Open the test mailbox' }).waitFor();
   });
 
   test.each([
@@ -230,7 +230,7 @@ describe('the code', () => {
 
   test('a wrong one is kept, selected and said; the same is not sent again by itself', async () => {
     const page = await gallery.visit('code-wrong');
-    await page.locator('#code-error').getByText('That code is not right. 3 tries left.').waitFor();
+    await page.locator('#code-error').getByText('Wrong code. 3 tries left.').waitFor();
     const [value, from, to] = await field(page, 'Code').evaluate((one: HTMLInputElement) => [
       one.value,
       one.selectionStart,
@@ -290,7 +290,7 @@ describe('the code', () => {
 
   test.each([
     ['code-expired', 'This code has expired. Send a new code.'],
-    ['code-replaced', 'A newer code was sent. Type the one from the latest email.'],
+    ['code-replaced', 'We sent a newer code. Type the one from the latest email.'],
   ])('%s says so', async (scene, words) => {
     const page = await gallery.visit(scene);
     await page.locator('#code-error').getByText(words).waitFor();

@@ -47,7 +47,7 @@ const join = async (service: TestService, person: Person, address: string): Prom
   await comeByEmail(service, person, address);
   await person.at('Authenticated');
   await press(person, 'Add a passkey');
-  await says(person, 'The passkey is added.');
+  await says(person, 'Passkey added.');
   await person.page.getByRole('textbox', { name: 'Your name' }).fill('Ada Lovelace');
   await press(person, 'Continue');
   await person.at('account');
@@ -169,7 +169,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await press(person, 'Delete Laptop');
       await says(person, 'It is your only passkey.');
       expect(await axeFindings(person.page)).toEqual([]);
-      await press(person, 'Keep it');
+      await press(person, 'Cancel');
       expect(await list.getByRole('listitem').count()).toBe(1);
       expect(await authenticator.count()).toBe(1);
     });
@@ -220,7 +220,7 @@ test('an authenticator that does not know its person makes no passkey and gives 
   expect(await authenticator.count()).toBe(0);
   await authenticator.verifies(true);
   await press(person, 'Add a passkey');
-  await says(person, 'The passkey is added.');
+  await says(person, 'Passkey added.');
   await press(person, 'Not now');
   await person.at('account');
   await authenticator.present(false);
@@ -281,7 +281,7 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
   await comeByEmail(home, person, 'keys@example.test');
   await person.at('Authenticated');
   await go(person, 'Add a passkey');
-  await says(person, 'The passkey is added.');
+  await says(person, 'Passkey added.');
   await go(person, 'Not now');
   await person.at('account');
   await authenticator.present(false);

@@ -49,9 +49,9 @@ test('a visitor reads the text that is judged by and every rule in words, and no
   const person = await arrive();
   const { page } = person;
   await open(person);
-  await page.getByRole('heading', { level: 1, name: 'Policy in force', exact: true }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Current policy', exact: true }).waitFor();
   await page.getByText('In force since').first().waitFor();
-  expect(await page.getByText('Put in force by').count()).toBe(0);
+  expect(await page.getByText('Activated by').count()).toBe(0);
   const text = page.getByRole('group', { name: 'Text of policy p-1' });
   expect(
     await text
@@ -66,7 +66,7 @@ test('a visitor reads the text that is judged by and every rule in words, and no
   expect(await page.getByRole('heading', { level: 3 }).count()).toBe(
     (original.match(/^@id/gm) ?? []).length,
   );
-  await rule.getByRole('link', { name: /in the whole text/ }).click();
+  await rule.getByRole('link', { name: /of the policy text/ }).click();
   await page.waitForFunction(
     () => document.activeElement?.textContent === '@id("anyone-reads-policies")',
   );
@@ -76,8 +76,8 @@ test('a visitor reads the text that is judged by and every rule in words, and no
 test('an operator reads where it comes from', async () => {
   const person = await arrive(operator);
   await open(person);
-  await person.page.getByText('Put in force by').waitFor();
-  await person.page.getByText('It comes with the service').waitFor();
+  await person.page.getByText('Activated by').waitFor();
+  await person.page.getByText('Default policy of the service').waitFor();
   expect(await person.faults()).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ test('an open page changes when another policy comes into force, and says so', a
   expect(await page.getByRole('heading', { name: 'No names for app' }).count()).toBe(0);
   expect(await person.faults()).toEqual([]);
   await page.goBack();
-  await page.getByRole('heading', { level: 1, name: 'Policy in force' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Current policy' }).waitFor();
 });
 
 test('two policies are compared line by line, and what is chosen is in the address', async () => {
@@ -195,10 +195,10 @@ test('keyboard only: to the text of a rule, to a comparison, unfolding it, and b
   await reach(person, 'Rules in words');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.id === 'rules');
-  await reach(person, 'Its text');
+  await reach(person, 'Show text');
   await page.keyboard.press('Enter');
   await page.locator('details[open] pre').waitFor();
-  await reach(person, 'in the whole text');
+  await reach(person, 'of the policy text');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.classList.contains('line'));
   await reach(person, 'What changed with');
@@ -209,11 +209,11 @@ test('keyboard only: to the text of a rule, to a comparison, unfolding it, and b
   await page.waitForFunction(() =>
     /unchanged line/.test(document.activeElement?.getAttribute('aria-label') ?? ''),
   );
-  await reach(person, 'Policy in force');
+  await reach(person, 'Current policy');
   await page.keyboard.press('Enter');
   await page.waitForFunction(
     () =>
       document.activeElement?.tagName === 'H1' &&
-      document.activeElement.textContent === 'Policy in force',
+      document.activeElement.textContent === 'Current policy',
   );
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { setClock, sure, until } from '../../ui/base/clock.js';
+import { setClock, certainWaitMs, remainingMs } from '../../ui/base/clock.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -18,10 +18,10 @@ test.each([0, 1, 250, 499, 500, 501, 999])(
       jest.spyOn(Date, 'now').mockReturnValue(begun + wrong);
       setClock(new Date(begun).toUTCString());
       const ready = toTimestamp(Math.ceil((begun + 60_000) / 1000) * 1000);
-      expect(shown(sure(until(ready)))).toBeLessThanOrEqual(60);
-      expect(shown(sure(until(ready)))).toBeGreaterThan(58);
+      expect(shown(certainWaitMs(remainingMs(ready)))).toBeLessThanOrEqual(60);
+      expect(shown(certainWaitMs(remainingMs(ready)))).toBeGreaterThan(58);
       jest.spyOn(Date, 'now').mockReturnValue(begun + wrong + 61_000);
-      expect(sure(until(ready))).toBe(0);
+      expect(certainWaitMs(remainingMs(ready))).toBe(0);
     }
   },
 );

@@ -5,8 +5,8 @@ import { actions, kinds } from '../../kinds/index.js';
 import { defaultPolicy } from '../../policy/default-policy.js';
 import { scan } from '../../policy/parse/limits.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
-import { compare, fold } from '../../ui/policy/diff.js';
-import { routeOf, toComparison, toDecisions, toPlace } from '../../ui/policy/route.js';
+import { compare, toHunks } from '../../ui/policy/diff.js';
+import { routeOf, comparisonLink, decisionsLink, placeLink } from '../../ui/policy/route.js';
 import { rulesIn } from '../../ui/policy/rules.js';
 
 const lines = (text: string): string[] => (text ? text.split('') : []);
@@ -73,7 +73,7 @@ describe('comparing two texts line by line', () => {
 
   test('unchanged lines far from a difference are folded, one alone is not', () => {
     const folds = (before: string, after: string): string =>
-      fold(compare(lines(before), lines(after)), 1)
+      toHunks(compare(lines(before), lines(after)), 1)
         .map(({ folded, rows }) => (folded ? `(${rows.length})` : String(rows.length)))
         .join(' ');
     expect(folds('abcdefgh', 'abcdXfgh')).toBe('(3) 4 (2)');
@@ -155,12 +155,12 @@ describe('rules as they stand in the text', () => {
 test('the address names the view, and takes any rule', () => {
   expect(routeOf('')).toEqual({});
   expect(routeOf('#p-3')).toEqual({ policy: 'p-3' });
-  expect(routeOf(toPlace('p-3', 'line-4'))).toEqual({ policy: 'p-3', at: 'line-4' });
-  expect(routeOf(toPlace(undefined, 'text'))).toEqual({ at: 'text' });
-  expect(routeOf(toComparison('p-1', 'p-2'))).toEqual({ compare: ['p-1', 'p-2'] });
+  expect(routeOf(placeLink('p-3', 'line-4'))).toEqual({ policy: 'p-3', at: 'line-4' });
+  expect(routeOf(placeLink(undefined, 'text'))).toEqual({ at: 'text' });
+  expect(routeOf(comparisonLink('p-1', 'p-2'))).toEqual({ compare: ['p-1', 'p-2'] });
   expect(routeOf('#compare')).toEqual({ compare: ['', ''] });
   const odd = 'a &=#%+ "rule"';
-  expect(routeOf(toDecisions(odd))).toEqual({ decisions: odd });
+  expect(routeOf(decisionsLink(odd))).toEqual({ decisions: odd });
   expect(routeOf(`#${new URLSearchParams({ 'p-3': '', rule: odd })}`)).toEqual({
     policy: 'p-3',
     rule: odd,

@@ -3,30 +3,36 @@ import { useContext } from 'preact/hooks';
 import type { Account } from '../api.js';
 import type { Names } from '../decisions/names.js';
 
-/** What the parts of the page share. */
+/** What the sections of the page share. */
 export interface AccountContext {
   readonly account: Account;
-  /** Puts in the account as the API just answered it. */
-  readonly take: (account: Account) => void;
-  /** What people call services and scopes. */
+  /** Replaces the account with one from a response. */
+  readonly setAccount: (account: Account) => void;
+  /** Display names of apps and scopes. */
   readonly names: Names;
-  /** This tab is the one that follows changes as they happen. */
-  readonly live: boolean;
-  /** The step to go on with, once, after a sign-in in between. */
+  /** This tab is the one that follows changes. */
+  readonly isLive: boolean;
+  /** The step to continue with, once, after a sign-in. */
   readonly step: string | undefined;
-  /** Reads out what went wrong; undefined when it no longer holds. */
-  readonly hear: (words: string | undefined) => void;
-  /** Shows the last view instead of the account: signed out, or deleted. */
+  /** Announces an error to screen readers; undefined clears it. */
+  readonly announceError: (words: string | undefined) => void;
+  /** Shows the last view instead of the account: signed out or deleted. */
   readonly leave: (ending: 'signedout' | 'deleted') => void;
 }
 
-/** The person whose page it is. */
-export const Person = createContext<AccountContext | undefined>(undefined);
+/** The context of the signed-in account. */
+export const CurrentAccount = createContext<AccountContext | undefined>(undefined);
 
-/** What the parts of the page share; only below `Person`. */
-export const useMe = (): AccountContext => useContext(Person)!;
+/** Returns the context; only below `CurrentAccount`. */
+export const useAccountContext = (): AccountContext => useContext(CurrentAccount)!;
 
-/** The selector of what this account owns, for those who may list everybody's too. */
-export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({
+/**
+ * Returns the field selector of objects that this account owns, for people who may list all
+ * objects.
+ */
+export const ownedBy = (
+  { metadata }: Account,
+  field = 'status.account',
+): Record<string, string> => ({
   fieldSelector: `${field}=${metadata.name}`,
 });

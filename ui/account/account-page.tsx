@@ -3,16 +3,16 @@ import type { Account } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { loadLocale } from '../base/i18n.js';
-import { Latin, t, format } from '../base/message.js';
+import { Ltr, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { OutOfOrder } from '../base/error-page.js';
+import { LoadErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
-import { useLive } from './live-tab.js';
-import { Person } from './account-context.js';
-import { signal } from './signal.js';
-import { arrival, signIn, type Arrival } from './redirects.js';
+import { useIsLiveTab } from './live-tab.js';
+import { CurrentAccount } from './account-context.js';
+import { signalPasskeys } from './signal.js';
+import { readArrival, signIn, type Arrival } from './redirects.js';
 
 type Ending = 'signedout' | 'deleted';
 
@@ -21,7 +21,7 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
     return (
       <View key="deleted" title="data.deleted.title" phase="account">
         <p class="lead">
-          {format('data.deleted.what', { email: <Latin of={status.email.address} strong /> })}
+          {format('data.deleted.what', { email: <Ltr of={status.email.address} strong /> })}
         </p>
         <p class="fine">{t('data.deleted.leave')}</p>
       </View>
@@ -30,74 +30,74 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
   return (
     <View key="signedout" title="account.signedout.title" phase="account">
       <p class="lead">{t('account.signedout.what')}</p>
-      <Button look="main" press={() => signIn()}>
+      <Button variant="main" onPress={() => signIn()}>
         {t('account.signin')}
       </Button>
     </View>
   );
 }
 
-/** The sign-in was given up, or refused: to lead there again would be to insist. */
+/** Shown after a cancelled or refused sign-in: redirecting there again would be pushy. */
 function Visitor() {
   return (
     <View title="account.visitor.title" phase="account">
       <p class="lead">{t('account.visitor.what')}</p>
-      <Button look="main" press={() => signIn()}>
+      <Button variant="main" onPress={() => signIn()}>
         {t('account.signin')}
       </Button>
     </View>
   );
 }
 
-interface Shown {
-  first: Account;
+interface SignedInProps {
+  initial: Account;
   arrived: Arrival;
-  hear: (words: string | undefined) => void;
-  widen: (wide: boolean) => void;
+  announceError: (words: string | undefined) => void;
+  setWide: (wide: boolean) => void;
 }
 
-function Here({ first, arrived, hear, widen }: Shown) {
-  const [account, take] = useState(first);
+function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProps) {
+  const [account, setAccount] = useState(initial);
   const [ending, setEnding] = useState<Ending>();
-  const live = useLive();
-  const names = useNames(first.metadata.name);
+  const isLive = useIsLiveTab();
+  const names = useNames(initial.metadata.name);
   const leave = (how: Ending): void => {
-    hear(undefined);
-    widen(false);
+    announceError(undefined);
+    setWide(false);
     setEnding(how);
   };
   useEffect(() => {
-    if (arrived.signedIn) void signal();
+    if (arrived.signedIn) void signalPasskeys();
   }, []);
-  const fresh = useRef(live);
+  const fresh = useRef(isLive);
   useEffect(() => {
-    if (live && !fresh.current)
-      call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => {
+    if (isLive && !fresh.current)
+      call<Account>('GET', 'accounts/~').then(setAccount, (thrown: unknown) => {
         if (thrown instanceof ApiError && thrown.code === 401) signIn();
       });
-    if (live) fresh.current = false;
-  }, [live]);
-  const me = useMemo(
-    () => ({ account, take, names, live, hear, leave, step: arrived.step }),
-    [account, names, live],
+    if (isLive) fresh.current = false;
+  }, [isLive]);
+  const context = useMemo(
+    () => ({ account, setAccount, names, isLive, announceError, leave, step: arrived.step }),
+    [account, names, isLive],
   );
   return (
-    <Person.Provider value={me}>
+    <CurrentAccount.Provider value={context}>
       {ending ? <Ended ending={ending} account={account} /> : <AccountView />}
-    </Person.Provider>
+    </CurrentAccount.Provider>
   );
 }
 
-/** What stands here while there is no account: the way in, what went wrong, or that it is loading. */
+/** Shown while there is no account: a sign-in button, the error, or that it is loading. */
 function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 401) return <Visitor />;
   if (failure)
     return (
-      <OutOfOrder failure={failure}>
-        <Button look="main" press={retry}>
+      <LoadErrorView failure={failure}>
+        <Button variant="main" onPress={retry}>
           {t('retry')}
         </Button>
-      </OutOfOrder>
+      </LoadErrorView>
     );
   return (
     <h1 class="waiting" aria-busy="true">
@@ -106,13 +106,13 @@ function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; ret
   );
 }
 
-/** The person's own page: what is known about them here, who sees it, and how they sign in. */
+/** The account page: what the service stores, who receives it, and how the person signs in. */
 export function AccountPage() {
-  const arrived = useMemo(arrival, []);
+  const arrived = useMemo(readArrival, []);
   const [account, setAccount] = useState<Account>();
   const [failure, setFailure] = useState<ApiError>();
-  const [alert, hear] = useState<string>();
-  const [wide, widen] = useState(true);
+  const [alert, setAlert] = useState<string>();
+  const [wide, setWide] = useState(true);
   const [, render] = useState(0);
   const read = async (): Promise<void> => {
     try {
@@ -137,11 +137,16 @@ export function AccountPage() {
     <Page
       wide={wide && Boolean(account)}
       alert={alert}
-      quiet
-      changed={() => render((count) => count + 1)}
+      isAlertHidden
+      onLanguageChange={() => render((count) => count + 1)}
     >
       {account ? (
-        <Here first={account} arrived={arrived} hear={hear} widen={widen} />
+        <SignedInPage
+          initial={account}
+          arrived={arrived}
+          announceError={setAlert}
+          setWide={setWide}
+        />
       ) : (
         <WithoutAccount failure={failure} retry={retry} />
       )}

@@ -2,21 +2,21 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Recovery } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
-import { Latin, t, format } from '../base/message.js';
+import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
 import { Data } from './data.js';
 import { Email } from './email.js';
 import { Grants } from './grants.js';
-import { owned, useMe } from './account-context.js';
-import { Section, parts, toPart } from './section.js';
+import { ownedBy, useAccountContext } from './account-context.js';
+import { Section, sectionIDs, focusSection } from './section.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
 import { Reviews } from './reviews.js';
 import { Sessions } from './sessions.js';
 
-/** Leads to a part without naming it in the address, where a step may stand. */
+/** Links to the sections. The address stays the same, because its fragment may contain a step. */
 function Sections() {
   const go =
     (id: string) =>
@@ -28,7 +28,7 @@ function Sections() {
   return (
     <nav class="sections" aria-label={t('account.sections')}>
       <ul>
-        {parts.map((id) => (
+        {sectionIDs.map((id) => (
           <li key={id}>
             <a href={`#${id}`} onClick={go(id)}>
               {t(`part.${id}`)}
@@ -40,9 +40,9 @@ function Sections() {
   );
 }
 
-/** Read when they are wanted: there may be many, and to follow them holds a connection. */
+/** Loaded on request: there may be many decisions, and watching them holds a connection. */
 function OwnDecisions() {
-  const { account } = useMe();
+  const { account } = useAccountContext();
   const [open, setOpen] = useState(false);
   return (
     <Section id="decisions" hint="decisions.hint">
@@ -50,9 +50,9 @@ function OwnDecisions() {
         <Decisions account={account.metadata.name} />
       ) : (
         <Button
-          press={() => {
+          onPress={() => {
             setOpen(true);
-            toPart('decisions');
+            focusSection('decisions');
           }}
         >
           {t('account.decisions.show')}
@@ -62,25 +62,25 @@ function OwnDecisions() {
   );
 }
 
-/** Where a step belongs. */
-function placeOf(step: string): string {
+/** Returns the section of a step. */
+function sectionOf(step: string): string {
   if (step.startsWith('passkey') || step === 'recover') return 'passkeys';
   return step.startsWith('delete') || step === 'export' ? 'data' : step;
 }
 
-/** Every part of the page; each is read by itself and fails alone. */
+/** All sections of the page. Each loads by itself, and an error affects it alone. */
 export function AccountView() {
-  const { account, step, live } = useMe();
-  const recoveries = useCollection<Recovery>('recoveries', owned(account), live);
+  const { account, step, isLive } = useAccountContext();
+  const recoveries = useCollection<Recovery>('recoveries', ownedBy(account), isLive);
   useEffect(() => {
     if (!step) return;
-    const place = document.getElementById(placeOf(step));
+    const place = document.getElementById(sectionOf(step));
     requestAnimationFrame(() => place?.scrollIntoView());
   }, []);
   return (
     <View title="account.title" phase="account">
       <p class="lead">
-        {format('account.lead', { email: <Latin of={account.status.email.address} strong /> })}{' '}
+        {format('account.lead', { email: <Ltr of={account.status.email.address} strong /> })}{' '}
         {t('account.fresh')}
       </p>
       <RecoveryNotice recoveries={recoveries} />

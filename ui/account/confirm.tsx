@@ -1,48 +1,55 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../base/button.js';
-import { useGuard } from '../base/double-submit.js';
+import { useClickGuard } from '../base/click-guard.js';
 import { t } from '../base/message.js';
-import { Fault, type Act } from './use-action.js';
+import { ActionError, type Action } from './use-action.js';
 
 interface Props {
-  /** What would happen, in words. */
+  /** What will happen, in words. */
   children: ComponentChildren;
-  /** What is being done, and what went wrong; `words` for what it alone can meet. */
-  act: Pick<Act, 'busy' | 'failure'>;
-  words?: string | undefined;
-  confirm: () => unknown;
-  keep: () => void;
-  /** The keyboard stays where it is. */
-  still?: boolean;
+  /** The action and its error; `errorText` replaces the general text of the error. */
+  action: Pick<Action, 'busy' | 'failure'>;
+  errorText?: string | undefined;
+  onConfirm: () => unknown;
+  onCancel: () => void;
+  /** The focus does not move here. */
+  keepFocus?: boolean;
 }
 
 /**
- * The second step of whatever takes something away: says what would happen, and takes the keyboard
- * there unless it is `still`.
+ * The second step of every action that removes something: says what will happen, and takes the
+ * focus unless `keepFocus` is set.
  */
-export function Confirm({ children, act: { busy, failure }, words, confirm, keep, still }: Props) {
+export function Confirm({
+  children,
+  action: { busy, failure },
+  errorText,
+  onConfirm,
+  onCancel,
+  keepFocus,
+}: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const ready = useGuard(true);
+  const ready = useClickGuard(true);
   useEffect(() => {
-    if (!still) place.current?.focus();
+    if (!keepFocus) place.current?.focus();
   }, []);
   return (
     <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={t('confirm')}>
       {children}
-      <Fault failure={failure} words={words} />
+      <ActionError failure={failure} text={errorText} />
       <div class="pair">
         <Button
-          look="danger"
+          variant="danger"
           busy={busy}
           progress="confirm.progress"
-          press={() => {
-            if (ready()) confirm();
+          onPress={() => {
+            if (ready()) onConfirm();
           }}
         >
           {t('confirm')}
         </Button>
-        <Button press={keep}>{t('confirm.keep')}</Button>
+        <Button onPress={onCancel}>{t('confirm.keep')}</Button>
       </div>
     </div>
   );

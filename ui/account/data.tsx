@@ -3,21 +3,21 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { now } from '../base/clock.js';
-import { Latin, t, format } from '../base/message.js';
-import { Fault, useAct } from './use-action.js';
+import { Ltr, t, format } from '../base/message.js';
+import { ActionError, useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
 import { download, type Export } from './export.js';
-import { useMe } from './account-context.js';
-import { Section, toPart } from './section.js';
+import { useAccountContext } from './account-context.js';
+import { Section, focusSection } from './section.js';
 import { clearStep } from './redirects.js';
 
 const step = 'delete';
 const exportStep = 'export';
 
-function Save() {
-  const { step: resumed } = useMe();
-  const { busy, failure, run } = useAct();
-  const save = (): void =>
+function ExportButton() {
+  const { step: resumed } = useAccountContext();
+  const { busy, failure, run } = useAction();
+  const exportData = (): void =>
     void run(async () => {
       download(
         await call<Export>('GET', 'accounts/~/export'),
@@ -29,9 +29,9 @@ function Save() {
     });
   return (
     <>
-      <Fault failure={failure} />
+      <ActionError failure={failure} />
       {resumed === exportStep && <p class="notice">{t('account.resumed')}</p>}
-      <Button busy={busy} progress="data.exporting" press={save}>
+      <Button busy={busy} progress="data.exporting" onPress={exportData}>
         {t('data.export')}
       </Button>
     </>
@@ -39,10 +39,10 @@ function Save() {
 }
 
 function Deletion() {
-  const { account, leave, step: resumed } = useMe();
+  const { account, leave, step: resumed } = useAccountContext();
   const [asking, setAsking] = useState(resumed === step);
-  const act = useAct();
-  const address = <Latin of={account.status.email.address} />;
+  const act = useAction();
+  const address = <Ltr of={account.status.email.address} />;
   useEffect(() => {
     if (asking) document.getElementById('delete-title')?.scrollIntoView({ block: 'center' });
   }, []);
@@ -58,19 +58,19 @@ function Deletion() {
   };
   if (!asking)
     return (
-      <Button look="danger" press={() => setAsking(true)}>
+      <Button variant="danger" onPress={() => setAsking(true)}>
         {t('data.delete')}
       </Button>
     );
   return (
     <Confirm
-      act={act}
-      confirm={remove}
-      keep={() => {
+      action={act}
+      onConfirm={remove}
+      onCancel={() => {
         act.clear();
         clearStep();
         setAsking(false);
-        toPart('data');
+        focusSection('data');
       }}
     >
       <h3 id="delete-title">{t('data.delete.title')}</h3>
@@ -85,11 +85,11 @@ function Deletion() {
   );
 }
 
-/** All of it in one file, and the end of the account. */
+/** The export of all data, and the deletion of the account. */
 export function Data() {
   return (
     <Section id="data" hint="data.hint">
-      <Save />
+      <ExportButton />
       <div class="last">
         <Deletion />
       </div>

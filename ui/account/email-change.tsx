@@ -3,25 +3,25 @@ import type { Account, NewAddress } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { sure } from '../base/clock.js';
+import { certainWaitMs } from '../base/clock.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
 import { Field } from '../base/field.js';
-import { clockTime, inTime, Latin, t, format } from '../base/message.js';
-import { useRemaining } from '../base/remaining.js';
-import { Fault, useAct, type Act } from './use-action.js';
-import { useMe } from './account-context.js';
-import { signal } from './signal.js';
+import { clockTime, relativeTime, Ltr, t, format } from '../base/message.js';
+import { useRemaining } from '../base/use-remaining.js';
+import { ActionError, useAction, type Action } from './use-action.js';
+import { useAccountContext } from './account-context.js';
+import { signalPasskeys } from './signal.js';
 
 const step = 'email';
 
 function AddressForm({
   act,
-  sent,
-  give,
+  onSent,
+  onCancel,
 }: {
-  act: Act;
-  sent: (challenge: NewAddress) => void;
-  give: () => void;
+  act: Action;
+  onSent: (challenge: NewAddress) => void;
+  onCancel: () => void;
 }) {
   const [email, setEmail] = useState('');
   const [empty, setEmpty] = useState(false);
@@ -32,7 +32,7 @@ function AddressForm({
     if (email.trim())
       void act.run(
         async () =>
-          sent(
+          onSent(
             await call<NewAddress>('POST', 'accounts/~/emailchallenge', {
               spec: { email: email.trim() },
             }),
@@ -60,18 +60,18 @@ function AddressForm({
           setEmpty(false);
         }}
       />
-      <Fault failure={wrong ? undefined : act.failure} />
+      <ActionError failure={wrong ? undefined : act.failure} />
       <div class="pair">
-        <Button look="main" submit busy={act.busy} progress="address.sending">
+        <Button variant="main" submit busy={act.busy} progress="address.sending">
           {t('address.send')}
         </Button>
-        <Button press={give}>{t('dismiss')}</Button>
+        <Button onPress={onCancel}>{t('dismiss')}</Button>
       </div>
     </form>
   );
 }
 
-/** What a code that was not taken means. */
+/** Returns the text for a code that was not accepted. */
 function wrongCode({ code, details }: ApiError): string | undefined {
   if (code === 410) return t('address.over');
   if (code === 409) return t('address.taken');
@@ -80,20 +80,17 @@ function wrongCode({ code, details }: ApiError): string | undefined {
   return details.triesLeft ? t('address.wrong', { tries: details.triesLeft }) : t('address.none');
 }
 
-/**
- * The code as it is typed, used as soon as it is whole and once; it is forgotten where a new one
- * was sent.
- */
+/** The typed code. A complete code is used at once and only once. A new code clears it. */
 function useTypedCode(
   { sentTimestamp, codeLength }: NewAddress['status'],
-  use: (code: string) => void,
+  onCode: (code: string) => void,
 ) {
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const tried = useRef('');
   const first = useRef(sentTimestamp);
   useEffect(() => {
-    // the focus stays where it was asked for, so that nothing is said over this
+    // the focus does not move, so that nothing interrupts this announcement
     if (first.current === sentTimestamp) return;
     first.current = sentTimestamp;
     tried.current = '';
@@ -104,7 +101,7 @@ function useTypedCode(
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     tried.current = value;
-    if (isCode(value, codeLength)) use(value);
+    if (isCode(value, codeLength)) onCode(value);
   };
   const take = (text: string): void => {
     const tidy = tidyCode(text, codeLength);
@@ -116,30 +113,30 @@ function useTypedCode(
 }
 
 interface WaysProps {
-  /** Milliseconds until another code may be asked for. */
+  /** Milliseconds until another code may be requested. */
   left: number;
   resend: () => void;
-  other: () => void;
+  onOtherAddress: () => void;
 }
 
-/** The ways on without the code: another one, or another address. */
-function Ways({ left, resend, other }: WaysProps) {
+/** The choices without the code: another code or another address. */
+function OtherWays({ left, resend, onOtherAddress }: WaysProps) {
   return (
     <div class="ways">
-      <Button off={left > 0} press={resend}>
+      <Button disabled={left > 0} onPress={resend}>
         {t('address.again')}
-        {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
+        {left > 0 && <span class="until"> {relativeTime(certainWaitMs(left))}</span>}
       </Button>
-      <Button press={other}>{t('address.other')}</Button>
+      <Button onPress={onOtherAddress}>{t('address.other')}</Button>
     </div>
   );
 }
 
 interface CodeProps {
-  act: Act;
+  act: Action;
   challenge: NewAddress;
   sent: (challenge: NewAddress) => void;
-  use: (code: string) => void;
+  onCode: (code: string) => void;
   other: () => void;
 }
 
@@ -149,8 +146,8 @@ function CodeForm({
     spec: { email },
     status,
   },
-  sent,
-  use,
+  sent: onSent,
+  onCode: use,
   other,
 }: CodeProps) {
   const { codeLength } = status;
@@ -159,7 +156,7 @@ function CodeForm({
   const resend = (): void =>
     void act.run(
       async () =>
-        sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })),
+        onSent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })),
       step,
     );
   const error = malformed
@@ -177,7 +174,7 @@ function CodeForm({
     >
       <p>
         {format('address.sent', {
-          email: <Latin of={email} strong />,
+          email: <Ltr of={email} strong />,
           time: clockTime(status.expirationTimestamp),
         })}
       </p>
@@ -194,34 +191,34 @@ function CodeForm({
         error={error}
         onText={take}
       />
-      <Fault failure={error ? undefined : act.failure} />
-      <Button look="main" submit busy={act.busy} progress="address.checking">
+      <ActionError failure={error ? undefined : act.failure} />
+      <Button variant="main" submit busy={act.busy} progress="address.checking">
         {t('address.use')}
       </Button>
-      <Ways left={left} resend={resend} other={other} />
+      <OtherWays left={left} resend={resend} onOtherAddress={other} />
     </form>
   );
 }
 
-/**
- * The change of the address: the new one, then the code that was sent there; `close` folds it up.
- */
+/** Changes the address: the new one, then the code that was sent there. `close` closes the form. */
 export function EmailChange({ close }: { close: () => void }) {
-  const { take } = useMe();
+  const { setAccount } = useAccountContext();
   const [challenge, setChallenge] = useState<NewAddress>();
-  const act = useAct(wrongCode);
+  const act = useAction(wrongCode);
   const use = (code: string): void =>
     void act.run(async () => {
       const next = await call<Account>('POST', 'accounts/~/email', { spec: { code } });
-      take(next);
+      setAccount(next);
       close();
       announce(t('address.done', { email: next.status.email.address }));
-      void signal();
+      void signalPasskeys();
     }, step);
-  if (!challenge) return <AddressForm act={act} sent={setChallenge} give={close} />;
+  if (!challenge) return <AddressForm act={act} onSent={setChallenge} onCancel={close} />;
   const other = (): void => {
     act.clear();
     setChallenge(undefined);
   };
-  return <CodeForm act={act} challenge={challenge} sent={setChallenge} use={use} other={other} />;
+  return (
+    <CodeForm act={act} challenge={challenge} sent={setChallenge} onCode={use} other={other} />
+  );
 }

@@ -1,38 +1,38 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { Lazy, usePart } from '../base/lazy.js';
-import { Latin, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { Fault } from './use-action.js';
-import { useMe } from './account-context.js';
-import { Section, toPart } from './section.js';
+import { Lazy, useLazy } from '../base/lazy.js';
+import { Ltr, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { ActionError } from './use-action.js';
+import { useAccountContext } from './account-context.js';
+import { Section, focusSection } from './section.js';
 import { clearStep } from './redirects.js';
 
-const change = new Lazy(() => import('./email-change.js'));
+const emailChangeChunk = new Lazy(() => import('./email-change.js'));
 
-/** The address the person signs in with, and the way to another one. */
+/** The address the person signs in with, and the form to change it. */
 export function Email() {
-  const { account, step } = useMe();
+  const { account, step } = useAccountContext();
   const [open, setOpen] = useState(step === 'email');
-  const { here, missing } = usePart(open ? change : undefined);
+  const { loaded: here, isMissing: missing } = useLazy(open ? emailChangeChunk : undefined);
   const { address, verifiedTimestamp } = account.status.email;
   const close = (): void => {
     setOpen(false);
     clearStep();
-    toPart('email');
+    focusSection('email');
   };
   return (
     <Section id="email">
       <p>
         {format('address.what', {
-          email: <Latin of={address} strong />,
-          when: <Moment of={verifiedTimestamp} />,
+          email: <Ltr of={address} strong />,
+          when: <Timestamp of={verifiedTimestamp} />,
         })}
       </p>
-      {!open && <Button press={() => setOpen(true)}>{t('address.change')}</Button>}
+      {!open && <Button onPress={() => setOpen(true)}>{t('address.change')}</Button>}
       {here && <here.EmailChange close={close} />}
-      {missing && <Fault failure={new ApiError(0)} />}
+      {missing && <ActionError failure={new ApiError(0)} />}
     </Section>
   );
 }

@@ -1,13 +1,10 @@
-/** Everything that the API keeps about an account, as GET accounts/~/export answers it. */
+/** All objects about an account, as GET accounts/~/export returns them. */
 export interface Export {
   readonly kind: 'List';
   readonly items: readonly object[];
 }
 
-/**
- * Has the browser save an object as a file. The address of it is good in this page alone, and only
- * until the file is saved.
- */
+/** Saves an object as a JSON file through the browser. The object URL is revoked after a minute. */
 export function download(object: object, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(

@@ -4,26 +4,26 @@ import type { Grant } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { Kept } from '../base/collection.js';
-import { cap, Latin, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
+import type { LiveCollection } from '../base/collection.js';
+import { truncate, Ltr, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
 import { Monogram } from '../base/monogram.js';
-import { row } from '../decisions/words.js';
-import { useAct, type Act } from './use-action.js';
+import { joinList } from '../decisions/words.js';
+import { useAction, type Action } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './visually-hidden.js';
-import { useMe } from './account-context.js';
-import { toPart } from './section.js';
+import { VisuallyHidden } from './visually-hidden.js';
+import { useAccountContext } from './account-context.js';
+import { focusSection } from './section.js';
 
-/** Without it there is no access at all; it goes by removing the service. */
-const fixed = 'openid';
+/** Without this scope there is no access at all. It ends when the app is removed. */
+const requiredScope = 'openid';
 
 type Disclosure = Grant['status']['disclosures'][number];
 
-function sent({ claims, provider, lastTimestamp }: Disclosure): ComponentChild {
+function disclosureText({ claims, provider, lastTimestamp }: Disclosure): ComponentChild {
   const values = {
-    claims: <>{row(claims.map((claim) => <Latin of={claim} />))}</>,
-    when: <Moment of={lastTimestamp} />,
+    claims: <>{joinList(claims.map((claim) => <Ltr of={claim} />))}</>,
+    when: <Timestamp of={lastTimestamp} />,
   };
   return provider === 'vestibule'
     ? format('grants.sent', values)
@@ -33,48 +33,48 @@ function sent({ claims, provider, lastTimestamp }: Disclosure): ComponentChild {
 interface ScopeProps {
   id: string;
   scope: string;
-  kept: boolean;
+  isKept: boolean;
   disclosures: readonly Disclosure[];
   keep: (kept: boolean) => void;
 }
 
-function Scope({ id, scope, kept, disclosures, keep }: ScopeProps) {
-  const { names } = useMe();
+function Scope({ id, scope, isKept: kept, disclosures, keep }: ScopeProps) {
+  const { names } = useAccountContext();
   return (
     <div class="scope">
       <input
         type="checkbox"
         id={id}
         checked={kept}
-        disabled={scope === fixed}
+        disabled={scope === requiredScope}
         aria-describedby={`${id}-what`}
         onChange={(event) => keep(event.currentTarget.checked)}
       />
       <label for={id}>
-        <bdi>{cap(names.scopes.get(scope) ?? scope)}</bdi>
+        <bdi>{truncate(names.scopes.get(scope) ?? scope)}</bdi>
       </label>
       <p class="what hint" id={`${id}-what`}>
         {disclosures.length > 0
           ? disclosures.map((one, i) => (
               <>
                 {i > 0 && ' · '}
-                {sent(one)}
+                {disclosureText(one)}
               </>
             ))
           : t('grants.unsent')}
-        {scope === fixed && <> · {t('grants.required')}</>}
+        {scope === requiredScope && <> · {t('grants.required')}</>}
       </p>
     </div>
   );
 }
 
-/** Since when a service has had it, and when it last asked. */
-function Times({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 'status'>) {
-  const when = <Moment of={grantedTimestamp} />;
+/** When access was allowed and when the app last used it. */
+function GrantTimes({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 'status'>) {
+  const when = <Timestamp of={grantedTimestamp} />;
   return (
     <p class="hint">
       {lastUsedTimestamp
-        ? format('grants.used', { when, used: <Moment of={lastUsedTimestamp} /> })
+        ? format('grants.used', { when, used: <Timestamp of={lastUsedTimestamp} /> })
         : format('grants.since', { when })}
     </p>
   );
@@ -82,12 +82,12 @@ function Times({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 
 
 interface ScopesProps {
   grant: Grant;
-  leaving: readonly string[];
+  removed: readonly string[];
   keep: (scope: string, kept: boolean) => void;
 }
 
-/** The scopes of a service; those that are `leaving` are unticked. */
-function Scopes({ grant: { metadata, spec, status }, leaving, keep }: ScopesProps) {
+/** The scopes of an app. Those in `removed` are unchecked. */
+function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProps) {
   return (
     <div class="scopes" role="group" aria-label={status.client.displayName}>
       {spec.scopes.map((scope, i) => (
@@ -95,7 +95,7 @@ function Scopes({ grant: { metadata, spec, status }, leaving, keep }: ScopesProp
           key={scope}
           id={`${metadata.name}-${i}`}
           scope={scope}
-          kept={!leaving.includes(scope)}
+          isKept={!removed.includes(scope)}
           disclosures={status.disclosures.filter((one) => one.scope === scope)}
           keep={(kept) => keep(scope, kept)}
         />
@@ -104,45 +104,42 @@ function Scopes({ grant: { metadata, spec, status }, leaving, keep }: ScopesProp
   );
 }
 
-/** Takes scopes from a service; true once that is done. */
-function shrink(
-  act: Act,
+/** Removes scopes from a grant. Returns true if that succeeded. */
+function removeScopes(
+  act: Action,
   { metadata: { name }, spec }: Grant,
   leaving: readonly string[],
-  all: Kept<Grant>,
+  all: LiveCollection<Grant>,
 ): Promise<boolean> {
   const scopes = spec.scopes.filter((scope) => !leaving.includes(scope));
   return act.run(async () =>
-    all.put(await call<Grant>('PATCH', `grants/${name}`, { spec: { scopes } })),
+    all.upsert(await call<Grant>('PATCH', `grants/${name}`, { spec: { scopes } })),
   );
 }
 
-/** Takes everything from a service. */
+/** Removes a grant. */
 async function remove(
-  act: Act,
+  act: Action,
   { metadata: { name }, status }: Grant,
-  all: Kept<Grant>,
+  all: LiveCollection<Grant>,
 ): Promise<void> {
   const removed = await act.run(async () => {
     await call('DELETE', `grants/${name}`);
   });
   if (!removed) return;
-  all.drop(name);
+  all.remove(name);
   announce(t('grants.removed', { client: status.client.displayName }));
-  toPart('grants');
+  focusSection('grants');
 }
 
-/**
- * One service: what it may see, scope by scope, what was sent of it, and the way to less or
- * nothing.
- */
-export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
+/** One app: what it may see scope by scope, what was shared, and how to reduce or remove that. */
+export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Grant> }) {
   const [dropped, setDropped] = useState<readonly string[]>([]);
   const [removing, setRemoving] = useState(false);
-  const act = useAct();
+  const act = useAction();
   const place = useRef<HTMLLIElement>(null);
   const client = grant.status.client.displayName;
-  const leaving = grant.spec.scopes.filter((scope) => dropped.includes(scope));
+  const removed = grant.spec.scopes.filter((scope) => dropped.includes(scope));
   const back = (): void => {
     act.clear();
     setDropped([]);
@@ -152,7 +149,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
     );
   };
   const confirm = async (): Promise<void> => {
-    if (!(await shrink(act, grant, leaving, all))) return;
+    if (!(await removeScopes(act, grant, removed, all))) return;
     back();
     announce(t('grants.made', { client }));
   };
@@ -165,26 +162,28 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
       <div class="party">
         <Monogram name={client} />
         <h3>
-          <bdi>{cap(client)}</bdi>
+          <bdi>{truncate(client)}</bdi>
         </h3>
       </div>
-      <Times status={grant.status} />
-      <Scopes grant={grant} leaving={leaving} keep={keep} />
-      {/* The keyboard stays on the box that was unticked, so that more of them can be. */}
-      {leaving.length > 0 && (
-        <Confirm still act={act} confirm={confirm} keep={back}>
-          <p>{format('grants.smaller', { count: leaving.length, client })}</p>
+      <GrantTimes status={grant.status} />
+      <Scopes grant={grant} removed={removed} keep={keep} />
+      {/* The focus stays on the unchecked box, so that more can be unchecked. */}
+      {removed.length > 0 && (
+        <Confirm keepFocus action={act} onConfirm={confirm} onCancel={back}>
+          <p>{format('grants.smaller', { count: removed.length, client })}</p>
         </Confirm>
       )}
-      {leaving.length === 0 && !removing && (
-        <p class="deeds">
-          <Button look="small" press={() => setRemoving(true)}>
-            {format('grants.remove', { client: <Hidden>{cap(client)}</Hidden> })}
+      {removed.length === 0 && !removing && (
+        <p class="actions">
+          <Button variant="small" onPress={() => setRemoving(true)}>
+            {format('grants.remove', {
+              client: <VisuallyHidden>{truncate(client)}</VisuallyHidden>,
+            })}
           </Button>
         </p>
       )}
-      {leaving.length === 0 && removing && (
-        <Confirm act={act} confirm={() => remove(act, grant, all)} keep={back}>
+      {removed.length === 0 && removing && (
+        <Confirm action={act} onConfirm={() => remove(act, grant, all)} onCancel={back}>
           <p>{format('grants.remove.ask', { client })}</p>
         </Confirm>
       )}

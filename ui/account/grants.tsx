@@ -1,20 +1,20 @@
 import type { Grant } from '../api.js';
 import { useCollection } from '../base/collection.js';
 import { GrantRow } from './grant-row.js';
-import { owned, useMe } from './account-context.js';
-import { Listed, Section } from './section.js';
+import { ownedBy, useAccountContext } from './account-context.js';
+import { SectionList, Section } from './section.js';
 
 const byName = (all: readonly Grant[]): Grant[] =>
   [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
 
-/** The services that may see something of the account: what, what was sent, and the way to less. */
+/** The apps with access to the account. */
 export function Grants() {
-  const { account, live } = useMe();
-  const grants = useCollection<Grant>('grants', owned(account), live);
+  const { account, isLive } = useAccountContext();
+  const grants = useCollection<Grant>('grants', ownedBy(account), isLive);
   return (
     <Section id="grants" hint="grants.hint">
-      <Listed
-        of={grants}
+      <SectionList
+        collection={grants}
         list="grants.list"
         none="grants.none"
         look="things"

@@ -1,27 +1,27 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A
- * browser keeps six connections to a host, and every watch holds one; more tabs than one would
- * leave none for anything else.
+ * Returns whether this tab follows changes: it is the visible one that had the focus last. A
+ * browser keeps six connections per host and every watch holds one, so more live tabs would leave
+ * none for anything else.
  */
-export function useLive(): boolean {
+export function useIsLiveTab(): boolean {
   const [live, set] = useState(!document.hidden);
   useEffect(() => {
-    const heard = new AbortController();
+    const listeners = new AbortController();
     const tabs = new BroadcastChannel('vestibule.account');
-    const look = (): void => {
+    const update = (): void => {
       set(!document.hidden);
       if (!document.hidden) tabs.postMessage('mine');
     };
     tabs.onmessage = () => {
       if (!document.hasFocus()) set(false);
     };
-    addEventListener('focus', look, heard);
-    document.addEventListener('visibilitychange', look, heard);
-    look();
+    addEventListener('focus', update, listeners);
+    document.addEventListener('visibilitychange', update, listeners);
+    update();
     return () => {
-      heard.abort();
+      listeners.abort();
       tabs.close();
     };
   }, []);

@@ -4,30 +4,30 @@ import type { Passkey } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { until } from '../base/clock.js';
-import type { Kept } from '../base/collection.js';
+import { remainingMs } from '../base/clock.js';
+import type { LiveCollection } from '../base/collection.js';
 import { Field } from '../base/field.js';
-import { Latin, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { Fault, useAct } from './use-action.js';
+import { Ltr, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { ActionError, useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './visually-hidden.js';
-import { useMe } from './account-context.js';
-import { toPart } from './section.js';
-import { platform } from './platform.js';
-import { signal } from './signal.js';
+import { VisuallyHidden } from './visually-hidden.js';
+import { useAccountContext } from './account-context.js';
+import { focusSection } from './section.js';
+import { platformName } from './platform.js';
+import { signalPasskeys } from './signal.js';
 import { clearStep } from './redirects.js';
 
 interface Props {
   passkey: Passkey;
   last: boolean;
   isNew: boolean;
-  all: Kept<Passkey>;
+  all: LiveCollection<Passkey>;
 }
 
 function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
   const { deviceType, backedUp, authenticator, lastUsedTimestamp, fullStrengthTimestamp } = status;
-  const counts = !fullStrengthTimestamp || until(fullStrengthTimestamp) <= 0;
+  const isFullStrength = !fullStrengthTimestamp || remainingMs(fullStrengthTimestamp) <= 0;
   return (
     <>
       <p class="words">
@@ -38,23 +38,23 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
       </p>
       <p class="hint">
         {authenticator.name && <>{format('passkeys.kept', { name: authenticator.name })} · </>}
-        {format('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} ·{' '}
+        {format('passkeys.added', { when: <Timestamp of={metadata.creationTimestamp} /> })} ·{' '}
         {lastUsedTimestamp
-          ? format('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> })
+          ? format('passkeys.used', { when: <Timestamp of={lastUsedTimestamp} /> })
           : t('passkeys.unused')}
       </p>
-      {!counts && (
+      {!isFullStrength && (
         <p class="hint">
-          {format('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}
+          {format('passkeys.counts', { when: <Timestamp of={fullStrengthTimestamp!} /> })}
         </p>
       )}
     </>
   );
 }
 
-/** A name to begin with: the one it has, or for a new passkey one after the platform. */
-function suggested({ passkey: { spec }, isNew }: Props): string {
-  const on = platform();
+/** Returns the suggested name: the current one, or for a new passkey one after the platform. */
+function suggestedName({ passkey: { spec }, isNew }: Props): string {
+  const on = platformName();
   return isNew && spec.displayName === 'Passkey' && on
     ? t('passkeys.suggested', { platform: on })
     : spec.displayName;
@@ -63,12 +63,12 @@ function suggested({ passkey: { spec }, isNew }: Props): string {
 const invalidName = ({ code }: ApiError): string | undefined =>
   code === 422 ? t('passkeys.name.invalid') : undefined;
 
-/** A form whose field has the focus and is selected at first. */
-function useSelected(): RefObject<HTMLFormElement | null> {
+/** Returns a ref to a form whose field gets the focus and is selected at first. */
+function useSelectedField(): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const field = form.current?.querySelector('input');
-    field?.focus(); // selecting alone does not, in every browser
+    field?.focus(); // select() alone does not focus in every browser
     field?.select();
   }, []);
   return form;
@@ -77,10 +77,10 @@ function useSelected(): RefObject<HTMLFormElement | null> {
 function RenameForm({ done, ...props }: Props & { done: () => void }) {
   const { passkey, isNew, all } = props;
   const { name } = passkey.metadata;
-  const [text, setText] = useState(suggested(props));
-  const { busy, failure, run } = useAct(invalidName);
+  const [text, setText] = useState(suggestedName(props));
+  const { busy, failure, run } = useAction(invalidName);
   const [empty, setEmpty] = useState(false);
-  const form = useSelected();
+  const form = useSelectedField();
   const wrong = empty || failure?.code === 422 ? t('passkeys.name.invalid') : undefined;
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -88,14 +88,14 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
     if (!text.trim()) return;
     const saved = await run(
       async () =>
-        all.put(
+        all.upsert(
           await call<Passkey>('PATCH', `passkeys/${name}`, { spec: { displayName: text.trim() } }),
         ),
       `passkey-rename=${name}`,
     );
     if (!saved) return;
     announce(t('passkeys.renamed'));
-    void signal();
+    void signalPasskeys();
     done();
   };
   return (
@@ -120,18 +120,18 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
           setEmpty(false);
         }}
       />
-      <Fault failure={wrong ? undefined : failure} />
+      <ActionError failure={wrong ? undefined : failure} />
       <div class="pair">
-        <Button look="main" submit busy={busy} progress="saving">
+        <Button variant="main" submit busy={busy} progress="saving">
           {t('save.name')}
         </Button>
-        <Button press={done}>{t('dismiss')}</Button>
+        <Button onPress={done}>{t('dismiss')}</Button>
       </div>
     </form>
   );
 }
 
-const lastOne = ({ code }: ApiError): string | undefined =>
+const lastPasskeyError = ({ code }: ApiError): string | undefined =>
   code === 409 ? t('passkeys.required') : undefined;
 
 function Removal({
@@ -142,39 +142,44 @@ function Removal({
   all,
   keep,
 }: Props & { keep: () => void }) {
-  const { account } = useMe();
-  const act = useAct(lastOne);
+  const { account } = useAccountContext();
+  const act = useAction(lastPasskeyError);
   const remove = async (): Promise<void> => {
     const gone = await act.run(async () => {
       await call('DELETE', `passkeys/${name}`);
     }, `passkey-delete=${name}`);
     if (!gone) return;
     clearStep();
-    all.drop(name);
+    all.remove(name);
     announce(t('passkeys.deleted'));
-    toPart('passkeys');
-    void signal();
+    focusSection('passkeys');
+    void signalPasskeys();
   };
   return (
-    <Confirm act={act} words={act.failure && lastOne(act.failure)} confirm={remove} keep={keep}>
+    <Confirm
+      action={act}
+      errorText={act.failure && lastPasskeyError(act.failure)}
+      onConfirm={remove}
+      onCancel={keep}
+    >
       <p>
         {last
-          ? format('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> })
+          ? format('passkeys.delete.last', { email: <Ltr of={account.status.email.address} /> })
           : t('passkeys.delete.ask')}
       </p>
     </Confirm>
   );
 }
 
-type Doing = 'rename' | 'delete' | undefined;
+type OpenForm = 'rename' | 'delete' | undefined;
 
-/** What is open in the row of a passkey at first: a new one is named, and a step goes on. */
-function doingAt(step: string | undefined, name: string, isNew: boolean): Doing {
+/** Returns the form that is open at first: a new passkey is named, and a step continues. */
+function initialForm(step: string | undefined, name: string, isNew: boolean): OpenForm {
   if (step === `passkey-delete=${name}`) return 'delete';
   return isNew || step === `passkey-rename=${name}` ? 'rename' : undefined;
 }
 
-/** One passkey, its name and the way to lose it. */
+/** One passkey, with its name and the forms to rename and delete it. */
 export function PasskeyRow(props: Props) {
   const {
     passkey: {
@@ -183,8 +188,8 @@ export function PasskeyRow(props: Props) {
     },
     isNew,
   } = props;
-  const { step } = useMe();
-  const [doing, set] = useState(doingAt(step, name, isNew));
+  const { step } = useAccountContext();
+  const [openForm, set] = useState(initialForm(step, name, isNew));
   const row = useRef<HTMLLIElement>(null);
   const close = (): void => {
     clearStep();
@@ -200,18 +205,18 @@ export function PasskeyRow(props: Props) {
         <bdi>{displayName}</bdi>
       </h3>
       <Facts passkey={props.passkey} />
-      {!doing && (
-        <p class="deeds">
-          <Button look="small" press={() => set('rename')}>
-            {format('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}
+      {!openForm && (
+        <p class="actions">
+          <Button variant="small" onPress={() => set('rename')}>
+            {format('passkeys.rename', { name: <VisuallyHidden>{displayName}</VisuallyHidden> })}
           </Button>
-          <Button look="small" press={() => set('delete')}>
-            {format('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}
+          <Button variant="small" onPress={() => set('delete')}>
+            {format('passkeys.delete', { name: <VisuallyHidden>{displayName}</VisuallyHidden> })}
           </Button>
         </p>
       )}
-      {doing === 'rename' && <RenameForm {...props} done={close} />}
-      {doing === 'delete' && <Removal {...props} keep={close} />}
+      {openForm === 'rename' && <RenameForm {...props} done={close} />}
+      {openForm === 'delete' && <Removal {...props} keep={close} />}
     </li>
   );
 }

@@ -3,23 +3,23 @@ import type { Passkey, PasskeyChallenge, Recovery } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { useCollection, type Kept } from '../base/collection.js';
+import { useCollection, type LiveCollection } from '../base/collection.js';
 import { Lazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
-import { canUsePasskeys, isNumbered } from '../base/passkeys.js';
-import { Fault, useAct } from './use-action.js';
-import { owned, useMe } from './account-context.js';
-import { Listed, Section } from './section.js';
+import { canUsePasskeys, isIPAddress } from '../base/passkeys.js';
+import { ActionError, useAction } from './use-action.js';
+import { ownedBy, useAccountContext } from './account-context.js';
+import { SectionList, Section } from './section.js';
 import { PasskeyRow } from './passkey-row.js';
 import { LostPasskeys } from './recovery.js';
-import { signal } from './signal.js';
+import { signalPasskeys } from './signal.js';
 import { clearStep } from './redirects.js';
 
 const step = 'passkey-add';
-const ceremony = new Lazy(() => import('../base/webauthn.js'));
+const webauthnChunk = new Lazy(() => import('../base/webauthn.js'));
 
-const here = () =>
-  ceremony.get().catch((): never => {
+const loadWebAuthn = () =>
+  webauthnChunk.load().catch((): never => {
     throw new ApiError(0);
   });
 
@@ -27,57 +27,57 @@ const newestFirst = (all: readonly Passkey[]): Passkey[] =>
   [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
 
 /**
- * Registers a passkey; undefined where the person changed their mind. Throws a Failure, or what the
- * ceremony makes of a fault of the browser.
+ * Registers a passkey. Returns undefined if the person cancelled. Throws an ApiError, or a
+ * PasskeyError from the browser.
  */
 async function register(): Promise<Passkey | undefined> {
-  const { create } = await here();
+  const { createPasskey } = await loadWebAuthn();
   const {
     status: { options },
-  } = await call<PasskeyChallenge<Parameters<typeof create>[0]>>(
+  } = await call<PasskeyChallenge<Parameters<typeof createPasskey>[0]>>(
     'POST',
     'accounts/~/passkeychallenge',
     { spec: { purpose: 'Register' } },
   );
-  const credential = await create(options);
+  const credential = await createPasskey(options);
   return credential && call<Passkey>('POST', 'passkeys', { spec: { credential } });
 }
 
-const explain = ({ code }: ApiError): string | undefined =>
+const explainError = ({ code }: ApiError): string | undefined =>
   ({ 422: t('passkey.unaccepted'), 409: t('passkey.many') })[code];
 
-/** The way to one more passkey, or why this browser has none. */
+/** The button for another passkey, or why this browser cannot add one. */
 function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
   if (!canUsePasskeys())
-    return <p class="hint">{t(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
+    return <p class="hint">{t(isIPAddress() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
   return (
-    <Button id={step} busy={busy} progress="passkey.adding" press={press}>
+    <Button id={step} busy={busy} progress="passkey.adding" onPress={press}>
       {t('passkey.add')}
     </Button>
   );
 }
 
-/** The passkeys of the account: what keeps them, a name for each, and the way to more or fewer. */
-export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
-  const { account, live, step: resumed } = useMe();
-  const passkeys = useCollection<Passkey>('passkeys', owned(account), live);
+/** The passkeys of the account: where each is stored, its name, and how to add and remove them. */
+export function Passkeys({ recoveries }: { recoveries: LiveCollection<Recovery> }) {
+  const { account, isLive, step: resumed } = useAccountContext();
+  const passkeys = useCollection<Passkey>('passkeys', ownedBy(account), isLive);
   const [added, setAdded] = useState<string>();
-  const [browserSays, setBrowserSays] = useState<string>();
-  const { busy, failure, run } = useAct(explain);
+  const [browserError, setBrowserError] = useState<string>();
+  const { busy, failure, run } = useAction(explainError);
   const add = (): void => {
-    setBrowserSays(undefined);
+    setBrowserError(undefined);
     void run(async () => {
-      const { Unusable } = await here();
+      const { PasskeyError } = await loadWebAuthn();
       try {
         const passkey = await register();
         if (!passkey) return;
-        passkeys.put(passkey);
+        passkeys.upsert(passkey);
         setAdded(passkey.metadata.name);
         announce(t('passkeys.new'));
-        void signal();
+        void signalPasskeys();
       } catch (thrown) {
-        if (!(thrown instanceof Unusable)) throw thrown;
-        setBrowserSays(t(thrown.id));
+        if (!(thrown instanceof PasskeyError)) throw thrown;
+        setBrowserError(t(thrown.id));
         announce(t(thrown.id));
       }
     }, step).then(clearStep);
@@ -85,8 +85,8 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
   const last = passkeys.items?.length === 1;
   return (
     <Section id="passkeys" hint="passkeys.hint">
-      <Listed
-        of={passkeys}
+      <SectionList
+        collection={passkeys}
         list="passkeys.list"
         none="passkeys.none"
         look="things"
@@ -102,8 +102,8 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
         )}
       />
       {resumed === step && !added && <p class="notice">{t('account.resumed')}</p>}
-      {browserSays && <p class="notice bad">{browserSays}</p>}
-      <Fault failure={failure} words={failure && explain(failure)} />
+      {browserError && <p class="notice bad">{browserError}</p>}
+      <ActionError failure={failure} text={failure && explainError(failure)} />
       <AddPasskey busy={busy} press={add} />
       {passkeys.items && passkeys.items.length > 0 && (
         <div class="last">

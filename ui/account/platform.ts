@@ -8,8 +8,6 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/**
- * What this device is called by what it says of itself, for a first name of a passkey made here.
- */
-export const platform = (): string | undefined =>
+/** Returns the platform of this device by its user agent, for the first name of a new passkey. */
+export const platformName = (): string | undefined =>
   systems.find(([pattern]) => pattern.test(navigator.userAgent))?.[1];

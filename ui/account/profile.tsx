@@ -5,14 +5,14 @@ import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { t } from '../base/message.js';
-import { Fault, useAct } from './use-action.js';
-import { useMe } from './account-context.js';
+import { ActionError, useAction } from './use-action.js';
+import { useAccountContext } from './account-context.js';
 import { Section } from './section.js';
 
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;
 
-const more = [
+const moreClaims = [
   'givenName',
   'middleName',
   'familyName',
@@ -26,9 +26,9 @@ const more = [
   'zoneinfo',
   'birthdate',
 ] as const satisfies readonly Claim[];
-const claims: readonly Claim[] = ['displayName', ...more];
-const hinted = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
-const machine = new Set<Claim>([
+const claims: readonly Claim[] = ['displayName', ...moreClaims];
+const claimsWithHint = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
+const leftToRight = new Set<Claim>([
   'profileURI',
   'pictureURI',
   'website',
@@ -36,7 +36,7 @@ const machine = new Set<Claim>([
   'zoneinfo',
   'birthdate',
 ]);
-const fills: Partial<Record<Claim, string>> = {
+const autocompleteTokens: Partial<Record<Claim, string>> = {
   displayName: 'name',
   givenName: 'given-name',
   middleName: 'additional-name',
@@ -49,21 +49,24 @@ const fills: Partial<Record<Claim, string>> = {
   gender: 'sex',
 };
 
-/** What was typed and is not so yet: null takes a claim away (RFC 7396). */
+/** Returns the merge patch for the typed values; null removes a claim (RFC 7396). */
 function changes({ spec }: Account, typed: Typed): Partial<Record<Claim, string | null>> {
-  const told = Object.entries(typed).map(([claim, text]) => [claim as Claim, text.trim()] as const);
+  const entries = Object.entries(typed).map(
+    ([claim, text]) => [claim as Claim, text.trim()] as const,
+  );
   return Object.fromEntries(
-    told
+    entries
       .filter(([claim, text]) => text !== (spec[claim] ?? ''))
       .map(([claim, text]) => [claim, text || null]),
   );
 }
 
-const same = (a: Account, b: Account): boolean => JSON.stringify(a.spec) === JSON.stringify(b.spec);
+const hasSameSpec = (a: Account, b: Account): boolean =>
+  JSON.stringify(a.spec) === JSON.stringify(b.spec);
 
 /**
- * Saves, unless the profile was changed elsewhere since it was shown: then it gives the profile as
- * it stands, and nothing is saved.
+ * Saves the changes unless the profile was changed elsewhere since it was shown. In that case it
+ * returns the current profile and saves nothing.
  */
 async function save(shown: Account, typed: Typed): Promise<{ account: Account; saved: boolean }> {
   const send = ({ metadata }: Account): Promise<Account> =>
@@ -76,7 +79,7 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.code !== 409) throw thrown;
     const now = await call<Account>('GET', 'accounts/~');
-    return same(shown, now)
+    return hasSameSpec(shown, now)
       ? { account: await send(now), saved: true }
       : { account: now, saved: false };
   }
@@ -85,11 +88,11 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
 const explain = ({ code }: ApiError): string | undefined =>
   code === 422 ? t('profile.invalid') : undefined;
 
-/** The claims that a 422 names. */
+/** Returns the claims that a 422 names. */
 const wrongIn = (failure: ApiError | undefined): readonly Claim[] =>
-  failure?.code === 422 ? claims.filter((claim) => failure.names(`spec.${claim}`)) : [];
+  failure?.code === 422 ? claims.filter((claim) => failure.hasCause(`spec.${claim}`)) : [];
 
-interface OneProps {
+interface ClaimFieldProps {
   claim: Claim;
   account: Account;
   typed: Typed;
@@ -98,17 +101,17 @@ interface OneProps {
   type: (claim: Claim, text: string) => void;
 }
 
-function One({ claim, account, typed, wrong, first, type }: OneProps) {
+function ClaimField({ claim, account, typed, wrong, first, type }: ClaimFieldProps) {
   return (
     <Field
       id={`profile-${claim}`}
       name={claim}
       label={t(`profile.${claim}`)}
-      dir={machine.has(claim) ? 'ltr' : 'auto'}
+      dir={leftToRight.has(claim) ? 'ltr' : 'auto'}
       spellcheck={false}
-      autoComplete={fills[claim] ?? 'off'}
-      hint={hinted.has(claim) && t(`profile.${claim}.hint` as 'profile.locale.hint')}
-      still={!first}
+      autoComplete={autocompleteTokens[claim] ?? 'off'}
+      hint={claimsWithHint.has(claim) && t(`profile.${claim}.hint` as 'profile.locale.hint')}
+      keepFocus={!first}
       value={typed[claim] ?? account.spec[claim] ?? ''}
       error={wrong ? t('profile.invalid') : undefined}
       onText={(text) => type(claim, text)}
@@ -116,13 +119,13 @@ function One({ claim, account, typed, wrong, first, type }: OneProps) {
   );
 }
 
-/** Who the person is to services, as far as they want to say. */
+/** The profile that apps see if the person agrees to share it. */
 export function Profile() {
-  const { account, take } = useMe();
+  const { account, setAccount } = useAccountContext();
   const [typed, setTyped] = useState<Typed>({});
   const [conflict, setConflict] = useState(false);
   const [unfolded, unfold] = useState(false);
-  const { busy, failure, run, clear } = useAct(explain);
+  const { busy, failure, run, clear } = useAction(explain);
   const wrong = wrongIn(failure);
   const type = (claim: Claim, text: string): void => setTyped({ ...typed, [claim]: text });
   const submit = async (event: Event): Promise<void> => {
@@ -135,14 +138,14 @@ export function Profile() {
     }
     await run(async () => {
       const { account: next, saved } = await save(account, typed);
-      take(next);
+      setAccount(next);
       setConflict(!saved);
       announce(t(saved ? 'profile.saved' : 'profile.conflict'));
       if (saved) setTyped({});
     });
   };
   const one = (claim: Claim) => (
-    <One
+    <ClaimField
       key={claim}
       claim={claim}
       account={account}
@@ -165,9 +168,9 @@ export function Profile() {
           onToggle={(event) => unfold(event.currentTarget.open)}
         >
           <summary>{t('profile.more')}</summary>
-          <div class="fields">{more.map(one)}</div>
+          <div class="fields">{moreClaims.map(one)}</div>
         </details>
-        <Fault failure={wrong.length ? undefined : failure} />
+        <ActionError failure={wrong.length ? undefined : failure} />
         <Button submit busy={busy} progress="saving">
           {t('save.profile')}
         </Button>

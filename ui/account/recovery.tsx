@@ -3,42 +3,42 @@ import type { Recovery } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { Kept } from '../base/collection.js';
+import type { LiveCollection } from '../base/collection.js';
 import { t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { Fault, useAct } from './use-action.js';
+import { Timestamp } from '../base/timestamp.js';
+import { ActionError, useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { toPart } from './section.js';
+import { focusSection } from './section.js';
 import { clearStep } from './redirects.js';
 
 const step = 'recover';
 
-/** The recovery that waits, if there is one. */
-export const waitingOf = ({ items }: Kept<Recovery>): Recovery | undefined =>
+/** Returns the recovery in phase Waiting, if there is one. */
+export const pendingRecovery = ({ items }: LiveCollection<Recovery>): Recovery | undefined =>
   items?.find(({ status }) => status.phase === 'Waiting');
 
 /**
- * Says in every browser that is signed in that the passkeys are going to be removed, with the one
- * press that stops it.
+ * Warns in every signed-in browser that the passkeys will be removed, with the button that stops
+ * it.
  */
-export function RecoveryNotice({ recoveries }: { recoveries: Kept<Recovery> }) {
-  const waiting = waitingOf(recoveries);
-  const { busy, failure, run } = useAct();
+export function RecoveryNotice({ recoveries }: { recoveries: LiveCollection<Recovery> }) {
+  const pending = pendingRecovery(recoveries);
+  const { busy, failure, run } = useAction();
   useEffect(() => {
-    if (waiting) announce(t('recovery.title'));
-  }, [waiting?.metadata.name]);
-  if (!waiting) return null;
+    if (pending) announce(t('recovery.title'));
+  }, [pending?.metadata.name]);
+  if (!pending) return null;
   const {
     metadata: { name },
     status,
-  } = waiting;
+  } = pending;
   const stop = async (): Promise<void> => {
     const stopped = await run(async () =>
-      recoveries.put(await call<Recovery>('DELETE', `recoveries/${name}`)),
+      recoveries.upsert(await call<Recovery>('DELETE', `recoveries/${name}`)),
     );
     if (!stopped) return;
     announce(t('recovery.stopped'));
-    toPart('passkeys');
+    focusSection('passkeys');
   };
   return (
     <section class="notice bad" aria-labelledby="recovery" data-recovery={name}>
@@ -47,57 +47,58 @@ export function RecoveryNotice({ recoveries }: { recoveries: Kept<Recovery> }) {
       </h2>
       <p>
         {format(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', {
-          when: <Moment of={status.startedTimestamp} />,
+          when: <Timestamp of={status.startedTimestamp} />,
           browser: <bdi>{status.startedFrom ?? t('sessions.unknown')}</bdi>,
         })}{' '}
-        {format('recovery.what', { when: <Moment of={status.readyTimestamp} /> })}
+        {format('recovery.what', { when: <Timestamp of={status.readyTimestamp} /> })}
       </p>
       <p>{t('recovery.keep')}</p>
-      <Fault failure={failure} />
-      <Button look="main" busy={busy} progress="confirm.progress" press={() => void stop()}>
+      <ActionError failure={failure} />
+      <Button variant="main" busy={busy} progress="confirm.progress" onPress={() => void stop()}>
         {t('recovery.stop')}
       </Button>
     </section>
   );
 }
 
-/** The way back in for someone who lost all passkeys. */
+/** Starts a recovery for someone who lost all passkeys. */
 export function LostPasskeys({
   recoveries,
   resumed,
 }: {
-  recoveries: Kept<Recovery>;
+  recoveries: LiveCollection<Recovery>;
   resumed: string | undefined;
 }) {
   const [asking, setAsking] = useState(resumed === step);
-  const act = useAct();
+  const act = useAction();
   const start = async (): Promise<void> => {
     const started = await act.run(
-      async () => recoveries.put(await call<Recovery>('POST', 'accounts/~/recovery', { spec: {} })),
+      async () =>
+        recoveries.upsert(await call<Recovery>('POST', 'accounts/~/recovery', { spec: {} })),
       step,
     );
     if (!started) return;
     clearStep();
     setAsking(false);
     announce(t('recovery.started'));
-    toPart('recovery');
+    focusSection('recovery');
   };
-  if (waitingOf(recoveries)) return null;
+  if (pendingRecovery(recoveries)) return null;
   if (!asking)
     return (
-      <Button look="small" press={() => setAsking(true)}>
+      <Button variant="small" onPress={() => setAsking(true)}>
         {t('recovery.lost')}
       </Button>
     );
   return (
     <Confirm
-      act={act}
-      confirm={start}
-      keep={() => {
+      action={act}
+      onConfirm={start}
+      onCancel={() => {
         act.clear();
         clearStep();
         setAsking(false);
-        toPart('passkeys');
+        focusSection('passkeys');
       }}
     >
       <p>{t('recovery.ask')}</p>

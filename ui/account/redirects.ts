@@ -1,23 +1,19 @@
-/**
- * The steps of this page that a sign-in in between can lead back to, as the fragment of its address
- * has them.
- */
+/** The form of a step in the fragment: a sign-in can lead back to it. */
 const wellFormed = /^[a-z-]{1,40}(=[a-z0-9.-]{1,200})?$/;
 
 /**
- * Leaves for a sign-in that comes back to this page. `step` is where to go on afterwards: it
- * travels in the request and comes back with the answer, so that nothing has to be stored. `again`
- * asks even where someone is signed in, and
- * `byPasskey` takes nothing but a passkey.
+ * Leaves for a sign-in that returns to this page. `step` names where to continue; it travels as
+ * `state`, so nothing has to be stored. `prompt` asks even if someone is signed in, and
+ * `passkeyOnly` accepts nothing but a passkey.
  */
 export function signIn({
   step,
-  again,
-  byPasskey,
+  prompt,
+  passkeyOnly,
 }: {
   step?: string | undefined;
-  again?: boolean;
-  byPasskey?: boolean;
+  prompt?: boolean;
+  passkeyOnly?: boolean;
 } = {}): void {
   const query = new URLSearchParams({
     client_id: 'vestibule-account',
@@ -25,15 +21,15 @@ export function signIn({
     scope: 'openid',
     redirect_uri: `${location.origin}/account`,
     ...(step && { state: step }),
-    ...(again && { prompt: 'login' }),
-    ...(byPasskey && { vestibule_method: 'Passkey' }),
+    ...(prompt && { prompt: 'login' }),
+    ...(passkeyOnly && { vestibule_method: 'Passkey' }),
   });
   location.assign(`/oauth2/auth?${query}`);
 }
 
 /**
- * How this page was come to: from a sign-in or not, with which step to go on, and whether it was
- * refused or given up.
+ * How this page was reached: after a sign-in or not, the step to continue with, and whether the
+ * sign-in was refused or cancelled.
  */
 export interface Arrival {
   readonly step: string | undefined;
@@ -41,8 +37,10 @@ export interface Arrival {
   readonly refused: boolean;
 }
 
-/** Reads how the page was come to, and clears the address of it; the step becomes the fragment. */
-export function arrival(): Arrival {
+/**
+ * Reads how the page was reached and removes that from the address. The step becomes the fragment.
+ */
+export function readArrival(): Arrival {
   const query = new URLSearchParams(location.search);
   const refused = query.has('error');
   const named = query.get('state') ?? location.hash.slice(1);
@@ -52,7 +50,7 @@ export function arrival(): Arrival {
   return { step, signedIn: query.has('iss') && !refused, refused };
 }
 
-/** Leaves no step behind in the address once it was taken or given up. */
+/** Removes the step from the address after it was taken or given up. */
 export function clearStep(): void {
   if (location.hash) history.replaceState(null, '', location.pathname);
 }

@@ -2,19 +2,19 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, ClaimsReview } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { readAll } from '../base/collection.js';
-import { cap, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { row } from '../decisions/words.js';
-import { owned, useMe } from './account-context.js';
-import { Section, Unread } from './section.js';
+import { truncate, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { joinList } from '../decisions/words.js';
+import { ownedBy, useAccountContext } from './account-context.js';
+import { Section, ReadError } from './section.js';
 
-/** So many are shown. */
+/** The number of requests shown. */
 const max = 10;
 
 const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
   [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
-/** What other services are called. */
+/** Returns the display names of claims providers. */
 function useProviders(): ReadonlyMap<string, string> {
   const [providers, set] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {
@@ -34,19 +34,19 @@ function Row({
   review: ClaimsReview;
   providers: ReadonlyMap<string, string>;
 }) {
-  const { names } = useMe();
-  const called = (known: ReadonlyMap<string, string>, name: string) => (
-    <bdi>{cap(known.get(name) ?? name)}</bdi>
+  const { names } = useAccountContext();
+  const displayName = (known: ReadonlyMap<string, string>, name: string) => (
+    <bdi>{truncate(known.get(name) ?? name)}</bdi>
   );
-  const scopes = row(spec.scopes.map((scope) => called(names.scopes, scope)));
+  const scopes = joinList(spec.scopes.map((scope) => displayName(names.scopes, scope)));
   return (
     <li class="thing short">
       <p class="asked">
         <span>
           {format('reviews.what', {
-            provider: called(providers, spec.provider),
+            provider: displayName(providers, spec.provider),
             scopes: <>{scopes}</>,
-            client: called(names.clients, spec.client),
+            client: displayName(names.clients, spec.client),
           })}
         </span>{' '}
         <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>
@@ -54,26 +54,23 @@ function Row({
         </span>
       </p>
       <p class="hint">
-        <Moment of={status.timestamp} />, {t(`reviews.${spec.purpose}`)}
+        <Timestamp of={status.timestamp} />, {t(`reviews.${spec.purpose}`)}
       </p>
     </li>
   );
 }
 
-/**
- * What other services were asked about the person, the newest of it; it is not followed as it
- * happens.
- */
+/** The newest requests to claims providers about the person. Not updated while the page is open. */
 export function Reviews() {
-  const { account, live } = useMe();
+  const { account, isLive } = useAccountContext();
   const [items, setItems] = useState<readonly ClaimsReview[]>();
   const [failure, setFailure] = useState<ApiError>();
   const [turn, setTurn] = useState(0);
   const providers = useProviders();
   useEffect(() => {
-    if (!live) return;
-    readAll<ClaimsReview>('claimsreviews', owned(account, 'spec.account')).then(
-      ({ held }) => {
+    if (!isLive) return;
+    readAll<ClaimsReview>('claimsreviews', ownedBy(account, 'spec.account')).then(
+      ({ objects: held }) => {
         setItems(newestFirst([...held.values()]));
         setFailure(undefined);
       },
@@ -82,10 +79,10 @@ export function Reviews() {
         else throw thrown;
       },
     );
-  }, [account.metadata.name, live, turn]);
+  }, [account.metadata.name, isLive, turn]);
   return (
     <Section id="reviews" hint="reviews.hint">
-      {failure && <Unread failure={failure} again={() => setTurn(turn + 1)} />}
+      {failure && <ReadError failure={failure} again={() => setTurn(turn + 1)} />}
       {!failure && !items && (
         <p class="hint" aria-busy="true">
           {t('working')}

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { Kept } from '../base/collection.js';
+import type { LiveCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import type { MessageID } from '../messages/catalog.js';
-import { Fault } from './use-action.js';
+import { ActionError } from './use-action.js';
 import { signIn } from './redirects.js';
 
-/** The parts of the page, in order. */
-export const parts = [
+/** The sections of the page, in order. */
+export const sectionIDs = [
   'profile',
   'email',
   'passkeys',
@@ -19,15 +19,15 @@ export const parts = [
   'reviews',
   'data',
 ] as const;
-export type PartID = (typeof parts)[number];
+export type SectionID = (typeof sectionIDs)[number];
 
-/** One part of the page under its heading. */
+/** One section of the page under its heading. */
 export function Section({
   id,
   hint,
   children,
 }: {
-  id: PartID;
+  id: SectionID;
   hint?: MessageID;
   children: ComponentChildren;
 }) {
@@ -42,28 +42,28 @@ export function Section({
   );
 }
 
-/** Leads the keyboard to a part whose control has just gone. */
-export const toPart = (id: string): void => {
+/** Moves the focus to a section whose focused control was removed. */
+export const focusSection = (id: string): void => {
   requestAnimationFrame(() => document.getElementById(id)?.focus());
 };
 
-/** A part could not be read: the others stand. */
-export function Unread({ failure, again }: { failure: ApiError; again: () => void }) {
+/** Shown if one section could not be read. The others are unaffected. */
+export function ReadError({ failure, again: retry }: { failure: ApiError; again: () => void }) {
   useEffect(() => {
     if (failure.code === 401) signIn();
   }, [failure]);
   return (
     <>
-      <Fault failure={failure} />
+      <ActionError failure={failure} />
       <p>
-        <Button press={again}>{t('retry')}</Button>
+        <Button onPress={retry}>{t('retry')}</Button>
       </p>
     </>
   );
 }
 
 interface Props<T> {
-  of: Kept<T>;
+  collection: LiveCollection<T>;
   list: MessageID;
   none?: MessageID;
   look: string;
@@ -71,16 +71,16 @@ interface Props<T> {
   order: (items: readonly T[]) => readonly T[];
 }
 
-/** The list of a part: not read yet, unreadable, empty, or its rows. */
-export function Listed<T>({
-  of: { items, failure, again },
+/** The list of a section: loading, an error, empty, or its rows. */
+export function SectionList<T>({
+  collection: { items, failure, reload: again },
   list,
   none,
   look,
   row,
   order,
 }: Props<T>) {
-  if (!items && failure) return <Unread failure={failure} again={again} />;
+  if (!items && failure) return <ReadError failure={failure} again={again} />;
   if (!items)
     return (
       <p class="hint" aria-busy="true">
@@ -89,7 +89,7 @@ export function Listed<T>({
     );
   return (
     <>
-      {failure && <Unread failure={failure} again={again} />}
+      {failure && <ReadError failure={failure} again={again} />}
       {items.length === 0 && none ? (
         <p class="lead">{t(none)}</p>
       ) : (

@@ -3,16 +3,16 @@ import type { Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { cap, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
-import { row } from '../decisions/words.js';
-import { useAct } from './use-action.js';
+import { truncate, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { joinList } from '../decisions/words.js';
+import { useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './visually-hidden.js';
-import { useMe } from './account-context.js';
-import { toPart } from './section.js';
+import { VisuallyHidden } from './visually-hidden.js';
+import { useAccountContext } from './account-context.js';
+import { focusSection } from './section.js';
 
-/** What the browser is called, as far as it said. */
+/** Returns the name of the browser and system, if known. */
 function deviceOf({ status: { client } }: Session): string {
   const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
   return browser && os
@@ -20,49 +20,50 @@ function deviceOf({ status: { client } }: Session): string {
     : browser || os || t('sessions.unknown');
 }
 
-/**
- * When and how it was signed in, for which services, until when, and what happened in it, the
- * newest first.
- */
+/** When and how the person signed in, for which apps, until when, and its events, newest first. */
 function Facts({ session }: { session: Session }) {
   const { status } = session;
-  const methods = row(status.methods.map((method) => t(`sessions.${method}`)));
+  const methods = joinList(status.methods.map((method) => t(`sessions.${method}`)));
   return (
     <>
       <p class="hint">
         {format('sessions.since', {
-          when: <Moment of={status.authenticationTimestamp} />,
+          when: <Timestamp of={status.authenticationTimestamp} />,
           methods: <>{methods}</>,
-          used: <Moment of={status.lastUsedTimestamp} />,
+          used: <Timestamp of={status.lastUsedTimestamp} />,
         })}
       </p>
       {status.clients.length > 0 && (
         <p class="hint">
           {format('sessions.clients', {
             clients: (
-              <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</>
+              <>
+                {joinList(
+                  status.clients.map(({ displayName }) => <bdi>{truncate(displayName)}</bdi>),
+                )}
+              </>
             ),
           })}
         </p>
       )}
       {!status.signOut && (
         <p class="hint">
-          {format('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}
+          {format('sessions.until', { when: <Timestamp of={status.expirationTimestamp} /> })}
         </p>
       )}
       {status.recentEvents && (
         <details>
           <summary>{t('sessions.events')}</summary>
-          <ul class="told">
+          <ul class="events">
             {[...status.recentEvents]
               .reverse()
               .map(({ type, timestamp, method, browser, client }) => (
                 <li>
                   {format(`sessions.${type}`, {
-                    when: <Moment of={timestamp} />,
+                    when: <Timestamp of={timestamp} />,
                     methods: method && t(`sessions.${method}`),
                     browser,
-                    client: client && nameOf(session, client),
+                    client: client && clientName(session, client),
                   })}
                 </li>
               ))}
@@ -73,28 +74,28 @@ function Facts({ session }: { session: Session }) {
   );
 }
 
-/** What a service is called that was signed in to there. */
-export const nameOf = ({ status }: Session, client: string): string =>
-  cap(status.clients.find(({ name }) => name === client)?.displayName ?? client);
+/** Returns the display name of an app of the session. */
+export const clientName = ({ status }: Session, client: string): string =>
+  truncate(status.clients.find(({ name }) => name === client)?.displayName ?? client);
 
-function Ending({ session }: { session: Session }) {
+function SignOutProgress({ session }: { session: Session }) {
   const clients = session.status.signOut?.clients ?? [];
   return (
-    <ul class="told">
+    <ul class="events">
       {clients.map(({ name, state }) => (
         <li key={name} data-state={state}>
-          {format(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}
+          {format(`sessions.${state}`, { client: <bdi>{clientName(session, name)}</bdi> })}
         </li>
       ))}
     </ul>
   );
 }
 
-/** What the browser is called, and whether it is this one or ends. */
+/** The name of the browser, and whether it is this one or is being signed out. */
 function Device({ session, over }: { session: Session; over: boolean }) {
   return (
     <h3>
-      <bdi>{cap(deviceOf(session))}</bdi>{' '}
+      <bdi>{truncate(deviceOf(session))}</bdi>{' '}
       {session.status.current && <span class="word allowed">{t('sessions.current')}</span>}
       {session.metadata.deletionTimestamp && (
         <span class="word sensitive">{t(over ? 'sessions.over' : 'sessions.ending')}</span>
@@ -104,21 +105,21 @@ function Device({ session, over }: { session: Session; over: boolean }) {
 }
 
 /**
- * One browser: when and how it was signed in, for which services, and the way to end it; once that
- * is done, what became of each service. `over`: nothing more will.
+ * One browser and the button to sign it out. After that, the state of each app. `isOver`: no state
+ * will change any more.
  */
 export function SessionRow({
   session,
-  over,
-  ended,
+  isOver: over,
+  onEnded: ended,
 }: {
   session: Session;
-  over: boolean;
-  ended: (session: Session) => void;
+  isOver: boolean;
+  onEnded: (session: Session) => void;
 }) {
-  const { leave } = useMe();
+  const { leave } = useAccountContext();
   const [asking, setAsking] = useState(false);
-  const act = useAct();
+  const act = useAction();
   const place = useRef<HTMLLIElement>(null);
   const {
     metadata: { name, deletionTimestamp },
@@ -136,7 +137,7 @@ export function SessionRow({
     }
     setAsking(false);
     announce(t('sessions.ended', { device }));
-    toPart('sessions');
+    focusSection('sessions');
   };
   const keep = (): void => {
     act.clear();
@@ -147,16 +148,18 @@ export function SessionRow({
     <li class="thing" ref={place}>
       <Device session={session} over={over} />
       <Facts session={session} />
-      {deletionTimestamp && <Ending session={session} />}
+      {deletionTimestamp && <SignOutProgress session={session} />}
       {!deletionTimestamp && !asking && (
-        <p class="deeds">
-          <Button look="small" press={() => setAsking(true)}>
-            {format('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}
+        <p class="actions">
+          <Button variant="small" onPress={() => setAsking(true)}>
+            {format('sessions.end', {
+              device: <VisuallyHidden>{truncate(device)}</VisuallyHidden>,
+            })}
           </Button>
         </p>
       )}
       {!deletionTimestamp && asking && (
-        <Confirm act={act} confirm={end} keep={keep}>
+        <Confirm action={act} onConfirm={end} onCancel={keep}>
           <p>{t(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
         </Confirm>
       )}

@@ -3,61 +3,61 @@ import type { Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { useCollection, type Kept } from '../base/collection.js';
+import { useCollection, type LiveCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
-import { useAct } from './use-action.js';
+import { useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { owned, useMe } from './account-context.js';
-import { Listed, Section, toPart } from './section.js';
-import { nameOf, SessionRow } from './session-row.js';
+import { ownedBy, useAccountContext } from './account-context.js';
+import { SectionList, Section, focusSection } from './section.js';
+import { clientName, SessionRow } from './session-row.js';
 
-const inOrder = (all: readonly Session[]): Session[] =>
+const sorted = (all: readonly Session[]): Session[] =>
   [...all].sort(
     (a, b) =>
       Number(b.status.current) - Number(a.status.current) ||
       b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp),
   );
 
-/** Whether a session is still one: an ending one is shown until every service was told. */
-const lives = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
+/** Returns whether a session is active. An ending one is shown until every app was notified. */
+const isActive = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
 
-const statesOf = ({ status }: Session) => status.signOut?.clients ?? [];
+const clientStates = ({ status }: Session) => status.signOut?.clients ?? [];
 
-/** Some services are being told of the end still. */
-const isTelling = (session: Session): boolean =>
-  statesOf(session).some(({ state }) => state === 'Retrying');
+/** Returns whether some apps are still being notified of the sign-out. */
+const isNotifying = (session: Session): boolean =>
+  clientStates(session).some(({ state }) => state === 'Retrying');
 
-/** Where someone may be signed in still, since no one could tell. */
-const untold = (session: Session) =>
-  statesOf(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
+/** Returns the apps that may still be signed in, because they could not be notified. */
+const unnotifiedClients = (session: Session) =>
+  clientStates(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
 
 /**
- * What ended while the page was open and left services untold: it stays to be read, as the API does
- * not keep it.
+ * Returns sessions that ended while the page was open with apps not notified. They stay visible,
+ * because the API deletes them.
  */
 function useEnded(): readonly [readonly Session[], (session: Session) => void] {
-  const [over, setOver] = useState<readonly Session[]>([]);
-  const note = (session: Session): void => {
-    if (untold(session).length > 0)
+  const [ended, setOver] = useState<readonly Session[]>([]);
+  const add = (session: Session): void => {
+    if (unnotifiedClients(session).length > 0)
       setOver((all) => [
         ...all.filter(({ metadata }) => metadata.name !== session.metadata.name),
         session,
       ]);
   };
-  return [over, note];
+  return [ended, add];
 }
 
 function Others({
   sessions,
   ended,
 }: {
-  sessions: Kept<Session>;
+  sessions: LiveCollection<Session>;
   ended: (session: Session) => void;
 }) {
   const [asking, setAsking] = useState(false);
-  const act = useAct();
+  const act = useAction();
   const items = sessions.items ?? [];
-  const others = items.filter((session) => lives(session) && !session.status.current).length;
+  const others = items.filter((session) => isActive(session) && !session.status.current).length;
   const current = items.find(({ status }) => status.current);
   const end = async (): Promise<void> => {
     const done = await act.run(async () => {
@@ -66,22 +66,22 @@ function Others({
         `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`,
       );
       for (const session of gone.items) ended(session);
-      sessions.again();
+      sessions.reload();
     });
     if (!done) return;
     setAsking(false);
     announce(t('sessions.others.done'));
-    toPart('sessions');
+    focusSection('sessions');
   };
   if (asking && others > 0) {
     return (
       <Confirm
-        act={act}
-        confirm={end}
-        keep={() => {
+        action={act}
+        onConfirm={end}
+        onCancel={() => {
           act.clear();
           setAsking(false);
-          toPart('sessions');
+          focusSection('sessions');
         }}
       >
         <p>{t('sessions.others.ask', { count: others })}</p>
@@ -90,44 +90,43 @@ function Others({
   }
   if (!current || others === 0)
     return sessions.items ? <p class="hint">{t('sessions.only')}</p> : null;
-  return <Button press={() => setAsking(true)}>{t('sessions.others')}</Button>;
+  return <Button onPress={() => setAsking(true)}>{t('sessions.others')}</Button>;
 }
 
-/**
- * The browsers in which the account is signed in, this one marked, and those just being signed out.
- */
+/** The browsers that are signed in, this one marked, and those being signed out. */
 export function Sessions() {
-  const { account, live } = useMe();
-  const [over, note] = useEnded();
-  const sessions = useCollection<Session>('sessions', owned(account), live, (last) => {
-    note(last);
-    const given = statesOf(last).filter(({ state }) => state === 'GaveUp');
-    for (const { name } of given) announce(t('sessions.GaveUp', { client: nameOf(last, name) }));
+  const { account, isLive } = useAccountContext();
+  const [endedSessions, addEnded] = useEnded();
+  const sessions = useCollection<Session>('sessions', ownedBy(account), isLive, (last) => {
+    addEnded(last);
+    const failed = clientStates(last).filter(({ state }) => state === 'GaveUp');
+    for (const { name } of failed)
+      announce(t('sessions.GaveUp', { client: clientName(last, name) }));
   });
   const ended = (session: Session): void => {
-    if (isTelling(session)) {
-      sessions.renew(session);
+    if (isNotifying(session)) {
+      sessions.replaceIfNewer(session);
       return;
     }
-    sessions.drop(session.metadata.name);
-    note(session);
+    sessions.remove(session.metadata.name);
+    addEnded(session);
   };
-  const stands = new Set(sessions.items?.map(({ metadata }) => metadata.name));
-  const left = over.filter(({ metadata }) => !stands.has(metadata.name));
+  const listedNames = new Set(sessions.items?.map(({ metadata }) => metadata.name));
+  const left = endedSessions.filter(({ metadata }) => !listedNames.has(metadata.name));
   const shown = { ...sessions, ...(sessions.items && { items: [...sessions.items, ...left] }) };
   return (
     <Section id="sessions">
-      <Listed
-        of={shown}
+      <SectionList
+        collection={shown}
         list="sessions.list"
         look="things"
-        order={inOrder}
+        order={sorted}
         row={(session) => (
           <SessionRow
             key={session.metadata.name}
             session={session}
-            over={left.includes(session)}
-            ended={ended}
+            isOver={left.includes(session)}
+            onEnded={ended}
           />
         )}
       />

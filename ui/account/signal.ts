@@ -7,9 +7,9 @@ interface Options {
   readonly excludeCredentials: readonly { readonly id: string }[];
 }
 
-/** What WebAuthn 3 adds to the browser, where it is there. */
+/** The signal methods of WebAuthn Level 3, where the browser has them. */
 interface Signals {
-  signalAllAcceptedCredentials?: (told: {
+  signalAllAcceptedCredentials?: (options: {
     rpId: string;
     userId: string;
     allAcceptedCredentialIds: string[];
@@ -23,11 +23,11 @@ interface Signals {
 }
 
 /**
- * Tells password managers which passkeys there are and whose they are, so that they forget what was
- * deleted here. All of that is in what a registration would be asked with; where that is refused
- * now, it is told another time.
+ * Tells password managers which passkeys exist and whose they are, so that they remove deleted
+ * ones. The data is in the options of a registration. If the API refuses those now, a later call
+ * succeeds.
  */
-export async function signal(): Promise<void> {
+export async function signalPasskeys(): Promise<void> {
   const browser = globalThis.PublicKeyCredential as unknown as Signals | undefined;
   if (!browser?.signalAllAcceptedCredentials) return;
   try {
@@ -50,6 +50,6 @@ export async function signal(): Promise<void> {
       displayName: user.displayName,
     });
   } catch {
-    /* it is a courtesy: nothing depends on it */
+    /* optional: nothing depends on it */
   }
 }

@@ -1,56 +1,59 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
 import { t, format } from '../base/message.js';
-import { excuse, Reference } from '../base/error-page.js';
-import { useMe } from './account-context.js';
+import { errorText, Reference } from '../base/error-page.js';
+import { useAccountContext } from './account-context.js';
 import { signIn } from './redirects.js';
 
-/** The API wants a newer sign-in for this (403 with that cause). */
-const wantsSignIn = ({ code, details }: ApiError): boolean =>
+/** Returns whether the API requires a newer sign-in (403 with that cause). */
+const needsNewSignIn = ({ code, details }: ApiError): boolean =>
   code === 403 &&
   Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
 
-/** No other way to sign in suffices for it. */
-const byPasskey = ({ details: { methods } }: ApiError): boolean =>
+/** Returns whether that sign-in must use a passkey. */
+const acceptsPasskeyOnly = ({ details: { methods } }: ApiError): boolean =>
   methods?.length === 1 && methods[0] === 'Passkey';
 
-/** Something that a person does here: whether it is under way, and what went wrong. */
-export interface Act {
+/** An action of the person: whether it is pending, and its error. */
+export interface Action {
   readonly busy: boolean;
   readonly failure: ApiError | undefined;
   /**
-   * Does it; true once it is done. Where the API wants a newer sign-in it leads there and back to
-   * `step`.
+   * Runs it. Returns true if it succeeded. If the API requires a newer sign-in, leaves for one that
+   * returns to `step`.
    */
   run: (work: () => Promise<void>, step?: string) => Promise<boolean>;
-  /** Forgets what went wrong. */
+  /** Clears the error. */
   clear: () => void;
 }
 
 /**
- * What one part of the page does, one thing at a time. `explain` has words for what it alone can
- * meet.
+ * The actions of one section, one at a time. `explain` returns the text for an error that only this
+ * section can have.
  */
-export function useAct(explain: (failure: ApiError) => string | undefined = () => undefined): Act {
-  const { hear } = useMe();
+export function useAction(
+  explain: (failure: ApiError) => string | undefined = () => undefined,
+): Action {
+  const { announceError } = useAccountContext();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiError>();
   const fail = (thrown: unknown, step: string | undefined): false => {
     if (!(thrown instanceof ApiError)) throw thrown;
     if (thrown.code === 401) signIn({ step });
-    else if (wantsSignIn(thrown)) signIn({ step, again: true, byPasskey: byPasskey(thrown) });
+    else if (needsNewSignIn(thrown))
+      signIn({ step, prompt: true, passkeyOnly: acceptsPasskeyOnly(thrown) });
     else {
       setFailure(thrown);
-      hear(
+      announceError(
         explain(thrown) ??
-          (thrown.code === 403 ? t('account.refused', { link: '' }) : excuse(thrown)),
+          (thrown.code === 403 ? t('account.refused', { link: '' }) : errorText(thrown)),
       );
     }
     return false;
   };
   const clear = (): void => {
     setFailure(undefined);
-    hear(undefined);
+    announceError(undefined);
   };
   const run = async (work: () => Promise<void>, step?: string): Promise<boolean> => {
     if (busy) return false;
@@ -68,24 +71,24 @@ export function useAct(explain: (failure: ApiError) => string | undefined = () =
   return { busy, failure, run, clear };
 }
 
-/** What went wrong, where it did. */
-export function Fault({
+/** The error of an action, next to it. */
+export function ActionError({
   failure,
-  words,
+  text,
 }: {
   failure: ApiError | undefined;
-  words?: string | undefined;
+  text?: string | undefined;
 }) {
   if (!failure) return null;
-  const told =
-    words ??
+  const message =
+    text ??
     (failure.code === 403
       ? format('account.refused', { link: <a href="/policy">{t('account.refused.link')}</a> })
-      : excuse(failure));
+      : errorText(failure));
   return (
     <div class="notice bad">
-      <p>{told}</p>
-      {!words && <Reference failure={failure} />}
+      <p>{message}</p>
+      {!text && <Reference failure={failure} />}
     </div>
   );
 }

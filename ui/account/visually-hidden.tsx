@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** What a control is about, for those who do not see the row it stands in. */
-export const Hidden = ({ children }: { children: ComponentChildren }) => (
+/** Text for screen readers that names the row of a control. */
+export const VisuallyHidden = ({ children }: { children: ComponentChildren }) => (
   <bdi class="quiet">{children}</bdi>
 );

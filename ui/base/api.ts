@@ -1,14 +1,14 @@
 import type { Status, StatusDetails } from '../api.js';
 import { setClock } from './clock.js';
 
-/** Where the API stands; pages call their own origin only. */
-export const root = '/api/v1alpha1';
+/** The root of the API. Pages call their own origin only. */
+export const apiRoot = '/api/v1alpha1';
 
-/** A call that did not succeed: `code` is the HTTP status, or 0 when no answer came. */
+/** A failed call. `code` is the HTTP status, or 0 if there was no response. */
 export class ApiError extends Error {
   readonly code: number;
   readonly status: Status | undefined;
-  /** What an operator finds the request by. */
+  /** The ID by which an operator finds the request in the audit log. */
   readonly auditID: string | undefined;
 
   constructor(code: number, status?: Status, auditID?: string) {
@@ -22,19 +22,19 @@ export class ApiError extends Error {
     return this.status?.details ?? {};
   }
 
-  /** Whether the first field at fault is this one. */
-  names(field: string): boolean {
+  /** Returns whether a cause names a field that starts with `field`. */
+  hasCause(field: string): boolean {
     return this.details.causes?.some((cause) => cause.field?.startsWith(field)) ?? false;
   }
 }
 
-const noAnswer = (): never => {
+const failWithoutResponse = (): never => {
   throw new ApiError(0);
 };
 
 /**
- * Sends a request to the API with this browser's cookies; a path is below `root`, '' is `root`
- * itself. Network errors are a Failure with code 0.
+ * Sends a request to the API with this browser's cookies. `path` is relative to `apiRoot`; '' is
+ * `apiRoot` itself. Throws an ApiError with code 0 on a network error.
  */
 export async function send(
   method: string,
@@ -43,27 +43,29 @@ export async function send(
   signal?: AbortSignal,
 ): Promise<Response> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const answer = await fetch(path ? `${root}/${path}` : root, {
+  const response = await fetch(path ? `${apiRoot}/${path}` : apiRoot, {
     method,
     signal: signal ?? null,
     credentials: 'same-origin',
     cache: 'no-store',
     headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
     body: body ? JSON.stringify(body) : null,
-  }).catch(noAnswer);
-  setClock(answer.headers.get('Date'));
-  return answer;
+  }).catch(failWithoutResponse);
+  setClock(response.headers.get('Date'));
+  return response;
 }
 
-/** Calls the API and gives the object it answers; every refusal is a Failure. */
+/**
+ * Calls the API and returns the object in the response. Throws an ApiError on any other response.
+ */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await send(method, path, body);
-  const object: unknown = await answer.json().catch(() => undefined);
-  if (answer.ok && object) return object as T;
+  const response = await send(method, path, body);
+  const object: unknown = await response.json().catch(() => undefined);
+  if (response.ok && object) return object as T;
   const status = object as Status | undefined;
   throw new ApiError(
-    answer.ok ? 0 : answer.status,
+    response.ok ? 0 : response.status,
     status?.kind === 'Status' ? status : undefined,
-    answer.headers.get('Audit-ID') ?? undefined,
+    response.headers.get('Audit-ID') ?? undefined,
   );
 }

@@ -5,7 +5,8 @@ import { announce } from './live-region.js';
 import { t } from './message.js';
 
 /**
- * True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it.
+ * Returns true after `busy` has lasted 400 ms. Only then is progress announced, and never after the
+ * result.
  */
 function useSlow(busy: boolean, progress: MessageID): boolean {
   const [slow, set] = useState(false);
@@ -23,33 +24,33 @@ function useSlow(busy: boolean, progress: MessageID): boolean {
 
 interface Props {
   /**
-   * `main` for the one thing to do, `danger` for what takes something away, `small` in a row,
-   * `plain` for a way out, nothing for the rest.
+   * `main` for the main action, `danger` for one that removes something, `small` in a row, `plain`
+   * for a way out.
    */
-  look?: 'main' | 'plain' | 'danger' | 'small';
+  variant?: 'main' | 'plain' | 'danger' | 'small';
   submit?: boolean;
   busy?: boolean;
   progress?: MessageID;
-  /** Off, but still focusable. */
-  off?: boolean;
+  /** Disabled, but still focusable. */
+  disabled?: boolean;
   describedBy?: string;
   id?: string;
-  press?: () => void;
+  onPress?: () => void;
   children: ComponentChildren;
 }
 
 /**
- * A button that shows at once that it was pressed and keeps the focus while it is off or at work.
+ * A button that shows at once that it was pressed. It keeps the focus while it is disabled or busy.
  */
 export function Button({
-  look,
+  variant,
   submit,
   busy = false,
   progress = 'working',
-  off,
+  disabled,
   describedBy,
   id,
-  press,
+  onPress,
   children,
 }: Props) {
   const slow = useSlow(busy, progress);
@@ -57,13 +58,13 @@ export function Button({
     <button
       id={id}
       type={submit ? 'submit' : 'button'}
-      class={`button ${look ?? ''}`}
+      class={`button ${variant ?? ''}`}
       data-busy={busy || undefined}
-      aria-disabled={off || busy || undefined}
+      aria-disabled={disabled || busy || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
-        if (off || busy) event.preventDefault();
-        else press?.();
+        if (disabled || busy) event.preventDefault();
+        else onPress?.();
       }}
     >
       {slow ? t(progress) : children}

@@ -1,19 +1,19 @@
 let skew = 0;
 
-/** Milliseconds since the epoch by the server's clock, as far as its answers have told it. */
+/** Milliseconds since the epoch by the server's clock, as its last response gave it. */
 export const now = (): number => Date.now() + skew;
 
-/** Sets the clock by the Date header of an answer; anything unreadable changes nothing. */
+/** Sets the clock from the Date header of a response. Ignores an unreadable one. */
 export function setClock(date: string | null): void {
-  const told = Date.parse(date ?? '');
-  if (told) skew = told - Date.now();
+  const parsed = Date.parse(date ?? '');
+  if (parsed) skew = parsed - Date.now();
 }
 
-/** Milliseconds until a timestamp of the API; negative once it is past. */
-export const until = (timestamp: string): number => Date.parse(timestamp) - now();
+/** Milliseconds until a timestamp of the API; negative if it is in the past. */
+export const remainingMs = (timestamp: string): number => Date.parse(timestamp) - now();
 
 /**
- * Of what `until` answers for a timestamp that was rounded up to a whole second, as much as surely
- * has to be waited: the clock is set by one rounded down, so up to a second of it is no wait.
+ * The part of a wait that is certain. The Date header is rounded down and the timestamp up to a
+ * whole second, so up to a second of `left` may be no wait.
  */
-export const sure = (left: number): number => Math.max(0, left - 1_000);
+export const certainWaitMs = (left: number): number => Math.max(0, left - 1_000);

@@ -1,6 +1,6 @@
 /**
- * What was typed or pasted, reduced to the digits of a code where one stands in it: spaces, dashes
- * and digits of other widths and scripts go.
+ * Reduces typed or pasted text to the digits of a code if it contains one. Removes spaces and
+ * dashes and converts digits of other widths and scripts.
  */
 export function tidyCode(typed: string, length: number): string {
   const plain = typed
@@ -9,11 +9,11 @@ export function tidyCode(typed: string, length: number): string {
   return new RegExp(`(?<!\\d)\\d{${length}}(?!\\d)`).exec(plain)?.[0] ?? plain;
 }
 
-/** Whether this is what the API takes as a code of that length. */
+/** Returns whether the text is a code of that length in the API's form. */
 export const isCode = (text: string, length: number): boolean =>
   text.length === length && /^\d+$/.test(text);
 
-/** A whole code as people read it, in two groups; anything else as it is. */
+/** Returns a complete code in two groups of digits, and any other text unchanged. */
 export function inGroups(text: string, length: number): string {
   const half = Math.ceil(length / 2);
   return isCode(text, length) ? `${text.slice(0, half)} ${text.slice(half)}` : text;

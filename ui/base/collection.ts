@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta, WatchEvent } from '../api.js';
 import { call, ApiError, send } from './api.js';
-import { lines, pause, returning } from './watch.js';
+import { readLines, delay, untilReturn } from './watch.js';
 
-/** So many objects are asked for at a time. */
-const page = 500;
+/** Objects per page of a list. */
+const pageSize = 500;
 
-interface Thing {
+interface ApiObject {
   metadata: ObjectMeta;
 }
 interface List<T> {
@@ -14,82 +14,88 @@ interface List<T> {
   items: T[];
 }
 
-/** All objects of a collection as far as they are known, and why they are not. */
+/** The objects of a collection that are known, and the error of the last read. */
 export interface Collection<T> {
   readonly items?: readonly T[];
   readonly failure?: ApiError | undefined;
 }
 
-const parameters = (query: Record<string, string>): string => new URLSearchParams(query).toString();
+const queryString = (query: Record<string, string>): string =>
+  new URLSearchParams(query).toString();
 
-/** Reads page after page into a map by name; gives the version that they all have in common. */
-export async function readAll<T extends Thing>(
+/**
+ * Reads all pages of a list into a map by name. Returns the map and the resourceVersion that all
+ * pages share.
+ */
+export async function readAll<T extends ApiObject>(
   path: string,
   query: Record<string, string> = {},
-): Promise<{ held: Map<string, T>; version: string }> {
-  const held = new Map<string, T>();
+): Promise<{ objects: Map<string, T>; version: string }> {
+  const objects = new Map<string, T>();
   for (let more: Record<string, string> = {}; ; ) {
     const { metadata, items } = await call<List<T>>(
       'GET',
-      `${path}?${parameters({ ...query, limit: String(page), ...more })}`,
+      `${path}?${queryString({ ...query, limit: String(pageSize), ...more })}`,
     );
-    for (const item of items) held.set(item.metadata.name, item);
-    if (!metadata.continue) return { held, version: metadata.resourceVersion };
+    for (const item of items) objects.set(item.metadata.name, item);
+    if (!metadata.continue) return { objects, version: metadata.resourceVersion };
     more = { continue: metadata.continue };
   }
 }
 
-/** Who hears of the events of a watch: that something changed, and the last of what is gone. */
-interface Told<T> {
-  readonly changed: () => void;
-  readonly gone: (item: T) => void;
+/**
+ * Callbacks for the events of a watch. `onDelete` receives the last version of a deleted object.
+ */
+interface EventHandlers<T> {
+  readonly onChange: () => void;
+  readonly onDelete: (item: T) => void;
 }
 
 /**
- * Puts the events of one watch into the map; the version to go on from, or undefined where all must
- * be read again. Throws where there is no watch.
+ * Applies the events of one watch to the map. Returns the resourceVersion to continue from, or
+ * undefined if the list must be read again. Throws an ApiError if the watch cannot be opened.
  */
-async function follow<T extends Thing>(
+async function applyWatchEvents<T extends ApiObject>(
   address: string,
   from: string,
-  held: Map<string, T>,
-  { changed, gone }: Told<T>,
+  objects: Map<string, T>,
+  { onChange: changed, onDelete: gone }: EventHandlers<T>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const answer = await send(
+  const response = await send(
     'GET',
     `${address}&watch=true&resourceVersion=${from}`,
     undefined,
     signal,
   );
-  if (answer.status === 410) return undefined;
-  if (!answer.ok || !answer.body) throw new ApiError(answer.status);
+  if (response.status === 410) return undefined;
+  if (!response.ok || !response.body) throw new ApiError(response.status);
   let version = from;
-  for await (const line of lines(answer.body)) {
+  for await (const line of readLines(response.body)) {
     const { type, object } = JSON.parse(line) as WatchEvent<T>;
     if (type === 'ERROR') return undefined;
     version = object.metadata.resourceVersion;
     if (type === 'BOOKMARK') continue;
     if (type === 'DELETED') {
-      held.delete(object.metadata.name);
+      objects.delete(object.metadata.name);
       gone(object);
-    } else held.set(object.metadata.name, object);
+    } else objects.set(object.metadata.name, object);
     changed();
   }
   return version;
 }
 
 const paused = async (version: string | undefined): Promise<string | undefined> => {
-  await pause(1_000);
+  await delay(1_000);
   return version;
 };
 
 /**
- * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is
- * not itself a reason to read again. What fails is told, and tried again when the person comes
- * back; stops with the signal.
+ * Lists a collection and keeps it up to date with a watch. Applies each event instead of listing
+ * again, because reading may itself cause an event. Reports an error and tries again when the
+ * person returns to the page. Stops when the signal aborts.
  */
-async function keep<T extends Thing>(
+async function listAndWatch<T extends ApiObject>(
   path: string,
   query: Record<string, string>,
   changed: (now: Collection<T>) => void,
@@ -99,75 +105,75 @@ async function keep<T extends Thing>(
   let items: T[] | undefined;
   while (!signal.aborted) {
     try {
-      const { held, version } = await readAll<T>(path, query);
+      const { objects: held, version } = await readAll<T>(path, query);
       const show = (): void => {
         items = [...held.values()];
         if (!signal.aborted) changed({ items });
       };
       show();
       for (let from: string | undefined = version; from !== undefined && !signal.aborted; ) {
-        from = await follow(
-          `${path}?${parameters(query)}`,
+        from = await applyWatchEvents(
+          `${path}?${queryString(query)}`,
           from,
           held,
-          { changed: show, gone },
+          { onChange: show, onDelete: gone },
           signal,
         ).then(paused, async () => {
-          await returning(signal);
+          await untilReturn(signal);
           return undefined;
         });
       }
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
       if (!signal.aborted) changed({ ...(items && { items }), failure: thrown });
-      await returning(signal);
+      await untilReturn(signal);
     }
   }
 }
 
-/** A collection that a page shows, with what it may do to it. */
-export interface Kept<T> extends Collection<T> {
-  /** Reads it again. */
-  again: () => void;
-  /** Puts in what the API just answered, ahead of the watch. */
-  put: (item: T) => void;
-  /** Replaces what is shown of it by what the API just answered, unless the watch was faster. */
-  renew: (item: T) => void;
-  /** Takes out what was just deleted, ahead of the watch. */
-  drop: (name: string) => void;
+/** A collection that a page shows, and the changes the page may make to it. */
+export interface LiveCollection<T> extends Collection<T> {
+  /** Lists the collection again. */
+  reload: () => void;
+  /** Inserts or replaces an object from a response, before the watch delivers it. */
+  upsert: (item: T) => void;
+  /** Replaces an object with one from a response unless the watch delivered a newer version. */
+  replaceIfNewer: (item: T) => void;
+  /** Removes a deleted object before the watch reports it. */
+  remove: (name: string) => void;
 }
 
 /**
- * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is
- * undefined. While `live` is false what is known stands as it is, and it is read again afterwards.
- * `gone` hears the last of what goes while it is watched.
+ * A collection of the API, kept up to date by a watch. Requests nothing while `path` is undefined.
+ * While `live` is false the items stay as they are; the collection is listed again afterwards.
+ * `gone` receives the last version of each object deleted during the watch.
  */
-export function useCollection<T extends Thing>(
+export function useCollection<T extends ApiObject>(
   path: string | undefined,
   query: Record<string, string> = {},
   live = true,
   gone: (item: T) => void = () => {},
-): Kept<T> {
+): LiveCollection<T> {
   const [now, set] = useState<Collection<T>>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === undefined || !live) return undefined;
     const stop = new AbortController();
-    void keep<T>(path, query, set, gone, stop.signal);
+    void listAndWatch<T>(path, query, set, gone, stop.signal);
     return () => stop.abort();
-  }, [path, parameters(query), turn, live]);
+  }, [path, queryString(query), turn, live]);
   const change = (work: (items: readonly T[]) => readonly T[]): void =>
     set((known) => ({ ...known, ...(known.items && { items: work(known.items) }) }));
   return {
     ...now,
-    again: () => setTurn((count) => count + 1),
-    put: (item) =>
+    reload: () => setTurn((count) => count + 1),
+    upsert: (item) =>
       change((items) =>
         items.some(({ metadata }) => metadata.name === item.metadata.name)
           ? items.map((one) => (one.metadata.name === item.metadata.name ? item : one))
           : [...items, item],
       ),
-    renew: (item) =>
+    replaceIfNewer: (item) =>
       change((items) =>
         items.map((one) =>
           one.metadata.name === item.metadata.name &&
@@ -176,6 +182,6 @@ export function useCollection<T extends Thing>(
             : one,
         ),
       ),
-    drop: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
+    remove: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
   };
 }

@@ -1,23 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import type { ApiError } from './api.js';
-import { inTime, t, format } from './message.js';
+import { relativeTime, t, format } from './message.js';
 import { View } from './view.js';
 
-const waiting = (failure: ApiError): string =>
-  inTime((failure.details.retryAfterSeconds ?? 1) * 1000);
+const retryTime = (failure: ApiError): string =>
+  relativeTime((failure.details.retryAfterSeconds ?? 1) * 1000);
 
 /**
- * What to say when an action failed for a reason that lies in no field; pages choose their text by
- * code, never by message.
+ * Returns the text for an action that failed for a reason in no field. Pages choose texts by code,
+ * never by message.
  */
-export function excuse(failure: ApiError): string {
+export function errorText(failure: ApiError): string {
   if (failure.code === 0) return t('offline');
-  if (failure.code === 429) return t('waiting', { when: waiting(failure) });
-  return failure.code === 503 ? t('down', { when: waiting(failure) }) : t('failed');
+  if (failure.code === 429) return t('waiting', { when: retryTime(failure) });
+  return failure.code === 503 ? t('down', { when: retryTime(failure) }) : t('failed');
 }
 
-/** What an operator finds the request by, small. */
+/** The audit ID of a failed request, in small print. */
 export const Reference = ({ failure }: { failure: ApiError | undefined }) =>
   failure?.auditID ? (
     <p class="fine">{format('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
@@ -31,8 +31,8 @@ interface Props {
   children?: ComponentChildren;
 }
 
-/** An error page: one sentence of what happened, one of what to do, and the reference. */
-export function Trouble({ title, what, values = {}, failure, children }: Props) {
+/** An error page: one sentence about what happened, one about what to do, and the reference. */
+export function ErrorView({ title, what, values = {}, failure, children }: Props) {
   return (
     <View title={title} values={values} phase="error" error>
       <p class="lead">{format(what, values)}</p>
@@ -42,8 +42,8 @@ export function Trouble({ title, what, values = {}, failure, children }: Props) 
   );
 }
 
-/** The error page for a first call that failed and says nothing about what was asked for. */
-export function OutOfOrder({
+/** The error page for a first call that failed for a reason unrelated to the requested object. */
+export function LoadErrorView({
   failure,
   children,
 }: {
@@ -60,13 +60,13 @@ export function OutOfOrder({
       } as const
     )[failure.code] ?? (['fault.title', 'fault.what'] as const);
   return (
-    <Trouble
+    <ErrorView
       title={title}
       what={what}
-      values={{ host: location.host, when: waiting(failure) }}
+      values={{ host: location.host, when: retryTime(failure) }}
       failure={failure}
     >
       {children}
-    </Trouble>
+    </ErrorView>
   );
 }

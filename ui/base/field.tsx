@@ -1,7 +1,7 @@
 import type { ComponentChild, PartialInputHTMLAttributes } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-type Native =
+type NativeAttribute =
   | 'name'
   | 'value'
   | 'autoComplete'
@@ -11,24 +11,36 @@ type Native =
   | 'dir'
   | 'class';
 
-interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, Native> {
+interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, NativeAttribute> {
   id: string;
   type?: 'text' | 'email';
   label: string;
   hint?: ComponentChild;
   error?: string | undefined;
-  /** An error leaves the focus where it is: something else is to be done. */
-  still?: boolean;
+  /** An error does not move the focus here. */
+  keepFocus?: boolean;
   onText: (text: string) => void;
 }
 
-/** A labelled text field; an error stands next to it, is tied to it and brings the focus here. */
-export function Field({ id, label, hint, error, still, onText, type = 'text', ...rest }: Props) {
-  const own = useRef<HTMLInputElement>(null);
+/**
+ * A labelled text field. An error is shown next to it, linked to it for screen readers, and moves
+ * the focus here.
+ */
+export function Field({
+  id,
+  label,
+  hint,
+  error,
+  keepFocus,
+  onText,
+  type = 'text',
+  ...rest
+}: Props) {
+  const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (!error || still) return;
-    own.current?.focus();
-    own.current?.select();
+    if (!error || keepFocus) return;
+    input.current?.focus();
+    input.current?.select();
   }, [error]);
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (
@@ -37,7 +49,7 @@ export function Field({ id, label, hint, error, still, onText, type = 'text', ..
       <input
         {...rest}
         type={type as 'text'}
-        ref={own}
+        ref={input}
         id={id}
         aria-invalid={error ? true : undefined}
         aria-describedby={described || undefined}

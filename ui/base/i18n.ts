@@ -5,53 +5,54 @@ const english: Partial<Record<MessageID, string>> = { ...base };
 let catalog: Partial<Catalog> = english;
 let current = 'en';
 
-/** Languages beside English, and how each is fetched. */
+/** Languages other than English, and how to load each catalog. */
 export const languages = new Map<string, () => Promise<Catalog>>();
 
-/** The language in use, as BCP 47. */
-export const tag = (): string => current;
+/** The current language as a BCP 47 tag. */
+export const locale = (): string => current;
 
-/** The text of a message in the language in use, else in English. */
-export const text = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
+/** Returns a message in the current language, or else in English. */
+export const messageText = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
 
-/** Adds the English messages of one page, which are bundled with it. */
+/** Adds the English messages that are bundled with one page. */
 export function addMessages(part: Partial<Record<MessageID, string>>): void {
   Object.assign(english, part);
 }
 
-/** The catalog in use. */
-export const inUse = (): string => available(current) ?? 'en';
+/** Returns the language of the current catalog. */
+export const catalogLanguage = (): string => supportedLanguage(current) ?? 'en';
 
-const stored = 'vestibule.language';
+const storageKey = 'vestibule.language';
 
-/** Remembers the person's choice of a language in this browser, where it may. */
-export function prefer(wanted: string): void {
+/** Stores the chosen language in this browser if storage is available. */
+export function storePreference(wanted: string): void {
   try {
-    localStorage.setItem(stored, wanted);
+    localStorage.setItem(storageKey, wanted);
   } catch {
-    /* storage is off: the choice holds for this page */
+    /* storage is off: the choice holds for this page only */
   }
 }
 
-function preferred(): string[] {
+function storedPreference(): string[] {
   try {
-    return [localStorage.getItem(stored) ?? ''].filter(Boolean);
+    return [localStorage.getItem(storageKey) ?? ''].filter(Boolean);
   } catch {
     return [];
   }
 }
 
-const available = (wanted: string): string | undefined =>
+const supportedLanguage = (wanted: string): string | undefined =>
   [wanted, wanted.split('-')[0] ?? ''].find((one) => one === 'en' || languages.has(one));
 
 /**
- * Switches to the first language wanted that there is: those given, the person's choice, the
- * browser's, English, in which the page already is.
+ * Switches to the first supported language of: `wanted`, the stored choice, the browser's
+ * languages, English.
  */
 export async function loadLocale(wanted: readonly string[] = []): Promise<void> {
-  if (languages.size === 0) return; // to look for a choice would make the first view wait for the disk
-  current = [...wanted, ...preferred(), ...navigator.languages].find(available) ?? 'en';
-  catalog = (await languages.get(inUse())?.()) ?? english;
+  if (languages.size === 0) return; // reading the choice would delay the first view
+  current =
+    [...wanted, ...storedPreference(), ...navigator.languages].find(supportedLanguage) ?? 'en';
+  catalog = (await languages.get(catalogLanguage())?.()) ?? english;
   document.documentElement.lang = current;
-  document.documentElement.dir = text('dir');
+  document.documentElement.dir = messageText('dir');
 }

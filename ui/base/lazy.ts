@@ -1,33 +1,36 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A piece of this page that is fetched when it is likely to be needed. */
+/** A chunk of this page that is loaded when it is likely to be needed. */
 export class Lazy<T> {
   readonly #fetch: () => Promise<T>;
-  #coming: Promise<T> | undefined;
-  here: T | undefined;
+  #pending: Promise<T> | undefined;
+  loaded: T | undefined;
 
   constructor(fetch: () => Promise<T>) {
     this.#fetch = fetch;
   }
 
-  /** Fetches it once; rejects where that fails, and tries again when asked again. */
-  get(): Promise<T> {
-    return (this.#coming ??= this.#fetch().then(
-      (part) => (this.here = part),
+  /** Loads the chunk once. Rejects if that fails; the next call tries again. */
+  load(): Promise<T> {
+    return (this.#pending ??= this.#fetch().then(
+      (part) => (this.loaded = part),
       (thrown: unknown) => {
-        this.#coming = undefined;
+        this.#pending = undefined;
         throw thrown;
       },
     ));
   }
 }
 
-/** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
-export function usePart<T>(part: Lazy<T> | undefined): { here: T | undefined; missing: boolean } {
+/** Returns a chunk after it is loaded; `isMissing` is true if it could not be loaded. */
+export function useLazy<T>(part: Lazy<T> | undefined): {
+  loaded: T | undefined;
+  isMissing: boolean;
+} {
   const [missing, setMissing] = useState(false);
-  const [, render] = useState(part?.here);
+  const [, render] = useState(part?.loaded);
   useEffect(() => {
-    part?.get().then(render, () => setMissing(true));
+    part?.load().then(render, () => setMissing(true));
   }, [part]);
-  return { here: part?.here, missing };
+  return { loaded: part?.loaded, isMissing: missing };
 }

@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { t } from './message.js';
 
 /**
- * A way out of our pages; anything but http and https is not one. `tab` opens it beside this page.
+ * A link that leaves our pages. An address with a scheme other than http and https is shown as
+ * text. `newTab` opens it in a new tab.
  */
 export function Link({
   to,
-  tab,
-  look,
+  tab: newTab,
+  look: className,
   children,
 }: {
   to: string;
@@ -19,17 +20,17 @@ export function Link({
   if (!address || !/^https?:$/.test(address.protocol)) return <span>{children}</span>;
   return (
     <a
-      class={look}
+      class={className}
       href={address.href}
       rel="noopener noreferrer"
-      target={tab ? '_blank' : undefined}
+      target={newTab ? '_blank' : undefined}
     >
       {children}
-      {tab && <span class="quiet"> ({t('newtab')})</span>}
+      {newTab && <span class="quiet"> ({t('newtab')})</span>}
     </a>
   );
 }
 
-/** The host of an address as people know it, or nothing where it is none. */
+/** Returns the host of an address, or an empty string if it is not a URL. */
 export const hostOf = (address: string | undefined): string =>
   address && URL.canParse(address) ? new URL(address).host : '';

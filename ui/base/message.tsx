@@ -1,14 +1,14 @@
 import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import { tag, text } from './i18n.js';
+import { locale, messageText } from './i18n.js';
 
-/** What a message is given: text and numbers, or for the page an element of its own. */
+/** The arguments of a message: text, numbers or, on a page, elements. */
 type Values = Readonly<Record<string, ComponentChild>>;
 
 const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
-/** At most so many characters of a text that someone else wrote. */
-export function cap(words: string, max = 120): string {
+/** Shortens text written by someone else to at most `max` characters. */
+export function truncate(words: string, max = 120): string {
   const letters = [...words];
   return letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : words;
 }
@@ -16,54 +16,56 @@ export function cap(words: string, max = 120): string {
 function plural(forms: string, count: number): string {
   const form = (name: string): string | undefined =>
     new RegExp(` ${name} \\{([^{}]*)\\}`).exec(forms)?.[1];
-  const chosen = form(new Intl.PluralRules(tag()).select(count)) ?? form('other') ?? '';
-  return chosen.replace('#', new Intl.NumberFormat(tag()).format(count));
+  const chosen = form(new Intl.PluralRules(locale()).select(count)) ?? form('other') ?? '';
+  return chosen.replace('#', new Intl.NumberFormat(locale()).format(count));
 }
 
-function pieces(
+function formatParts(
   id: MessageID,
   values: Values,
-  put: (value: ComponentChild) => ComponentChild,
+  render: (value: ComponentChild) => ComponentChild,
 ): ComponentChild[] {
-  const words = text(id);
+  const words = messageText(id);
   const all: ComponentChild[] = [];
   let last = 0;
   for (const { 0: whole, 1: name = '', 2: forms, index } of words.matchAll(pattern)) {
     all.push(
       words.slice(last, index),
-      forms ? plural(forms, Number(values[name])) : put(values[name]),
+      forms ? plural(forms, Number(values[name])) : render(values[name]),
     );
     last = index + whole.length;
   }
   return [...all, words.slice(last)];
 }
 
-/** A message as plain text, for titles, announcements and attributes. */
+/** Returns a message as plain text, for titles, announcements and attributes. */
 export const t = (id: MessageID, values: Values = {}): string =>
-  pieces(id, values, (value) => cap(String(value))).join('');
+  formatParts(id, values, (value) => truncate(String(value))).join('');
 
 /**
- * A message for the page: each value stands in an element of its own, so that it cannot change the
- * sentence around it.
+ * Returns a message for the page. Each value is in its own element, so that its text direction
+ * cannot change the sentence around it.
  */
 export const format = (id: MessageID, values: Values = {}): ComponentChild =>
-  pieces(id, values, (value) => (typeof value === 'string' ? <bdi>{cap(value)}</bdi> : value));
+  formatParts(id, values, (value) =>
+    typeof value === 'string' ? <bdi>{truncate(value)}</bdi> : value,
+  );
 
-/** An address or a code, which stays left-to-right in every language. */
-export const Latin = ({ of, strong }: { of: string; strong?: boolean }) => (
+/** An address or a code, left-to-right in every language. */
+export const Ltr = ({ of: text, strong }: { of: string; strong?: boolean }) => (
   <bdi dir="ltr" class={strong ? 'strong' : undefined}>
-    {cap(of, 320)}
+    {truncate(text, 320)}
   </bdi>
 );
 
-/** A time of day. */
+/** Returns a time of day. */
 export const clockTime = (timestamp: string): string =>
-  new Intl.DateTimeFormat(tag(), { timeStyle: 'short' }).format(new Date(timestamp));
+  new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(new Date(timestamp));
 
-/** How long from now, such as "in 2 minutes"; rounded up, at least a second. */
-export function inTime(milliseconds: number): string {
+/** Returns a duration from now, such as "in 2 minutes", rounded up and at least a second. */
+export function relativeTime(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
-  const format = new Intl.RelativeTimeFormat(tag());
+  const format = new Intl.RelativeTimeFormat(locale());
   if (seconds < 100) return format.format(seconds, 'second');
   return seconds < 5400
     ? format.format(Math.ceil(seconds / 60), 'minute')

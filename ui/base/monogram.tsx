@@ -1,8 +1,8 @@
 const tints = 6;
 
 /**
- * The logo of a Client where it is served from our own origin, else its first letter on a tint
- * chosen by its name.
+ * The logo of a Client if it is served from our own origin, or else the first letter of its name on
+ * a tint chosen by the name.
  */
 export function Monogram({ name, logo }: { name: string; logo?: string | undefined }) {
   if (logo && URL.parse?.(logo)?.origin === location.origin)

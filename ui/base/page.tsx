@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import { inUse, languages, prefer, loadLocale } from './i18n.js';
-import { Latin, t } from './message.js';
+import { catalogLanguage, languages, storePreference, loadLocale } from './i18n.js';
+import { Ltr, t } from './message.js';
 
-function LanguageMenu({ changed }: { changed: () => void }) {
+function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
   const choose = async (wanted: string): Promise<void> => {
-    prefer(wanted);
+    storePreference(wanted);
     await loadLocale([wanted]);
-    changed();
+    onLanguageChange();
   };
   return (
     <select
       aria-label={t('language.menu')}
-      value={inUse()}
+      value={catalogLanguage()}
       onChange={(event) => void choose(event.currentTarget.value)}
     >
       {['en', ...languages.keys()].map((one) => (
@@ -23,18 +23,19 @@ function LanguageMenu({ changed }: { changed: () => void }) {
 
 interface Props {
   alert?: ComponentChildren;
-  /** The alert repeats what stands next to a field: heard, not seen. */
-  quiet?: boolean | undefined;
+  /** The alert repeats a text that is next to a field: only screen readers get it. */
+  isAlertHidden?: boolean | undefined;
   footer?: ComponentChildren;
-  /** Called when another language was chosen. */
-  changed: () => void;
+  /** Called after the language was changed. */
+  onLanguageChange: () => void;
   wide?: boolean;
   children: ComponentChildren;
 }
 
 /**
- * The frame of every page: our own host above, one card, the two live regions, and a footer. A page
- * also has its HTML, ui/NAME.html, and stands in ui/build.mjs and apiserver/static-pages.ts.
+ * The frame of every page: our host on top, one card, the two live regions and a footer. A page
+ * also needs its HTML file, ui/NAME.html, and an entry in ui/build.mjs and
+ * apiserver/static-pages.ts.
  *
  * @example
  * ```tsx
@@ -52,12 +53,19 @@ interface Props {
  * render(<Greeting />, place());
  * ```
  */
-export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
+export function Page({
+  alert,
+  isAlertHidden: quiet,
+  footer,
+  onLanguageChange: changed,
+  wide,
+  children,
+}: Props) {
   return (
     <>
       <header class="top">
         <span class="mark" />
-        <Latin of={location.host} />
+        <Ltr of={location.host} />
       </header>
       <main>
         <div class={`card ${wide ? 'wide' : ''}`}>
@@ -77,10 +85,10 @@ export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
 }
 
 /**
- * Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's
- * memory is loaded again.
+ * Returns the element to render a page into, without the shell's skeleton. A page restored from the
+ * back/forward cache is reloaded.
  */
-export const place = (): HTMLElement => {
+export const mountPoint = (): HTMLElement => {
   addEventListener('pageshow', (event) => {
     if (event.persisted) location.reload();
   });

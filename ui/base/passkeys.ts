@@ -1,6 +1,6 @@
-/** Browsers take passkeys only where the address has a name in it. */
-export const isNumbered = (host: string = location.hostname): boolean => /^[\d.]+$|^\[/.test(host);
+/** Returns whether the host is an IP address. Browsers accept passkeys only for host names. */
+export const isIPAddress = (host: string = location.hostname): boolean => /^[\d.]+$|^\[/.test(host);
 
-/** Whether this browser has passkeys at all, here. */
+/** Returns whether this browser supports passkeys at this address. */
 export const canUsePasskeys = (): boolean =>
-  typeof PublicKeyCredential === 'function' && !isNumbered();
+  typeof PublicKeyCredential === 'function' && !isIPAddress();

@@ -6,38 +6,39 @@ import { t, format } from './message.js';
 interface Props {
   title: MessageID;
   values?: Record<string, string>;
-  /** What `main` carries as data-phase once the view is ready for input. */
+  /** The data-phase of `main` once the view is ready for input. */
   phase: string;
-  /** Milliseconds after which it is ready. */
-  after?: number;
-  /** The view is an error, or there is one in it. */
+  /** Milliseconds until it is ready. */
+  delayMs?: number;
+  /** The view is an error page or contains an error. */
   error?: boolean;
-  /** A word for the eye above the heading. */
-  above?: ComponentChildren;
+  /** Shown above the heading. */
+  header?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** Someone who types right away means the first field. */
-function typeAhead(event: KeyboardEvent): void {
-  const types =
+/** Typing on the heading moves the focus to the first field. */
+function focusFirstField(event: KeyboardEvent): void {
+  const isTyping =
     event.key.length === 1 &&
     event.key !== ' ' &&
     !event.ctrlKey &&
     !event.metaKey &&
     !event.altKey;
-  if (types) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
+  if (isTyping) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
 }
 
 /**
- * One view of a page: its heading gets the focus when the view appears, and the document its title.
+ * One view of a page. Its heading gets the focus when the view appears, and the document gets its
+ * title.
  */
 export function View({
   title,
   values = {},
   phase,
-  after = 0,
+  delayMs: readyAfterMs = 0,
   error = false,
-  above,
+  header,
   children,
 }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -46,7 +47,7 @@ export function View({
     document.title = error ? t('error', { title: words }) : words;
   }, [words, error]);
   useEffect(() => {
-    // once it is drawn: to focus earlier would make the script wait for the layout
+    // after drawing: focusing earlier would make the script wait for the layout
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
@@ -54,14 +55,14 @@ export function View({
     const ready = (): void => {
       document.querySelector('main')!.dataset.phase = phase;
     };
-    if (!after) return ready();
-    const timer = setTimeout(ready, after);
+    if (!readyAfterMs) return ready();
+    const timer = setTimeout(ready, readyAfterMs);
     return () => clearTimeout(timer);
   }, [phase]);
   return (
     <>
-      {above}
-      <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>
+      {header}
+      <h1 tabIndex={-1} ref={heading} onKeyDown={focusFirstField}>
         {format(title, values)}
       </h1>
       {children}

@@ -1,10 +1,13 @@
 import type { ObjectMeta, WatchEvent } from '../api.js';
 import { send } from './api.js';
 
-type Ending = 'news' | 'ended' | 'failed';
+type WatchResult = 'news' | 'ended' | 'failed';
 
-/** Complete lines of a stream of text as they come; blank ones are heartbeats and are left out. */
-export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/**
+ * Yields the complete lines of a text stream as they arrive, without blank ones, which are
+ * heartbeats.
+ */
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader();
@@ -16,53 +19,53 @@ export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<s
   }
 }
 
-const isNews = (
+const isChange = (
   { type, object }: WatchEvent<{ metadata: Partial<ObjectMeta> }>,
   version: string,
 ): boolean =>
   type !== 'BOOKMARK' && !(type === 'ADDED' && object.metadata.resourceVersion === version);
 
-/** Reads one watch until its first event that says something new, its end or its failure. */
-async function listen(path: string, version: string, signal: AbortSignal): Promise<Ending> {
+/** Reads one watch until its first event with a change, its end or its failure. */
+async function watchOnce(path: string, version: string, signal: AbortSignal): Promise<WatchResult> {
   try {
-    const answer = await send(
+    const response = await send(
       'GET',
       `${path}?watch=true&resourceVersion=${version}`,
       undefined,
       signal,
     );
-    if (!answer.ok || !answer.body) return 'failed';
-    for await (const line of lines(answer.body))
-      if (isNews(JSON.parse(line), version)) return 'news';
+    if (!response.ok || !response.body) return 'failed';
+    for await (const line of readLines(response.body))
+      if (isChange(JSON.parse(line), version)) return 'news';
     return 'ended';
   } catch {
     return 'failed';
   }
 }
 
-/** Settles after so long. */
-export const pause = (milliseconds: number): Promise<void> =>
+/** Resolves after that many milliseconds. */
+export const delay = (milliseconds: number): Promise<void> =>
   new Promise((done) => {
     setTimeout(done, milliseconds);
   });
 
-/** Settles when the person comes back to the page, the network does, or the signal says stop. */
-export const returning = (signal: AbortSignal): Promise<void> =>
+/** Resolves when the person returns to the page, the network returns, or the signal aborts. */
+export const untilReturn = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const heard = new AbortController();
+    const listeners = new AbortController();
     const done = (): void => {
-      heard.abort();
+      listeners.abort();
       resolve();
     };
-    for (const event of ['focus', 'online']) addEventListener(event, done, heard);
-    document.addEventListener('visibilitychange', done, heard);
-    signal.addEventListener('abort', done, heard);
+    for (const event of ['focus', 'online']) addEventListener(event, done, listeners);
+    document.addEventListener('visibilitychange', done, listeners);
+    signal.addEventListener('abort', done, listeners);
   });
 
 /**
- * Watches a path until stopped. An event or an ended stream leads to one `refresh` and a new watch,
- * a failing one to a refresh when the person comes back. `refresh` gives the version to go on from,
- * or undefined when it failed.
+ * Watches a path until stopped. After an event or the end of a stream, calls `refresh` once and
+ * opens a new watch. After a failure, waits for the person to return first. `refresh` returns the
+ * resourceVersion to continue from, or undefined if it failed.
  */
 export function watch(
   path: string,
@@ -75,10 +78,11 @@ export function watch(
     while (!stop.signal.aborted) {
       const one = new AbortController();
       stop.signal.addEventListener('abort', () => one.abort(), one);
-      const ending: Ending = from === undefined ? 'failed' : await listen(path, from, one.signal);
+      const ending: WatchResult =
+        from === undefined ? 'failed' : await watchOnce(path, from, one.signal);
       one.abort();
-      if (ending === 'ended') await pause(1_000);
-      if (ending === 'failed') await returning(stop.signal);
+      if (ending === 'ended') await delay(1_000);
+      if (ending === 'failed') await untilReturn(stop.signal);
       if (!stop.signal.aborted) from = await refresh();
     }
   };

@@ -13,14 +13,13 @@ import type { MessageID } from '../messages/catalog.js';
 export type { CreationOptions, RequestOptions };
 
 /*
- * Nothing of ours is imported here but types: a part that a page fetches later, and that shares
- * code with its first view, would have that code split off, and the first view wait for one file
- * more.
+ * Imports only types of ours. A chunk that shares code with the first view would have that code
+ * split off, and the first view would load one more file.
  */
 
-/** The browser or the authenticator cannot do what is needed; not a change of mind. */
-export class Unusable extends Error {
-  /** What to tell the person. */
+/** An error of the browser or the authenticator, other than a cancellation. */
+export class PasskeyError extends Error {
+  /** The message to show. */
   readonly id: MessageID;
   constructor(id: MessageID) {
     super(id);
@@ -28,7 +27,7 @@ export class Unusable extends Error {
   }
 }
 
-const meaning: Readonly<Record<string, MessageID>> = {
+const messageByCode: Readonly<Record<string, MessageID>> = {
   ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED: 'passkey.known',
   ERROR_AUTHENTICATOR_MISSING_USER_VERIFICATION_SUPPORT: 'passkey.unfit',
   ERROR_AUTHENTICATOR_MISSING_DISCOVERABLE_CREDENTIAL_SUPPORT: 'passkey.unfit',
@@ -38,13 +37,13 @@ const meaning: Readonly<Record<string, MessageID>> = {
 };
 
 /**
- * Undefined for who changed their mind or was aborted: browsers say the same of both, and nothing
- * is to be said of either.
+ * Returns undefined if the person cancelled or the request was aborted, which browsers report
+ * alike. Throws a PasskeyError for every other error.
  */
-function fate(thrown: unknown): undefined {
+function ignoreCancellation(thrown: unknown): undefined {
   const { name } = thrown as Error;
   const code = thrown instanceof WebAuthnError ? thrown.code : '';
-  if (meaning[code]) throw new Unusable(meaning[code]);
+  if (messageByCode[code]) throw new PasskeyError(messageByCode[code]);
   if (
     name === 'NotAllowedError' ||
     name === 'AbortError' ||
@@ -52,21 +51,20 @@ function fate(thrown: unknown): undefined {
     code === 'ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY'
   )
     return undefined;
-  throw new Unusable('passkey.failed');
+  throw new PasskeyError('passkey.failed');
 }
 
-/**
- * Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable.
- */
-export const create = (
+/** Creates a passkey. Returns undefined if the person cancelled. Throws a PasskeyError. */
+export const createPasskey = (
   optionsJSON: CreationOptions,
-): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
+): Promise<RegistrationResponseJSON | undefined> =>
+  startRegistration({ optionsJSON }).catch(ignoreCancellation);
 
 /**
- * Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it
- * fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable.
+ * Requests a passkey in the browser's own dialog or, with `autofill`, among its suggestions.
+ * Returns undefined if none was chosen. Ends any other such request. Throws a PasskeyError.
  */
-export const ask = (
+export const requestPasskey = (
   optionsJSON: RequestOptions,
   autofill = false,
 ): Promise<AuthenticationResponseJSON | undefined> =>
@@ -74,7 +72,7 @@ export const ask = (
     optionsJSON,
     useBrowserAutofill: autofill,
     verifyBrowserAutofillInput: false,
-  }).catch(fate);
+  }).catch(ignoreCancellation);
 
-/** Ends the request that is under way. */
-export const stop = (): void => WebAuthnAbortService.cancelCeremony();
+/** Ends the pending request. */
+export const cancelRequest = (): void => WebAuthnAbortService.cancelCeremony();

@@ -1,32 +1,32 @@
 import type { ComponentChild } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
+import { truncate, Ltr, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
 import type { Names } from './names.js';
-import { idAsWords, wordFor } from './words.js';
+import { ruleTitle, wordFor } from './words.js';
 
-/** A name people know it by, else the API's. */
-const called = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => (
-  <bdi>{cap(names.get(name) ?? name)}</bdi>
+/** Returns the display name of an object, or else its name in the API. */
+const displayName = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => (
+  <bdi>{truncate(names.get(name) ?? name)}</bdi>
 );
 
-function What({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
+function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
   const { action, resource, scope, client } = spec;
   const about = client ?? resource?.name ?? spec.input.facts.client ?? spec.input.name;
   if (action === 'share')
     return (
       <>
         {format('decisions.share', {
-          scope: called(names.scopes, scope),
-          client: called(names.clients, client),
+          scope: displayName(names.scopes, scope),
+          client: displayName(names.clients, client),
         })}
       </>
     );
   if (action === 'signIn')
-    return <>{format('decisions.signin', { client: called(names.clients, about) })}</>;
+    return <>{format('decisions.signin', { client: displayName(names.clients, about) })}</>;
   if (action === 'signUp')
-    return <>{format('decisions.signup', { client: called(names.clients, about) })}</>;
+    return <>{format('decisions.signup', { client: displayName(names.clients, about) })}</>;
   if (!resource || action.includes('/')) return <>{wordFor('act', action)}</>;
   return (
     <>
@@ -38,42 +38,42 @@ function What({ decision: { spec }, names }: { decision: PolicyDecision; names: 
   );
 }
 
-function When({ status: { count, firstTimestamp, lastTimestamp } }: PolicyDecision) {
-  const last = <Moment of={lastTimestamp} />;
+function DecisionTimes({ status: { count, firstTimestamp, lastTimestamp } }: PolicyDecision) {
+  const last = <Timestamp of={lastTimestamp} />;
   return (
     <>
       {count === 1
         ? format('decisions.once', { when: last })
-        : format('decisions.times', { count, first: <Moment of={firstTimestamp} />, last })}
+        : format('decisions.times', { count, first: <Timestamp of={firstTimestamp} />, last })}
     </>
   );
 }
 
-/** Why, where no rule of the policy says so. */
-const without: Readonly<Record<string, MessageID>> = {
+/** The reason if no rule decided. */
+const reasonMessages: Readonly<Record<string, MessageID>> = {
   default: 'decisions.default',
   error: 'decisions.error',
 };
 
-/** The rule that decided, with its words for people and the way to its place in the policy. */
+/** The rule that decided, its message, and links to it in the policy. */
 function Reason({ rule, message, policy }: { rule: string; message: string; policy: string }) {
   const place = (
     <a href={`/policy#${policy}`}>
-      <Latin of={policy} />
+      <Ltr of={policy} />
     </a>
   );
-  if (Object.hasOwn(without, rule))
-    return <p class="hint">{format(without[rule]!, { policy: place })}</p>;
+  if (Object.hasOwn(reasonMessages, rule))
+    return <p class="hint">{format(reasonMessages[rule]!, { policy: place })}</p>;
   const link = (
     <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}>
-      <bdi>{idAsWords(rule)}</bdi>
+      <bdi>{ruleTitle(rule)}</bdi>
     </a>
   );
   return (
     <>
       {message && (
         <blockquote class="said">
-          <bdi>{cap(message, 500)}</bdi>
+          <bdi>{truncate(message, 500)}</bdi>
         </blockquote>
       )}
       <p class="hint">{format('decisions.rule', { rule: link, policy: place })}</p>
@@ -81,10 +81,7 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
   );
 }
 
-/**
- * One decision: what was asked, whether it was permitted, when, and which rule of which policy said
- * so.
- */
+/** One decision: the request, its result, its time, and the rule and policy that decided. */
 export function DecisionRow({ decision, names }: { decision: PolicyDecision; names: Names }) {
   const {
     spec: { policy },
@@ -94,14 +91,14 @@ export function DecisionRow({ decision, names }: { decision: PolicyDecision; nam
     <li class="decision">
       <p class="asked">
         <span class="strong">
-          <What decision={decision} names={names} />
+          <DecisionTitle decision={decision} names={names} />
         </span>{' '}
         <span class={`word ${allowed ? 'allowed' : 'refused'}`}>
           {t(allowed ? 'decisions.allowed' : 'decisions.refused')}
         </span>
       </p>
       <p class="hint">
-        <When {...decision} />
+        <DecisionTimes {...decision} />
       </p>
       {reasons.map((reason) => (
         <Reason key={reason.rule} {...reason} policy={policy} />
@@ -111,7 +108,7 @@ export function DecisionRow({ decision, names }: { decision: PolicyDecision; nam
           {format('decisions.policy', {
             policy: (
               <a href={`/policy#${policy}`}>
-                <Latin of={policy} />
+                <Ltr of={policy} />
               </a>
             ),
           })}

@@ -3,12 +3,12 @@ import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
-import { excuse } from '../base/error-page.js';
+import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames } from './names.js';
 
-/** So many are shown, and so many more each time. */
-const step = 20;
+/** Decisions shown at first, and added by each "Show more". */
+const pageSize = 20;
 
 const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
   [...all].sort(
@@ -17,11 +17,11 @@ const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
       Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
   );
 
-/** Shows more, and leads the keyboard to the first of those that came. */
+/** Shows more decisions and moves the focus to the first new one. */
 function useMore(): { max: number; more: () => void } {
-  const [max, set] = useState(step);
+  const [max, set] = useState(pageSize);
   const more = (): void => {
-    set(max + step);
+    set(max + pageSize);
     requestAnimationFrame(() =>
       document.querySelectorAll<HTMLElement>('.decision')[max]?.querySelector('a')?.focus(),
     );
@@ -30,18 +30,22 @@ function useMore(): { max: number; more: () => void } {
 }
 
 interface Props {
-  /** Whose they are: the account that is signed in. */
+  /** The signed-in account. */
   account: string;
-  /** Only those that this rule made. */
+  /** Only decisions of this rule. */
   rule?: string | undefined;
 }
 
 /**
- * What policy decided about one person, newest first and live; stands under a heading of the page
- * that shows it. The API lists by name, so all of them are read before the newest is known.
+ * The decisions about one person, newest first and live, below a heading of the page. The API lists
+ * by name, so all of them are read to find the newest.
  */
 export function Decisions({ account, rule }: Props) {
-  const { items, failure, again } = useCollection<PolicyDecision>('policydecisions', {
+  const {
+    items,
+    failure,
+    reload: again,
+  } = useCollection<PolicyDecision>('policydecisions', {
     fieldSelector: `spec.account=${account}`,
   });
   const names = useNames(account);
@@ -49,8 +53,8 @@ export function Decisions({ account, rule }: Props) {
   if (!items && failure)
     return (
       <>
-        <p class="notice bad">{excuse(failure)}</p>
-        <Button press={again}>{t('retry')}</Button>
+        <p class="notice bad">{errorText(failure)}</p>
+        <Button onPress={again}>{t('retry')}</Button>
       </>
     );
   if (!items)
@@ -69,7 +73,7 @@ export function Decisions({ account, rule }: Props) {
   const rest = wanted.length > max;
   return (
     <>
-      {failure && <p class="notice bad">{excuse(failure)}</p>}
+      {failure && <p class="notice bad">{errorText(failure)}</p>}
       <p class="hint">
         {rest
           ? t('decisions.shown.some', { shown: max, count: wanted.length })
@@ -80,7 +84,7 @@ export function Decisions({ account, rule }: Props) {
           <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
         ))}
       </ul>
-      {rest && <Button press={more}>{t('decisions.more')}</Button>}
+      {rest && <Button onPress={more}>{t('decisions.more')}</Button>}
     </>
   );
 }

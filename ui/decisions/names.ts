@@ -2,15 +2,15 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, GrantList } from '../api.js';
 import { call } from '../base/api.js';
 
-/** What people call apps and scopes, by their names in the API. */
+/** Display names of apps and scopes, by their names in the API. */
 export interface Names {
   readonly clients: ReadonlyMap<string, string>;
   readonly scopes: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads what this person has shared with whom, and who supplies what; without an answer names stay
- * as they are.
+ * Reads the display names from grants and claims providers. A failed read leaves the names of the
+ * API.
  */
 export function useNames(account: string): Names {
   const [names, set] = useState<Names>({ clients: new Map(), scopes: new Map() });
@@ -23,11 +23,13 @@ export function useNames(account: string): Names {
       ({ items }) => items,
       () => [],
     );
-    void Promise.all([grants, providers]).then(([held, supply]) =>
+    void Promise.all([grants, providers]).then(([grantList, providerList]) =>
       set({
-        clients: new Map(held.map(({ status: { client } }) => [client.name, client.displayName])),
+        clients: new Map(
+          grantList.map(({ status: { client } }) => [client.name, client.displayName]),
+        ),
         scopes: new Map(
-          supply.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
+          providerList.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
         ),
       }),
     );

@@ -1,5 +1,5 @@
 import type { Account } from '../api.js';
-import { text } from '../base/i18n.js';
+import { messageText } from '../base/i18n.js';
 import type { MessageID } from '../messages/catalog.js';
 import {
   ada,
@@ -12,7 +12,7 @@ import {
   reviews,
   session,
   sessions,
-  untold,
+  unnotifiedSession,
 } from './account.js';
 import { FakeRefusal } from './answer.js';
 import type { Script } from './fake-api.js';
@@ -48,7 +48,7 @@ const lists = (): Script => ({
   ]),
   'GET claimsproviders': providers,
 });
-/** The account page with these answers. */
+/** The account page with these responses. */
 export const page = (
   script: Script = {},
   act?: Scene['act'],
@@ -58,7 +58,7 @@ export const page = (
   script: { 'GET accounts/~': account, ...lists(), ...script },
   ...(act && { act }),
 });
-/** The same, come to with a step to go on with. */
+/** The account page, opened with a step to continue with. */
 export const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({
   ...page(script, act),
   fragment,
@@ -71,18 +71,18 @@ const nothing: Script = {
   'GET policydecisions': list('PolicyDecision', []),
 };
 
-const frame = (): Promise<void> =>
+const nextFrame = (): Promise<void> =>
   new Promise((done) => {
     requestAnimationFrame(() => done());
   });
 const api = () => globalThis.stage!.api;
 
-/** What `find` finds, once it is there: a part of the page may have to be fetched first. */
-const appearing = async <T>(find: () => T | null | undefined): Promise<T | undefined> => {
+/** Waits until `find` returns something: a chunk may have to be loaded first. */
+const untilPresent = async <T>(find: () => T | null | undefined): Promise<T | undefined> => {
   for (let frames = 0; frames < 300; frames += 1) {
     const found = find();
     if (found) return found;
-    await frame();
+    await nextFrame();
   }
   return undefined;
 };
@@ -90,22 +90,22 @@ const appearing = async <T>(find: () => T | null | undefined): Promise<T | undef
 type Press = MessageID | readonly [MessageID, number];
 
 /**
- * Presses buttons by their words in the language in use, the first of them unless told which;
- * `confirm` once it hears.
+ * Presses buttons by their text in the current language, the first match unless an index is given,
+ * and `confirm` when it no longer ignores clicks.
  */
 export const press =
   (...presses: Press[]) =>
   async (shown: Document): Promise<void> => {
     for (const one of presses) {
       const [id, which] = typeof one === 'string' ? ([one, 0] as const) : one;
-      const words = text(id).replace(/\{.*/, '').trim();
+      const words = messageText(id).replace(/\{.*/, '').trim();
       if (id === 'confirm')
         await new Promise((done) => {
           setTimeout(done, 550);
         });
       const buttons = () => [...shown.querySelectorAll<HTMLElement>('main button')];
       (
-        await appearing(
+        await untilPresent(
           () => buttons().filter(({ textContent }) => textContent?.startsWith(words))[which],
         )
       )?.click();
@@ -115,17 +115,17 @@ export const press =
 const type =
   (id: string, words: string) =>
   async (shown: Document): Promise<void> => {
-    const field = (await appearing(() => shown.getElementById(id))) as HTMLInputElement;
+    const field = (await untilPresent(() => shown.getElementById(id))) as HTMLInputElement;
     field.value = words;
     field.dispatchEvent(new Event('input', { bubbles: true }));
-    await frame();
+    await nextFrame();
   };
-const inTurn =
+const inSequence =
   (...acts: NonNullable<Scene['act']>[]) =>
   async (shown: Document): Promise<void> => {
     for (const act of acts) await act(shown);
   };
-const untick = (shown: Document): void => {
+const uncheckSecond = (shown: Document): void => {
   shown.querySelector<HTMLElement>('.scope input:enabled')?.click();
 };
 const open = (shown: Document): void => {
@@ -144,7 +144,7 @@ const sent = {
     codeLength: 8,
   },
 };
-const toCode = inTurn(
+const toCode = inSequence(
   press('address.change'),
   type('new-email', 'ada@new.example'),
   press('address.send'),
@@ -153,7 +153,7 @@ const invalid = (...fields: string[]): FakeRefusal =>
   new FakeRefusal(422, {
     causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })),
   });
-const rename = inTurn(press('passkeys.rename'));
+const rename = inSequence(press('passkeys.rename'));
 const down = new FakeRefusal(503, { retryAfterSeconds: 20 });
 
 /** Every state of the account page. */
@@ -185,12 +185,12 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-profile-saved': () =>
     page(
       { 'PATCH accounts/~': person({ ...ada, displayName: 'Ada King' }) },
-      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+      inSequence(type('profile-displayName', 'Ada King'), press('save.profile')),
     ),
   'account-profile-invalid': () =>
     page(
       { 'PATCH accounts/~': invalid('spec.website', 'spec.birthdate') },
-      inTurn(open, type('profile-website', 'x'), press('save.profile')),
+      inSequence(open, type('profile-website', 'x'), press('save.profile')),
     ),
   'account-profile-conflict': () =>
     page(
@@ -198,12 +198,12 @@ export const accountScenes: Record<string, () => Scene> = {
         'PATCH accounts/~': new FakeRefusal(409),
         'GET accounts/~': [person(ada), person({ ...ada, nickname: 'Countess' })],
       },
-      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+      inSequence(type('profile-displayName', 'Ada King'), press('save.profile')),
     ),
   'account-profile-down': () =>
     page(
       { 'PATCH accounts/~': down },
-      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+      inSequence(type('profile-displayName', 'Ada King'), press('save.profile')),
     ),
   'account-email': () => page({}, press('address.change')),
   'account-email-empty': () => page({}, press('address.change', 'address.send')),
@@ -232,19 +232,19 @@ export const accountScenes: Record<string, () => Scene> = {
         'POST accounts/~/emailchallenge': sent,
         'POST accounts/~/email': new FakeRefusal(422, { triesLeft: 3 }),
       },
-      inTurn(toCode, type('new-code', '12345678')),
+      inSequence(toCode, type('new-code', '12345678')),
     ),
   'account-email-taken': () =>
     page(
       { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new FakeRefusal(409) },
-      inTurn(toCode, type('new-code', '12345678')),
+      inSequence(toCode, type('new-code', '12345678')),
     ),
   'account-passkey-resumed': () => at('passkey-add'),
   'account-passkey-rename': () => page({}, rename),
   'account-passkey-rename-invalid': () =>
     page(
       { [`PATCH passkeys/${me}-pk1`]: invalid('spec.displayName') },
-      inTurn(rename, press('save.name')),
+      inSequence(rename, press('save.name')),
     ),
   'account-passkey-delete': () => page({}, press('passkeys.delete')),
   'account-passkey-delete-last': () =>
@@ -263,14 +263,17 @@ export const accountScenes: Record<string, () => Scene> = {
     }),
   'account-session-end': () => page({}, press(['sessions.end', 1])),
   'account-session-untold': () =>
-    page({ [`DELETE sessions/${me}-s2`]: untold() }, press(['sessions.end', 1], 'confirm')),
+    page(
+      { [`DELETE sessions/${me}-s2`]: unnotifiedSession() },
+      press(['sessions.end', 1], 'confirm'),
+    ),
   'account-session-end-here': () => page({}, press('sessions.end')),
   'account-sessions-others': () => page({}, press('sessions.others')),
   'account-sessions-down': () =>
     page({ 'DELETE sessions': down }, press('sessions.others', 'confirm')),
   'account-signed-out': () =>
     page({ [`DELETE sessions/${me}-s1`]: sessions()[0]! }, press('sessions.end', 'confirm')),
-  'account-grant-less': () => page({}, untick),
+  'account-grant-less': () => page({}, uncheckSecond),
   'account-grant-remove': () => page({}, press('grants.remove')),
   'account-grant-refused': () =>
     page(
@@ -300,7 +303,7 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/** Text that means harm, and text that is too long, wherever the page shows someone else's. */
+/** Hostile and overlong text wherever the page shows text of others. */
 export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntries(
   (
     [

@@ -25,7 +25,7 @@ const metadata = (name: string, age: number): ObjectMeta => {
   };
 };
 
-/** The account that is signed in. */
+/** The signed-in account. */
 export const person = (spec: Account['spec'] = {}, passkeys = 2): Account => ({
   apiVersion,
   kind: 'Account',
@@ -39,7 +39,7 @@ export const person = (spec: Account['spec'] = {}, passkeys = 2): Account => ({
   },
 });
 
-/** A claim of each kind. */
+/** An account with a claim of each kind. */
 export const ada: Account['spec'] = {
   displayName: 'Ada Lovelace',
   givenName: 'Ada',
@@ -70,7 +70,7 @@ export const passkey = (
   },
 });
 
-/** Three: synced, synced and not backed up, and on one device. */
+/** Three passkeys: synced, synced without a backup, and on one device. */
 export const passkeys = (): Passkey[] => [
   passkey(1, 'MacBook'),
   passkey(2, 'Telephone', { backedUp: false, lastUsedTimestamp: null }),
@@ -82,7 +82,7 @@ export const passkeys = (): Passkey[] => [
   }),
 ];
 
-/** A session by its number; the first is the one that looks. */
+/** A session by its number; the first is the current one. */
 export const session = (
   number: number,
   client: Session['status']['client'],
@@ -106,9 +106,7 @@ export const session = (
   },
 });
 
-/**
- * This browser, another, and one that is being signed out of services that take it well or badly.
- */
+/** This browser, another one, and one that is being signed out of apps that accept or reject it. */
 export function sessions(): Session[] {
   const ending = session(
     3,
@@ -155,8 +153,8 @@ export function sessions(): Session[] {
   ];
 }
 
-/** The other browser once it is signed out of a service that takes no word of it. */
-export function untold(): Session {
+/** The other browser after signing out of an app that cannot be notified. */
+export function unnotifiedSession(): Session {
   const ended = session(
     2,
     { browser: 'Safari', os: 'iOS', device: 'Phone' },
@@ -165,7 +163,7 @@ export function untold(): Session {
   return { ...ended, metadata: { ...ended.metadata, deletionTimestamp: inSeconds(0) } };
 }
 
-/** What one service may see. */
+/** A grant of one app. */
 export const grant = (
   client: string,
   displayName: string,
@@ -185,7 +183,7 @@ export const grant = (
   },
 });
 
-/** One that was sent something, and one that was not. */
+/** Two grants: with and without disclosures. */
 export const grants = (): Grant[] => [
   grant('lantern', 'Lantern Notes', ['openid', 'email', 'health'], {
     lastUsedTimestamp: inSeconds(-7_200),
@@ -221,7 +219,7 @@ export const grants = (): Grant[] => [
   grant('board', 'Board', ['openid']),
 ];
 
-/** A recovery that waits. */
+/** A recovery in phase Waiting. */
 export const recovery = (status: Partial<Recovery['status']> = {}): Recovery => ({
   apiVersion,
   kind: 'Recovery',
@@ -239,7 +237,7 @@ export const recovery = (status: Partial<Recovery['status']> = {}): Recovery => 
   },
 });
 
-/** A question to another service, so many hours ago. */
+/** A request to a claims provider, `hours` ago. */
 export const review = (
   hours: number,
   outcome: ClaimsReview['status']['outcome'],
@@ -264,7 +262,7 @@ export const review = (
   },
 });
 
-/** One of each outcome. */
+/** One request of each outcome. */
 export const reviews = (): ClaimsReview[] => [
   review(1, 'Answered', { purpose: 'Preview' }),
   review(2, 'TimedOut'),

@@ -1,6 +1,6 @@
 import type { Status, StatusDetails } from '../api.js';
 
-/** What the fake API says: an object, a refusal, nothing at all, or a wait before one of these. */
+/** A response of the fake API: an object, an error, a network failure or none at all. */
 export type FakeResponse = object | FakeRefusal | 'offline' | 'never';
 
 const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
@@ -36,7 +36,7 @@ export class FakeRefusal {
   }
 }
 
-/** A field that is wrong. */
+/** A 422 that names a field. */
 export const wrong = (field: string, more: StatusDetails = {}): FakeRefusal =>
   new FakeRefusal(422, {
     causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field }],

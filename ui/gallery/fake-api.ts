@@ -1,12 +1,12 @@
 import { FakeRefusal, type FakeResponse } from './answer.js';
 
 /**
- * Answers by call, such as `GET` or `POST login`, and of the policy page `GET policies`; of a list
- * the last one stays.
+ * Responses by call, such as `GET` or `POST login`, and on other pages `GET policies`. The last
+ * response of a list is repeated.
  */
 export type Script = Record<string, FakeResponse | FakeResponse[]>;
 
-interface Call {
+interface RecordedCall {
   call: string;
   body: unknown;
 }
@@ -27,11 +27,10 @@ const headers = {
 };
 
 /**
- * Stands in for the API in the gallery: answers by script, records what was asked, and lets a test
- * push events.
+ * A fake API for the gallery: responds by script, records requests, and lets a test push events.
  */
 export class FakeAPI {
-  readonly calls: Call[] = [];
+  readonly calls: RecordedCall[] = [];
   readonly script: Script;
   delay = 0;
   #waiting = 0;
@@ -41,23 +40,23 @@ export class FakeAPI {
     this.script = script;
   }
 
-  /** Puts this in place of fetch, for this page only. */
+  /** Replaces fetch on this page. */
   install(): void {
     globalThis.fetch = (input, init) =>
       this.#answer(new URL(String(input), location.origin), init ?? {});
   }
 
-  /** Changes an answer. */
-  say(call: string, answer: FakeResponse | FakeResponse[]): void {
+  /** Changes a response. */
+  setResponse(call: string, answer: FakeResponse | FakeResponse[]): void {
     this.script[call] = answer;
   }
 
-  /** How many watches are open. */
+  /** The number of open watches. */
   get watching(): number {
     return this.#watchers.length;
   }
 
-  /** Sends one event to every watch; with an object, that is what GET answers from now on. */
+  /** Sends one event to every watch. The object, if given, becomes the response to GET. */
   push(object?: object): void {
     if (object) this.script.GET = object;
     for (const { controller } of this.#watchers)
@@ -85,7 +84,7 @@ export class FakeAPI {
     );
   }
 
-  /** Settles when every call has its answer and the page has been drawn with it. */
+  /** Resolves when every call has its response and the page has been drawn. */
   async settled(): Promise<void> {
     for (let calm = 0; calm < 3; calm = this.#waiting ? 0 : calm + 1)
       await new Promise(requestAnimationFrame);

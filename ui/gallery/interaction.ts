@@ -4,7 +4,7 @@ type Status = Interaction['status'];
 
 let version = 100;
 
-/** A timestamp so many seconds from now. */
+/** Returns a timestamp `seconds` from now. */
 export const inSeconds = (seconds: number): string =>
   `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
 
@@ -20,7 +20,7 @@ export const client: Status['client'] = {
 };
 
 /**
- * A fixed Interaction in LoginRequired, changed by what is given; each has a later resourceVersion
+ * Returns an Interaction in LoginRequired with the given changes. Each has a later resourceVersion
  * than the one before.
  */
 export function interaction(
@@ -49,7 +49,7 @@ export function interaction(
   };
 }
 
-/** An email that was sent a moment ago. */
+/** An email that was just sent. */
 export const challenge = (
   more: Partial<NonNullable<Status['emailChallenge']>> = {},
 ): NonNullable<Status['emailChallenge']> => ({
@@ -63,7 +63,7 @@ export const challenge = (
   ...more,
 });
 
-/** Who signed in. */
+/** The account that signed in. */
 export const account = (
   missing: InteractionAccount['setup']['missing'] = [],
 ): InteractionAccount => ({
@@ -73,11 +73,11 @@ export const account = (
   setup: { complete: missing.length === 0, missing },
 });
 
-/** Signed in, with a way on. */
+/** A completed login with a `returnTo`. */
 export const signedIn = (missing: InteractionAccount['setup']['missing'] = []): Interaction =>
   interaction({ phase: 'Authenticated', account: account(missing), returnTo: '/gallery/left' });
 
-/** A scope asked for; `email` unless told otherwise. */
+/** A requested scope; `email` by default. */
 export const scope = (more: Partial<ConsentScope> = {}): ConsentScope => ({
   name: 'email',
   title: 'Email address',
@@ -94,7 +94,7 @@ export const scope = (more: Partial<ConsentScope> = {}): ConsentScope => ({
   ...more,
 });
 
-/** What every sign-in asks for. */
+/** The scope of every sign-in. */
 export const openid = scope({
   name: 'openid',
   title: 'Who you are here',
@@ -103,7 +103,7 @@ export const openid = scope({
   preview: [{ claim: 'sub', title: 'Number', value: 'q7xk2m9wvb4tzr6hndcs' }],
 });
 
-/** A name and what goes with it. */
+/** The profile scope. */
 export const profile = scope({
   name: 'profile',
   title: 'Name and profile',
@@ -115,7 +115,7 @@ export const profile = scope({
   ],
 });
 
-/** From another service, and sensitive. */
+/** A sensitive scope of another provider. */
 export const health = scope({
   name: 'health',
   title: 'Insurance',
@@ -128,7 +128,7 @@ export const health = scope({
   ],
 });
 
-/** Refused by policy. */
+/** A scope that policy refuses. */
 export const groups = scope({
   name: 'groups',
   title: 'Groups',
@@ -138,7 +138,7 @@ export const groups = scope({
   preview: [],
 });
 
-/** An interaction that asks for consent to these scopes. */
+/** Returns an interaction that requires consent to these scopes. */
 export const consent = (scopes: ConsentScope[], status: Partial<Status> = {}): Interaction =>
   interaction(
     { phase: 'ConsentRequired', account: account(), consent: { scopes }, ...status },

@@ -189,7 +189,7 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/** A service that writes that text, and addresses of the wrong kind, wherever it may. */
+/** A Client with that text, and with invalid addresses, in every field. */
 const evilClient = (name: string, text: string) => ({
   ...client,
   displayName: text,
@@ -212,7 +212,7 @@ const evilScopes = (name: string, text: string) => [
   scope({ name: 'n', allowed: false, reason: text, preview: [] }),
 ];
 
-/** The views that show someone else's text, each with that one. */
+/** The views that show text of others, with that text. */
 function scenesWith(name: string, text: string): Record<string, Scene> {
   const evil = evilClient(name, text);
   const email = `${text}@x.test`;
@@ -234,7 +234,7 @@ function scenesWith(name: string, text: string): Record<string, Scene> {
   };
 }
 
-/** Text that means harm, and text that is too long, in every place that shows someone else's. */
+/** Hostile and overlong text in every place that shows text of others. */
 export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(
   Object.entries({ hostile, long }).flatMap(([name, text]) =>
     Object.entries(scenesWith(name, text)).map(([view, scene]) => [`${name}-${view}`, () => scene]),

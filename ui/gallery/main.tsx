@@ -5,12 +5,12 @@ import '../style/decisions.css';
 import '../style/policy.css';
 import '../style/account.css';
 import { languages, addMessages } from '../base/i18n.js';
-import { place } from '../base/page.js';
+import { mountPoint } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { RecoveryPage } from '../recovery/recovery-page.js';
 import { PolicyPage } from '../policy/policy-page.js';
 import { AccountPage } from '../account/account-page.js';
-import { open } from '../signin/start.js';
+import { openSignIn } from '../signin/start.js';
 import { accountScenes, hostileAccountScenes } from './account-scenes.js';
 import { recoveryScenes } from './recovery-scenes.js';
 import { FakeAPI } from './fake-api.js';
@@ -37,7 +37,7 @@ const scenes = {
 const query = new URLSearchParams(location.search);
 
 /** Waits until the view is ready for input. */
-const phase = (): Promise<void> =>
+const viewReady = (): Promise<void> =>
   new Promise((resolve) => {
     const seen = new MutationObserver(() => {
       if (!document.querySelector('main')?.dataset.phase) return;
@@ -47,20 +47,20 @@ const phase = (): Promise<void> =>
     seen.observe(document, { subtree: true, childList: true, attributes: true });
   });
 
-/** Shows a scene; settles when its state is reached. */
+/** Shows a scene. Resolves when its state is reached. */
 async function show(name: string): Promise<void> {
   const scene = scenes[name]!();
   const api = new FakeAPI(scene.script);
   api.install();
   globalThis.stage = { api };
-  const ready = phase();
+  const ready = viewReady();
   if (scene.fragment && !location.hash) history.replaceState(null, '', `#${scene.fragment}`);
   if (scene.search) history.replaceState(null, '', `?${scene.search}${location.hash}`);
-  if (scene.page === 'account') render(<AccountPage />, place());
-  else if (scene.page === 'policy') render(<PolicyPage />, place());
-  else if (scene.page === 'recovery') render(<RecoveryPage />, place());
-  else if (scene.page === 'mailbox') render(<Mailbox />, place());
-  else await open(query.get('tabs') ?? name, token ?? scene.token);
+  if (scene.page === 'account') render(<AccountPage />, mountPoint());
+  else if (scene.page === 'policy') render(<PolicyPage />, mountPoint());
+  else if (scene.page === 'recovery') render(<RecoveryPage />, mountPoint());
+  else if (scene.page === 'mailbox') render(<Mailbox />, mountPoint());
+  else await openSignIn(query.get('tabs') ?? name, token ?? scene.token);
   if (
     ![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes(
       'never',
@@ -109,5 +109,5 @@ else
     ) : (
       <Index />
     ),
-    place(),
+    mountPoint(),
   );

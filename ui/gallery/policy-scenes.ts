@@ -94,7 +94,7 @@ const person = (decisions: FakeResponse, fragment = 'decisions', more: Script = 
   },
 });
 
-/** A second policy comes into force while the first is read. */
+/** A second policy comes into force while the first is shown. */
 function arrive(): void {
   const api = globalThis.stage!.api;
   const [before, after] = three();
@@ -160,10 +160,7 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/**
- * Text that means harm, and text that is too long, wherever policies and decisions carry someone
- * else's.
- */
+/** Hostile and overlong text wherever policies and decisions show text of others. */
 export const hostilePolicyScenes: Record<string, () => Scene> = Object.fromEntries(
   (
     [

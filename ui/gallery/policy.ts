@@ -76,7 +76,7 @@ const third: Rules = [
 const version = 'id.vestibule.org/v1alpha1' as const;
 const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
-/** A policy by its number, changed by what is given. */
+/** A policy by its number, with the given changes. */
 export function policy(
   number: number,
   cedar: string,
@@ -108,7 +108,7 @@ export function policy(
   };
 }
 
-/** The account that is signed in where someone is. */
+/** The signed-in account, if any. */
 export const me = 'bcdfghjklmnpqrstvwxz';
 
 const over = (days: number): Partial<Policy['status']> => ({
@@ -116,10 +116,10 @@ const over = (days: number): Partial<Policy['status']> => ({
   supersededTimestamp: inSeconds(-86_400 * days),
 });
 
-/** The policy that comes with the service, the only one. */
+/** The default policy as the only one. */
 export const one = (): Policy[] => [policy(1, beginning, first)];
 
-/** Three, the third in force. */
+/** Three policies, the third in force. */
 export const three = (): Policy[] => [
   policy(1, beginning, first, { status: over(7) }),
   policy(2, beginning + groups, second, {
@@ -140,7 +140,7 @@ export const list = (kind: string, items: object[]): object => ({
   items,
 });
 
-/** A decision about the account, so many minutes ago. */
+/** A decision about the account, `minutes` ago. */
 export function decision(
   minutes: number,
   spec: Partial<PolicyDecision['spec']>,

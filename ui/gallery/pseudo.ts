@@ -11,7 +11,7 @@ import refusal from '../messages/refusal.json';
 import setup from '../messages/setup.json';
 import signin from '../messages/signin.json';
 
-/** English in full; a key that a catalog lacks does not compile. */
+/** The complete English catalog; a missing key does not compile. */
 export const english: Catalog = {
   ...base,
   ...signin,
@@ -26,14 +26,14 @@ export const english: Catalog = {
   ...decisions,
 };
 
-/** Changes the words of a message, but neither its arguments nor the names of plural forms. */
-const words = (text: string, change: (word: string) => string): string =>
+/** Changes the words of a message, but not its arguments or the names of plural forms. */
+const changeWords = (text: string, change: (word: string) => string): string =>
   text.replace(
     /(\{\w{1,32}(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w{1,32}\})|\})|([A-Za-z]+)/g,
     (_, kept: string | undefined, word: string) => kept ?? change(word),
   );
 
-const each = (change: (text: string) => string): Catalog =>
+const changeCatalog = (change: (text: string) => string): Catalog =>
   Object.fromEntries(Object.entries(english).map(([id, text]) => [id, change(text)])) as Catalog;
 
 const accents: Readonly<Record<string, string>> = {
@@ -54,10 +54,10 @@ const accents: Readonly<Record<string, string>> = {
   S: 'Š',
 };
 
-/** Accented and a third longer, to find what is cut off or not translated. */
+/** Accented text, a third longer, to find text that is cut off or not translated. */
 export const accented: Catalog = {
-  ...each((text) =>
-    words(
+  ...changeCatalog((text) =>
+    changeWords(
       text,
       (word) =>
         [...word].map((letter) => accents[letter] ?? letter).join('') +
@@ -69,10 +69,10 @@ export const accented: Catalog = {
 
 const letters = 'ابجدهوزحطيكلمنسعفصقرشتثخذض';
 
-/** Arabic letters in place of Latin ones, read from right to left. */
+/** Arabic letters instead of Latin ones, right to left. */
 export const mirrored: Catalog = {
-  ...each((text) =>
-    words(text, (word) =>
+  ...changeCatalog((text) =>
+    changeWords(text, (word) =>
       [...word.toLowerCase()]
         .map((letter) => letters[letter.charCodeAt(0) - 97] ?? letter)
         .join(''),

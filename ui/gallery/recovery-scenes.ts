@@ -16,7 +16,7 @@ const stop = (script: Script, act?: Scene['act']): Scene => ({
 });
 const cancel = `POST recoveries/${me}-r1/cancel`;
 
-/** The way back in without passkeys: on the account page, and by the link of a mail. */
+/** Account recovery: on the account page, and from the link of a mail. */
 export const recoveryScenes: Record<string, () => Scene> = {
   'account-recovery': () => page(waiting),
   'account-recovery-operator': () =>

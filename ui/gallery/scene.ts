@@ -1,15 +1,17 @@
 import type { Script } from './fake-api.js';
 
-/** One state of one page: what the API answers, and how the page was opened. */
+/** One state of one page: the responses of the API, and how the page was opened. */
 export interface Scene {
   page?: 'signin' | 'account' | 'mailbox' | 'policy' | 'recovery';
-  /** What stands behind the # in the address. */
+  /** The fragment of the address. */
   fragment?: string;
-  /** What stands behind the ? in the address, as the provider sends people back. */
+  /** The query of the address, as the provider redirects people back. */
   search?: string;
   script: Script;
   /** The token of an emailed link. */
   token?: string;
-  /** What leads to the state once the page is ready: a code typed, a button pressed. */
+  /**
+   * The input that leads to the state after the page is ready: typing a code, pressing a button.
+   */
   act?: (page: Document) => void | Promise<void>;
 }

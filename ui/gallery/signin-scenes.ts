@@ -15,7 +15,7 @@ const resendable = () =>
 
 const all = ['EmailCode', 'EmailLink', 'Passkey'] as const;
 
-/** The press of a button that submits the first form. */
+/** Submits the first form. */
 const submit = (page: Document): void => page.querySelector('form')?.requestSubmit();
 
 const fill =
@@ -29,7 +29,7 @@ const fill =
 const onlyMembers = 'Only members of the Lantern project may sign in to Lantern Notes.';
 
 /**
- * A sign-in that policy refuses after the code is typed; `read` answers the request for the
+ * A sign-in that policy refuses after the code is typed. `read` responds to the request for the
  * decision.
  */
 const refused = (read: FakeResponse): Scene => ({
@@ -46,7 +46,7 @@ const refused = (read: FakeResponse): Scene => ({
   act: fill('code', '12345678'),
 });
 
-/** Every state of the way from the address to a proof. */
+/** Every state from the address to the proof. */
 export const signinScenes: Record<string, () => Scene> = {
   'first-visit': () => ({
     script: {

@@ -3,11 +3,11 @@ import type { MockMessage, MockMessageList } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { ignoredMs, useGuard } from '../base/double-submit.js';
+import { ignoredMs, useClickGuard } from '../base/click-guard.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
+import { errorText, LoadErrorView, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import { watch } from '../base/watch.js';
 import { MessageRow } from './message-row.js';
@@ -26,9 +26,9 @@ function Messages({
   busy: boolean;
   empty: () => void;
 }) {
-  const ready = useGuard(list.items.length > 0);
+  const ready = useClickGuard(list.items.length > 0);
   return (
-    <View title="mailbox.title" phase="mailbox" after={ignoredMs}>
+    <View title="mailbox.title" phase="mailbox" delayMs={ignoredMs}>
       <p class="notice warn">{t('mailbox.mocked')}</p>
       {list.items.length === 0 && <p class="lead">{t('mailbox.none')}</p>}
       <ul class="mails" aria-label={t('mailbox.list')}>
@@ -37,10 +37,10 @@ function Messages({
         ))}
       </ul>
       <Button
-        off={list.items.length === 0}
+        disabled={list.items.length === 0}
         busy={busy}
         progress="mailbox.emptying"
-        press={() => {
+        onPress={() => {
           if (ready()) empty();
         }}
       >
@@ -50,17 +50,17 @@ function Messages({
   );
 }
 
-/** What stands here while there is no list: what went wrong, or that it is loading. */
+/** Shown while there is no list: the error, or that it is loading. */
 function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 404)
-    return <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
+    return <ErrorView title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
   if (failure)
     return (
-      <OutOfOrder failure={failure}>
-        <Button look="main" press={retry}>
+      <LoadErrorView failure={failure}>
+        <Button variant="main" onPress={retry}>
           {t('retry')}
         </Button>
-      </OutOfOrder>
+      </LoadErrorView>
     );
   return (
     <h1 class="waiting" aria-busy="true">
@@ -69,7 +69,7 @@ function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry:
   );
 }
 
-/** The mails that were not sent, newest first, kept up to date by a watch. */
+/** The messages of the mock mailbox, newest first, kept up to date by a watch. */
 export function Mailbox() {
   const [list, setList] = useState<MockMessageList>();
   const [failure, setFailure] = useState<ApiError>();
@@ -113,8 +113,8 @@ export function Mailbox() {
   return (
     <Page
       wide
-      alert={list && failure && excuse(failure)}
-      changed={() => render((count) => count + 1)}
+      alert={list && failure && errorText(failure)}
+      onLanguageChange={() => render((count) => count + 1)}
     >
       {list ? (
         <Messages list={list} busy={busy} empty={() => void empty()} />

@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import '../style/style.css';
 import { addMessages } from '../base/i18n.js';
-import { place } from '../base/page.js';
+import { mountPoint } from '../base/page.js';
 import messages from '../messages/mailbox.json';
 import { Mailbox } from './mailbox.js';
 
 addMessages(messages);
-render(<Mailbox />, place());
+render(<Mailbox />, mountPoint());

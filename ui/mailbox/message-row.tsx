@@ -1,17 +1,17 @@
 import type { MockMessage } from '../api.js';
 import { inGroups } from '../base/code.js';
 import { Link } from '../base/link.js';
-import { cap, clockTime, Latin, t, format } from '../base/message.js';
+import { truncate, clockTime, Ltr, t, format } from '../base/message.js';
 
-/** One mail that was not sent: its code and link in front, its text below. */
+/** One message: its code and link first, its text below. */
 export function MessageRow({ message: { status } }: { message: MockMessage }) {
   return (
     <li class="mail">
       <h2>
-        <bdi>{cap(status.subject)}</bdi>
+        <bdi>{truncate(status.subject)}</bdi>
       </h2>
       <p class="hint">
-        {format('mailbox.to', { address: <Latin of={status.to} /> })} ·{' '}
+        {format('mailbox.to', { address: <Ltr of={status.to} /> })} ·{' '}
         <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time>
       </p>
       {(status.code || status.link) && (
@@ -19,7 +19,7 @@ export function MessageRow({ message: { status } }: { message: MockMessage }) {
           {status.code && (
             <span class="digits">
               <span class="quiet">{t('mailbox.code')} </span>
-              <Latin of={inGroups(status.code, status.code.length)} />
+              <Ltr of={inGroups(status.code, status.code.length)} />
             </span>
           )}
           {status.link && (
@@ -31,7 +31,7 @@ export function MessageRow({ message: { status } }: { message: MockMessage }) {
       )}
       <details>
         <summary>{t('mailbox.text')}</summary>
-        <pre dir="auto">{cap(status.text, 10_000)}</pre>
+        <pre dir="auto">{truncate(status.text, 10_000)}</pre>
       </details>
     </li>
   );

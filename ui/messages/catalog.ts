@@ -10,7 +10,7 @@ import type refusal from './refusal.json';
 import type setup from './setup.json';
 import type signin from './signin.json';
 
-/** Every message there is; a catalog that lacks one does not compile. */
+/** The IDs of all messages. A catalog that lacks one does not compile. */
 export type MessageID = keyof (typeof base &
   typeof signin &
   typeof proof &
@@ -23,5 +23,5 @@ export type MessageID = keyof (typeof base &
   typeof passkey &
   typeof decisions);
 
-/** A language in full: one flat file, message id to text. */
+/** A complete language: one flat map from message ID to text. */
 export type Catalog = Readonly<Record<MessageID, string>>;

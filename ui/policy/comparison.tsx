@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { text } from '../base/i18n.js';
+import { messageText } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { View } from '../base/view.js';
-import { compare, fold, type DiffRow, type Stretch } from './diff.js';
-import { linesOf, named, type History } from './history.js';
-import { toComparison } from './route.js';
+import { compare, toHunks, type DiffRow, type Hunk } from './diff.js';
+import { linesOf, policyNamed, type History } from './history.js';
+import { comparisonLink } from './route.js';
 
 function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
   const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
@@ -34,11 +34,8 @@ function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
   );
 }
 
-/**
- * Lines that stand together; unchanged ones are shown when they are asked for, and then get the
- * focus.
- */
-function Together({ stretch: { folded, rows } }: { stretch: Stretch }) {
+/** Consecutive lines. Unchanged ones are shown on request and then get the focus. */
+function HunkView({ stretch: { folded, rows } }: { stretch: Hunk }) {
   const [open, setOpen] = useState(!folded);
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -46,8 +43,8 @@ function Together({ stretch: { folded, rows } }: { stretch: Stretch }) {
   }, [open]);
   if (!open)
     return (
-      <div class="fold" dir={text('dir') as 'ltr' | 'rtl'}>
-        <Button look="plain" press={() => setOpen(true)}>
+      <div class="fold" dir={messageText('dir') as 'ltr' | 'rtl'}>
+        <Button variant="plain" onPress={() => setOpen(true)}>
           {t('policy.compare.unfold', { count: rows.length })}
         </Button>
       </div>
@@ -78,8 +75,8 @@ function Differences({
   after: string;
 }) {
   const [one, other] = [
-    named(history, before)?.spec.cedar ?? '',
-    named(history, after)?.spec.cedar ?? '',
+    policyNamed(history, before)?.spec.cedar ?? '',
+    policyNamed(history, after)?.spec.cedar ?? '',
   ];
   const rows = useMemo(() => compare(linesOf(one), linesOf(other)), [one, other]);
   const [added, removed] = (['added', 'removed'] as const).map(
@@ -99,8 +96,8 @@ function Differences({
           translate={false}
           aria-label={t('policy.compare.label', { before, after })}
         >
-          {fold(rows).map((stretch, i) => (
-            <Together key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />
+          {toHunks(rows).map((stretch, i) => (
+            <HunkView key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />
           ))}
         </div>
       ) : null}
@@ -137,7 +134,7 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
   );
 }
 
-/** Any two policies line by line; what is chosen is in the address, so that it can be passed on. */
+/** Any two policies line by line. The choice is in the address, so that it can be shared. */
 export function Comparison({
   history,
   between,
@@ -151,7 +148,7 @@ export function Comparison({
     names.includes(between[0]) ? between[0] : second,
     names.includes(between[1]) ? between[1] : newest,
   ];
-  const choose = (one: string, other: string): void => location.replace(toComparison(one, other));
+  const choose = (one: string, other: string): void => location.replace(comparisonLink(one, other));
   return (
     <View title="policy.compare" phase="policy">
       <p class="lead">{t(names.length > 1 ? 'policy.compare.lead' : 'policy.compare.one')}</p>

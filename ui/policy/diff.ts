@@ -1,7 +1,4 @@
-/**
- * One line of a comparison and where it stands, counted from 1, in the text before and in the text
- * after.
- */
+/** One line of a comparison, and its line number, counted from 1, in each text. */
 export interface DiffRow {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
@@ -9,11 +6,11 @@ export interface DiffRow {
   readonly after?: number;
 }
 
-/** Cells of the table at most: beyond, what differs is told as a whole. */
-const max = 9_000_000;
+/** The maximum cells of the table. A larger difference is shown as one removal and one addition. */
+const maxCells = 9_000_000;
 
-/** Lengths of the longest common parts of all ends of two texts, row by row. */
-function lengths(before: readonly string[], after: readonly string[]): Uint16Array {
+/** Returns the lengths of the longest common subsequences of all suffixes, row by row. */
+function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array {
   const width = after.length + 1;
   const table = new Uint16Array((before.length + 1) * width);
   for (let i = before.length - 1; i >= 0; i -= 1)
@@ -27,9 +24,9 @@ function lengths(before: readonly string[], after: readonly string[]): Uint16Arr
   return table;
 }
 
-/** The rows of a stretch that begins and ends with a difference. */
-function differing(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
-  const table = before.length * after.length > max ? undefined : lengths(before, after);
+/** Returns the rows of a range that begins and ends with a difference. */
+function diffRows(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
+  const table = before.length * after.length > maxCells ? undefined : commonLengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
   const rows: DiffRow[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {
@@ -43,8 +40,8 @@ function differing(before: readonly string[], after: readonly string[], from: nu
 }
 
 /**
- * Compares two texts line by line: as many lines as can be are the same, and what was removed
- * stands before what came in its place.
+ * Compares two texts line by line with as many unchanged lines as possible. Removed lines come
+ * before the lines that replace them.
  */
 export function compare(before: readonly string[], after: readonly string[]): DiffRow[] {
   const least = Math.min(before.length, after.length);
@@ -60,7 +57,7 @@ export function compare(before: readonly string[], after: readonly string[]): Di
   });
   return [
     ...before.slice(0, start).map((text, i) => same(text, i, 0)),
-    ...differing(
+    ...diffRows(
       before.slice(start, before.length - end),
       after.slice(start, after.length - end),
       start,
@@ -71,28 +68,25 @@ export function compare(before: readonly string[], after: readonly string[]): Di
   ];
 }
 
-/**
- * Rows that stand together: differences with what is around them, or unchanged lines that need not
- * be shown.
- */
-export interface Stretch {
+/** Consecutive rows: differences with their context, or unchanged lines that are folded. */
+export interface Hunk {
   readonly folded: boolean;
   readonly rows: readonly DiffRow[];
 }
 
 /**
- * Splits rows so that unchanged lines further than `around` from a difference are folded, where
- * more than one would be.
+ * Splits rows into hunks. Unchanged lines further than `around` from a difference are folded if
+ * there is more than one.
  */
-export function fold(rows: readonly DiffRow[], around = 3): Stretch[] {
-  const near = new Set<number>();
+export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
+  const shown = new Set<number>();
   rows.forEach(({ kind }, i) => {
     if (kind === 'same') return;
-    for (let n = i - around; n <= i + around; n += 1) near.add(n);
+    for (let n = i - around; n <= i + around; n += 1) shown.add(n);
   });
   const all: { folded: boolean; rows: DiffRow[] }[] = [];
   rows.forEach((row, i) => {
-    const folded = !near.has(i);
+    const folded = !shown.has(i);
     if (all.at(-1)?.folded === folded) all.at(-1)!.rows.push(row);
     else all.push({ folded, rows: [row] });
   });

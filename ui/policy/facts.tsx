@@ -1,46 +1,46 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, t, format } from '../base/message.js';
-import { Moment } from '../base/relative-time.js';
+import { truncate, Ltr, t, format } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
 
-/** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
+/** Returns the author of a policy. The first one comes with the service. */
 export function authorOf(
   { metadata, status: { author } }: Policy,
   me: string | undefined,
 ): ComponentChild {
   if (author === undefined) return undefined;
   if (author === me) return t('policy.author.you');
-  if (author !== 'vestibule') return <bdi>{cap(author)}</bdi>;
+  if (author !== 'vestibule') return <bdi>{truncate(author)}</bdi>;
   return t(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
 }
 
-/** From when to when it was in force. */
+/** The time during which it was in force. */
 export const Span = ({ policy: { status } }: { policy: Policy }) => (
   <>
     {status.supersededTimestamp ? (
       format('policy.span', {
-        since: <Moment of={status.inForceSince} />,
-        until: <Moment of={status.supersededTimestamp} />,
+        since: <Timestamp of={status.inForceSince} />,
+        until: <Timestamp of={status.supersededTimestamp} />,
       })
     ) : (
-      <Moment of={status.inForceSince} />
+      <Timestamp of={status.inForceSince} />
     )}
   </>
 );
 
-/** What is known of a policy beside its text. */
+/** The facts about a policy besides its text. */
 export function Facts({ policy, me }: { policy: Policy; me: string | undefined }) {
   const { metadata, spec, status } = policy;
   const rows: [MessageID, ComponentChild][] = [
-    ['policy.name', <Latin of={metadata.name} />],
+    ['policy.name', <Ltr of={metadata.name} />],
     [status.supersededTimestamp ? 'policy.was' : 'policy.since', <Span policy={policy} />],
     ...(status.author === undefined
       ? []
       : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),
     ...(spec.description
       ? [
-          ['policy.description', <bdi>{cap(spec.description, 1024)}</bdi>] as [
+          ['policy.description', <bdi>{truncate(spec.description, 1024)}</bdi>] as [
             MessageID,
             ComponentChild,
           ],
@@ -50,7 +50,7 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
       'policy.hash',
       <>
         <span class="hash">
-          <Latin of={status.hash} />
+          <Ltr of={status.hash} />
         </span>{' '}
         <span class="hint">{t('policy.hash.note')}</span>
       </>,

@@ -3,11 +3,11 @@ import '../style/style.css';
 import '../style/decisions.css';
 import '../style/policy.css';
 import { addMessages } from '../base/i18n.js';
-import { place } from '../base/page.js';
+import { mountPoint } from '../base/page.js';
 import decisions from '../messages/decisions.json';
 import policy from '../messages/policy.json';
 import { PolicyPage } from './policy-page.js';
 
 addMessages(decisions);
 addMessages(policy);
-render(<PolicyPage />, place());
+render(<PolicyPage />, mountPoint());

@@ -2,14 +2,14 @@ import { Link } from '../base/link.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
-import { idAsWords } from '../decisions/words.js';
+import { ruleTitle } from '../decisions/words.js';
 
-/** What a rule has decided about the person who looks; of all rules where none is given. */
+/** The decisions of a rule about the reader, or of all rules if none is given. */
 export function OwnDecisions({ rule, me }: { rule: string; me: string | undefined }) {
   return (
     <View
       title={rule ? 'policy.decisions' : 'policy.decisions.all'}
-      values={{ rule: idAsWords(rule) }}
+      values={{ rule: ruleTitle(rule) }}
       phase="policy"
     >
       {me === undefined ? (

@@ -7,30 +7,30 @@ import { useCollection } from '../base/collection.js';
 import { loadLocale } from '../base/i18n.js';
 import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
+import { errorText, LoadErrorView, ErrorView } from '../base/error-page.js';
 import { Comparison } from './comparison.js';
-import { historyOf, named, type History } from './history.js';
+import { historyOf, policyNamed, type History } from './history.js';
 import { OwnDecisions } from './own-decisions.js';
 import { PolicyView } from './policy-view.js';
 import { useRoute, type Route } from './route.js';
 
-/** Who is signed in here: an account's name, no one, or not known yet. */
-function useMe(): { me: string | undefined; known: boolean } {
+/** The signed-in account: its name, none, or not known yet. */
+function useSignedInAccount(): { me: string | undefined; known: boolean } {
   const [who, set] = useState<{ me: string | undefined; known: boolean }>({
     me: undefined,
     known: false,
   });
   useEffect(() => {
-    const told = (me?: string): void => set({ me, known: true });
+    const setKnown = (me?: string): void => set({ me, known: true });
     call<Account>('GET', 'accounts/~').then(
-      ({ metadata }) => told(metadata.name),
-      () => told(),
+      ({ metadata }) => setKnown(metadata.name),
+      () => setKnown(),
     );
   }, []);
   return who;
 }
 
-/** The policy that came into force while this page was open. */
+/** Returns the policy that came into force while this page was open. */
 function useArrival({ inForce }: History): string | undefined {
   const name = inForce?.metadata.name;
   const first = useRef(name);
@@ -42,10 +42,9 @@ function useArrival({ inForce }: History): string | undefined {
 }
 
 /**
- * Leads to the place that the address names once it is there, and again when its link is followed
- * again.
+ * Scrolls to the place in the address when it is there, and again when its link is followed again.
  */
-function usePlace({ rule, at }: Route, shown: string): void {
+function useScrollTo({ rule, at }: Route, shown: string): void {
   useEffect(() => {
     const go = (): void => {
       const rows =
@@ -65,7 +64,7 @@ function usePlace({ rule, at }: Route, shown: string): void {
   }, [rule, at, shown]);
 }
 
-function Current({
+function RoutedView({
   route,
   history,
   me,
@@ -76,7 +75,7 @@ function Current({
   me: string | undefined;
   known: boolean;
 }) {
-  const policy = route.policy ? named(history, route.policy) : history.inForce;
+  const policy = route.policy ? policyNamed(history, route.policy) : history.inForce;
   if (route.compare) return <Comparison key="compare" history={history} between={route.compare} />;
   if (route.decisions !== undefined && !known)
     return (
@@ -97,7 +96,7 @@ function Current({
       />
     );
   return (
-    <Trouble
+    <ErrorView
       key="absent"
       title="policy.absent.title"
       what="policy.absent.what"
@@ -106,20 +105,20 @@ function Current({
       <p class="leave">
         <a href="#">{t('policy.back')}</a>
       </p>
-    </Trouble>
+    </ErrorView>
   );
 }
 
-function Shown({ route, history }: { route: Route; history: History }) {
-  const { me, known } = useMe();
+function LoadedPolicies({ route, history }: { route: Route; history: History }) {
+  const { me, known } = useSignedInAccount();
   const arrived = useArrival(history);
-  const here = !route.policy && !route.compare && route.decisions === undefined;
-  usePlace(route, `${route.policy ?? ''} ${route.decisions ?? ''}`);
+  const isCurrent = !route.policy && !route.compare && route.decisions === undefined;
+  useScrollTo(route, `${route.policy ?? ''} ${route.decisions ?? ''}`);
   return (
     <>
       {arrived && (
         <p class="notice">
-          {format(here ? 'policy.arrived.here' : 'policy.arrived.there', {
+          {format(isCurrent ? 'policy.arrived.here' : 'policy.arrived.there', {
             name: (
               <a href={`#${arrived}`}>
                 <bdi dir="ltr">{arrived}</bdi>
@@ -128,20 +127,26 @@ function Shown({ route, history }: { route: Route; history: History }) {
           })}
         </p>
       )}
-      <Current route={route} history={history} me={me} known={known} />
+      <RoutedView route={route} history={history} me={me} known={known} />
     </>
   );
 }
 
-/** What stands here while there is no list of policies: what went wrong, or that it is loading. */
-function WithoutPolicies({ failure, again }: { failure: ApiError | undefined; again: () => void }) {
+/** Shown while there is no list of policies: the error, or that it is loading. */
+function WithoutPolicies({
+  failure,
+  again: retry,
+}: {
+  failure: ApiError | undefined;
+  again: () => void;
+}) {
   if (failure)
     return (
-      <OutOfOrder failure={failure}>
-        <Button look="main" press={again}>
+      <LoadErrorView failure={failure}>
+        <Button variant="main" onPress={retry}>
           {t('retry')}
         </Button>
-      </OutOfOrder>
+      </LoadErrorView>
     );
   return (
     <h1 class="waiting" aria-busy="true">
@@ -150,25 +155,23 @@ function WithoutPolicies({ failure, again }: { failure: ApiError | undefined; ag
   );
 }
 
-/**
- * The policy for anyone to read: in force, earlier, compared, and what it decided about the reader.
- */
+/** The policy page: the one in force, earlier ones, comparisons, and decisions about the reader. */
 export function PolicyPage() {
   const [ready, setReady] = useState(false);
   const [, render] = useState(0);
   const route = useRoute();
-  const { items, failure, again } = useCollection<Policy>(ready ? 'policies' : undefined);
+  const { items, failure, reload: again } = useCollection<Policy>(ready ? 'policies' : undefined);
   useEffect(() => {
     void loadLocale().then(() => setReady(true));
   }, []);
   return (
     <Page
       wide
-      alert={items && failure && excuse(failure)}
-      changed={() => render((count) => count + 1)}
+      alert={items && failure && errorText(failure)}
+      onLanguageChange={() => render((count) => count + 1)}
     >
       {items ? (
-        <Shown route={route} history={historyOf(items)} />
+        <LoadedPolicies route={route} history={historyOf(items)} />
       ) : (
         <WithoutPolicies failure={failure} again={again} />
       )}

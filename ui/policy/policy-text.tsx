@@ -1,15 +1,15 @@
 import { t } from '../base/message.js';
 import { linesOf } from './history.js';
 
-/** How a line looks: a remark, or the word that a rule begins with. */
-function Words({ of }: { of: string }) {
-  if (/^\s*\/\//.test(of))
+/** One line: a comment, or a line with the effect highlighted. */
+function PolicyLine({ of: line }: { of: string }) {
+  if (/^\s*\/\//.test(line))
     return (
       <bdi dir="ltr" class="remark">
-        {of}
+        {line}
       </bdi>
     );
-  const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(of) ?? [];
+  const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(line) ?? [];
   return (
     <bdi dir="ltr">
       {effect ? (
@@ -18,7 +18,7 @@ function Words({ of }: { of: string }) {
           {rest}
         </>
       ) : (
-        of || '\n'
+        line || '\n'
       )}
     </bdi>
   );
@@ -26,15 +26,12 @@ function Words({ of }: { of: string }) {
 
 interface Props {
   name: string;
-  text: string /** Only these lines, counted from 1; without places to go to. */;
+  text: string /** Only these lines, counted from 1, and without anchors. */;
   from?: number;
   to?: number;
 }
 
-/**
- * A policy's text as it stands, its lines numbered; the numbers are no text, so they are not
- * copied. Always left to right.
- */
+/** The text of a policy with line numbers, which are not copied. Always left to right. */
 export function PolicyText({ name, text, from, to }: Props) {
   const lines = linesOf(text).slice((from ?? 1) - 1, to);
   return (
@@ -56,7 +53,7 @@ export function PolicyText({ name, text, from, to }: Props) {
             tabIndex={from ? undefined : -1}
             data-line={number}
           >
-            <Words of={line} />
+            <PolicyLine of={line} />
           </span>
         );
       })}

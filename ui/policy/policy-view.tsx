@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
 import type { Policy } from '../api.js';
-import { cap, Latin, t, format } from '../base/message.js';
+import { truncate, Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { authorOf, Facts, Span } from './facts.js';
-import { before, type History } from './history.js';
+import { previousPolicy, type History } from './history.js';
 import { PolicyText } from './policy-text.js';
-import { toComparison, toPlace } from './route.js';
+import { comparisonLink, placeLink } from './route.js';
 import { RuleRow } from './rule-row.js';
 import { rulesIn } from './rules.js';
 
@@ -14,13 +14,13 @@ function Sections({ pinned, several }: { pinned: string | undefined; several: bo
     <nav class="sections" aria-label={t('policy.sections')}>
       <ul>
         <li>
-          <a href={toPlace(pinned, 'rules')}>{t('policy.rules')}</a>
+          <a href={placeLink(pinned, 'rules')}>{t('policy.rules')}</a>
         </li>
         <li>
-          <a href={toPlace(pinned, 'text')}>{t('policy.text')}</a>
+          <a href={placeLink(pinned, 'text')}>{t('policy.text')}</a>
         </li>
         <li>
-          <a href={toPlace(pinned, 'earlier')}>{t('policy.earlier')}</a>
+          <a href={placeLink(pinned, 'earlier')}>{t('policy.earlier')}</a>
         </li>
         {several && (
           <li>
@@ -88,26 +88,26 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
             metadata: { name },
             spec: { description },
           } = policy;
-          const former = before(history, policy);
+          const previous = previousPolicy(history, policy);
           return (
             <li key={name}>
               <h3>
                 <a href={`#${name}`}>
-                  <Latin of={name} />
+                  <Ltr of={name} />
                 </a>
               </h3>
               {description && (
                 <p>
-                  <bdi>{cap(description, 1024)}</bdi>
+                  <bdi>{truncate(description, 1024)}</bdi>
                 </p>
               )}
               <p class="hint">
                 <Span policy={policy} />
                 {policy.status.author !== undefined && <> · {authorOf(policy, me)}</>}
               </p>
-              {former && (
+              {previous && (
                 <p class="hint links">
-                  <a href={toComparison(former.metadata.name, name)}>
+                  <a href={comparisonLink(previous.metadata.name, name)}>
                     {format('policy.changes', { name })}
                   </a>
                 </p>
@@ -123,24 +123,28 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
 interface Props {
   history: History;
   policy: Policy;
-  /** The account that is signed in. */
+  /** The signed-in account. */
   me: string | undefined;
-  /** The policy that the address names, so that its places can be named too. */
+  /** The policy that the address names; links to places in it name it too. */
   pinned: string | undefined;
 }
 
-/** A policy, in words and as text, and those that were in force before. */
+/** A policy in words and as text, and the policies before it. */
 export function PolicyView({ history, policy, me, pinned }: Props) {
   const { name } = policy.metadata;
-  const now = policy === history.inForce;
-  const former = before(history, policy);
+  const isInForce = policy === history.inForce;
+  const previous = previousPolicy(history, policy);
   return (
-    <View title={now ? 'policy.title' : 'policy.earlier.title'} values={{ name }} phase="policy">
+    <View
+      title={isInForce ? 'policy.title' : 'policy.earlier.title'}
+      values={{ name }}
+      phase="policy"
+    >
       <p class="lead">{t('policy.lead')}</p>
       <Facts policy={policy} me={me} />
-      {former && (
+      {previous && (
         <p class="links">
-          <a href={toComparison(former.metadata.name, name)}>
+          <a href={comparisonLink(previous.metadata.name, name)}>
             {format('policy.changes', { name })}
           </a>
         </p>
@@ -155,7 +159,7 @@ export function PolicyView({ history, policy, me, pinned }: Props) {
         <PolicyText name={name} text={policy.spec.cedar} />
       </section>
       <Earlier history={history} me={me} />
-      {!now && (
+      {!isInForce && (
         <p class="leave">
           <a href="#">{t('policy.back')}</a>
         </p>

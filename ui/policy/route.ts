@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Which view is wanted, as the fragment of the address says it. */
+/** The view that the fragment of the address names. */
 export interface Route {
-  /** A policy by its name; the one in force where none is given. */
+  /** The name of a policy; the one in force if not given. */
   readonly policy?: string | undefined;
-  /** A rule of it, or the id of an element, to go to. */
+  /** A rule of it, or the id of an element, to scroll to. */
   readonly rule?: string | undefined;
   readonly at?: string | undefined;
-  /** The names of two policies to compare; empty where they are to be chosen. */
+  /** The names of two policies to compare; empty if the person chooses them. */
   readonly compare?: readonly [string, string] | undefined;
-  /** The rule whose decisions are wanted; empty for all of them. */
+  /** The rule whose decisions are shown; empty for all rules. */
   readonly decisions?: string | undefined;
 }
 
-/** Reads a fragment such as `#p-3&at=text`, `#compare=p-2..p-3` or `#decisions=own-sessions`. */
+/** Parses a fragment such as `#p-3&at=text`, `#compare=p-2..p-3` or `#decisions=own-sessions`. */
 export function routeOf(fragment: string): Route {
   const parts = new URLSearchParams(fragment.replace(/^#/, ''));
   const [before = '', after = ''] = parts.get('compare')?.split('..') ?? [];
@@ -26,18 +26,19 @@ export function routeOf(fragment: string): Route {
   };
 }
 
-/** The fragment that leads to a place in a policy, or where none is named in the one in force. */
-export const toPlace = (policy: string | undefined, at: string): string =>
+/** Returns the fragment of a place in a policy, or in the one in force if none is named. */
+export const placeLink = (policy: string | undefined, at: string): string =>
   `#${policy ? `${policy}&` : ''}at=${at}`;
 
-/** The fragment that compares two policies. */
-export const toComparison = (before: string, after: string): string =>
+/** Returns the fragment that compares two policies. */
+export const comparisonLink = (before: string, after: string): string =>
   `#compare=${before}..${after}`;
 
-/** The fragment of one's own decisions by a rule. */
-export const toDecisions = (rule: string): string => `#${new URLSearchParams({ decisions: rule })}`;
+/** Returns the fragment of the reader's decisions by a rule. */
+export const decisionsLink = (rule: string): string =>
+  `#${new URLSearchParams({ decisions: rule })}`;
 
-/** The route of this page, again whenever the fragment changes. */
+/** Returns the route of this page and renders again when the fragment changes. */
 export function useRoute(): Route {
   const [fragment, set] = useState(location.hash);
   useEffect(() => {

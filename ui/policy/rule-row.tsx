@@ -1,34 +1,35 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, t, format } from '../base/message.js';
-import { idAsWords, row, wordFor } from '../decisions/words.js';
+import { truncate, Ltr, t, format } from '../base/message.js';
+import { ruleTitle, joinList, wordFor } from '../decisions/words.js';
 import { PolicyText } from './policy-text.js';
-import { toDecisions, toPlace } from './route.js';
-import type { Extent, RuleText } from './rules.js';
+import { decisionsLink, placeLink } from './route.js';
+import type { ScopeConstraint, RuleText } from './rules.js';
 
-/** A part of a rule's head in words; what is named stands as the rule names it. */
-function extentWords(extent: Extent, set: 'act' | 'kind' | 'who', any: MessageID): ComponentChild {
+/** Returns a scope constraint in words; entity names stay as the rule writes them. */
+function constraintText(
+  extent: ScopeConstraint,
+  set: 'act' | 'kind' | 'who',
+  any: MessageID,
+): ComponentChild {
   if (extent.is === 'any') return t(any);
   if (extent.is === 'type') return wordFor(set, extent.type);
   if (extent.is === 'names')
-    return row(
+    return joinList(
       extent.of.map(({ type, id }) =>
-        set === 'act' ? wordFor('act', id) : <Latin of={`${type} ${id}`} />,
+        set === 'act' ? wordFor('act', id) : <Ltr of={`${type} ${id}`} />,
       ),
     );
   return t('policy.other');
 }
 
-/**
- * Whom a rule is about, what they do and with what, in words, and what must be the case besides, as
- * it stands.
- */
-function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
+/** The scope of a rule in words, and its conditions as Cedar text. */
+function RuleScope({ rule: { who, does, what, condition } }: { rule: RuleText }) {
   const parts: [MessageID, ComponentChild][] = [
-    ['policy.who', extentWords(who, 'who', 'policy.anyone')],
-    ['policy.does', extentWords(does, 'act', 'policy.anything')],
-    ['policy.on', extentWords(what, 'kind', 'policy.everything')],
+    ['policy.who', constraintText(who, 'who', 'policy.anyone')],
+    ['policy.does', constraintText(does, 'act', 'policy.anything')],
+    ['policy.on', constraintText(what, 'kind', 'policy.everything')],
   ];
   return (
     <dl class="values head">
@@ -43,7 +44,7 @@ function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
           <dt>{t('policy.condition')}</dt>
           <dd>
             <code dir="ltr" lang="en" translate={false}>
-              <bdi dir="ltr">{cap(condition, 2000)}</bdi>
+              <bdi dir="ltr">{truncate(condition, 2000)}</bdi>
             </code>
           </dd>
         </div>
@@ -52,22 +53,19 @@ function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
   );
 }
 
-const linesSaid = ({ first, last }: RuleText): string =>
+const linesText = ({ first, last }: RuleText): string =>
   first === last ? t('policy.lines', { first }) : t('policy.lines.many', { first, last });
 
 interface Props {
   policy: Policy;
-  rule: Policy['status']['rules'][number] /** Its place in the text, where that was found. */;
+  rule: Policy['status']['rules'][number] /** Its lines in the text, if they were found. */;
   text: RuleText | undefined;
   number: number;
   mine: boolean /** The policy that the address names. */;
   pinned: string | undefined;
 }
 
-/**
- * One rule in words: what it does, its own message or the comment above it, its head, and its very
- * lines.
- */
+/** One rule in words: its effect, its message or the comment above it, its scope and its text. */
 export function RuleRow({
   policy,
   rule: { id, effect, message },
@@ -80,41 +78,41 @@ export function RuleRow({
   return (
     <li class="rule" id={`rule-${number}`} data-rule={id} tabIndex={-1}>
       <h3>
-        <bdi>{idAsWords(id)}</bdi>{' '}
+        <bdi>{ruleTitle(id)}</bdi>{' '}
         <span class={`word ${effect === 'permit' ? 'allowed' : 'refused'}`}>
           {t(effect === 'permit' ? 'policy.permits' : 'policy.refuses')}
         </span>
       </h3>
       {message && (
         <blockquote class="said">
-          <bdi>{cap(message, 1024)}</bdi>
+          <bdi>{truncate(message, 1024)}</bdi>
         </blockquote>
       )}
       {text?.comment && (
         <p class="hint">
-          <bdi>{cap(text.comment, 1024)}</bdi>
+          <bdi>{truncate(text.comment, 1024)}</bdi>
         </p>
       )}
-      {text && <Head rule={text} />}
+      {text && <RuleScope rule={text} />}
       <div class="more">
         {text && (
           <details>
             <summary>
               {t('policy.show')}
-              <span class="quiet"> {idAsWords(id)}</span>
+              <span class="quiet"> {ruleTitle(id)}</span>
             </summary>
             <PolicyText name={name} text={policy.spec.cedar} from={text.first} to={text.last} />
           </details>
         )}
         {text && (
-          <a href={toPlace(pinned, `line-${text.first}`)}>
-            {format('policy.place', { lines: linesSaid(text) })}
+          <a href={placeLink(pinned, `line-${text.first}`)}>
+            {format('policy.place', { lines: linesText(text) })}
           </a>
         )}
         {mine && (
-          <a href={toDecisions(id)}>
+          <a href={decisionsLink(id)}>
             {t('policy.mine')}
-            <span class="quiet"> {idAsWords(id)}</span>
+            <span class="quiet"> {ruleTitle(id)}</span>
           </a>
         )}
       </div>

@@ -4,17 +4,17 @@ import { Button } from '../base/button.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, Reference } from '../base/error-page.js';
+import { errorText, Reference } from '../base/error-page.js';
 import { View } from '../base/view.js';
 
-/** Which recovery the link of a mail is about, and its token. */
-interface Stopping {
+/** The recovery that the link of a mail names, and its token. */
+interface RecoveryLink {
   readonly name: string;
   readonly token: string;
 }
 
-/** Reads the link, and takes the token out of the address: it is good for one use. */
-function linked(): Stopping | undefined {
+/** Reads the link and removes its single-use token from the address. */
+function readLink(): RecoveryLink | undefined {
   const [, name, token] = /^#([a-z0-9-]{1,253})\.([A-Za-z0-9_-]{43})$/.exec(location.hash) ?? [];
   if (location.hash) history.replaceState(null, '', location.pathname);
   return name && token ? { name, token } : undefined;
@@ -22,7 +22,7 @@ function linked(): Stopping | undefined {
 
 type Ending = 'done' | 'over' | 'bad';
 
-/** How it ended, and where to go on. */
+/** The result, and a link to the account. */
 function Ended({ ending }: { ending: Ending }) {
   return (
     <View key={ending} title={`stop.${ending}.title`} phase="recovery" error={ending === 'bad'}>
@@ -36,8 +36,8 @@ function Ended({ ending }: { ending: Ending }) {
   );
 }
 
-/** The one press that stops it; after it, how it ended. */
-function Stop({
+/** The button that stops the recovery, or the result. */
+function StopView({
   ending,
   busy,
   stop,
@@ -50,7 +50,7 @@ function Stop({
   return (
     <View key="stop" title="stop.title" phase="recovery">
       <p class="lead">{t('stop.what')}</p>
-      <Button look="main" busy={busy} progress="stop.going" press={stop}>
+      <Button variant="main" busy={busy} progress="stop.going" onPress={stop}>
         {t('stop.go')}
       </Button>
       <p class="fine">{t('stop.note')}</p>
@@ -59,15 +59,15 @@ function Stop({
 }
 
 /**
- * Stops the removal of an account's passkeys by the link of a mail, with one press and without a
+ * Stops the removal of an account's passkeys from the link of a mail, with one button and without a
  * sign-in.
  */
 export function RecoveryPage() {
-  const stopping = useMemo(linked, []);
-  const [ending, end] = useState<Ending | undefined>(stopping ? undefined : 'bad');
+  const link = useMemo(readLink, []);
+  const [ending, setEnding] = useState<Ending | undefined>(link ? undefined : 'bad');
   const [failure, setFailure] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const [spoken, render] = useState(0);
+  const [renderCount, render] = useState(0);
   useEffect(() => {
     void loadLocale().then(() => render(1));
   }, []);
@@ -75,13 +75,13 @@ export function RecoveryPage() {
     setBusy(true);
     setFailure(undefined);
     try {
-      await call('POST', `recoveries/${stopping!.name}/cancel`, {
-        spec: { token: stopping!.token },
+      await call('POST', `recoveries/${link!.name}/cancel`, {
+        spec: { token: link!.token },
       });
-      end('done');
+      setEnding('done');
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 404 || thrown.code === 409) end('over');
+      if (thrown.code === 404 || thrown.code === 409) setEnding('over');
       else setFailure(thrown);
     }
     setBusy(false);
@@ -91,19 +91,19 @@ export function RecoveryPage() {
       alert={
         failure && (
           <>
-            <p>{excuse(failure)}</p>
+            <p>{errorText(failure)}</p>
             <Reference failure={failure} />
           </>
         )
       }
-      changed={() => render((count) => count + 1)}
+      onLanguageChange={() => render((count) => count + 1)}
     >
-      {spoken === 0 ? (
+      {renderCount === 0 ? (
         <h1 class="waiting" aria-busy="true">
           {t('working')}
         </h1>
       ) : (
-        <Stop ending={ending} busy={busy} stop={() => void stop()} />
+        <StopView ending={ending} busy={busy} stop={() => void stop()} />
       )}
     </Page>
   );

@@ -2,13 +2,13 @@ import type { InteractionClient } from '../api.js';
 import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
-import { cap, t, format } from '../base/message.js';
-import { Reference, Trouble } from '../base/error-page.js';
+import { truncate, t, format } from '../base/message.js';
+import { Reference, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** The way back to the Client when the sign-in itself has none any more. */
-export function WayBack({ client }: { client: InteractionClient | undefined }) {
+/** A link back to the Client for a sign-in that can no longer return to it. */
+export function BackToClient({ client }: { client: InteractionClient | undefined }) {
   const to = client?.initiateLoginURI ?? client?.homepageURI;
   return client && to ? (
     <p>
@@ -26,14 +26,14 @@ interface Refused {
   failure?: ApiError | undefined;
 }
 
-/** Policy's own words, as they stand, and whom to ask. */
+/** The message of the policy, unchanged, and whom to ask. */
 function Refused({ client, message, phase, failure }: Refused) {
   const name = client.displayName;
   return (
     <View title="refused.title" values={{ client: name }} phase={phase} error>
       <p class="lead">{format('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
       <blockquote>
-        <bdi>{cap(message, 500)}</bdi>
+        <bdi>{truncate(message, 500)}</bdi>
       </blockquote>
       <p>
         {format('refused.whom', { client: name })}{' '}
@@ -48,30 +48,30 @@ function Refused({ client, message, phase, failure }: Refused) {
   );
 }
 
-/** Policy refuses a sign-in that goes on from a live session; only cancelling remains. */
+/** Shown when policy refuses a sign-in that continues a session. Only cancelling remains. */
 export function RefusalView({ store }: { store: SignInStore }) {
   const { client, phase, refusal } = store.interaction!.status;
   return <Refused client={client} message={refusal!.message} phase={phase} />;
 }
 
-/** Shown instead of the interaction's view when the sign-in cannot go on as it is. */
+/** Shown instead of the interaction's view if the sign-in cannot continue. */
 export function BlockedView({ store }: { store: SignInStore }) {
   const client = store.interaction?.status.client;
   const blocked = store.blocked!;
   if (blocked.kind === 'refused') return <Refused client={client!} phase="error" {...blocked} />;
-  if (blocked.kind === 'outoforder') return null;
+  if (blocked.kind === 'unavailable') return null;
   return (
-    <Trouble
+    <ErrorView
       title={`${blocked.kind}.title`}
       what={`${blocked.kind}.what`}
       failure={blocked.failure}
     >
       {blocked.kind.startsWith('link') && (
-        <Button look="main" press={() => store.again()}>
+        <Button variant="main" onPress={() => store.restart()}>
           {t('startagain')}
         </Button>
       )}
-      {(blocked.kind === 'over' || blocked.kind === 'lost') && <WayBack client={client} />}
-    </Trouble>
+      {(blocked.kind === 'over' || blocked.kind === 'lost') && <BackToClient client={client} />}
+    </ErrorView>
   );
 }

@@ -1,8 +1,8 @@
 import type { Interaction } from '../api.js';
 import type { ApiError } from '../base/api.js';
-import { until } from '../base/clock.js';
+import { remainingMs } from '../base/clock.js';
 
-/** Why a sign-in cannot go on as it is. */
+/** Why a sign-in cannot continue. */
 export type Blocked =
   | {
       kind:
@@ -13,7 +13,7 @@ export type Blocked =
         | 'linkexpired'
         | 'linkused'
         | 'linkreplaced'
-        | 'outoforder';
+        | 'unavailable';
       failure?: ApiError | undefined;
     }
   | {
@@ -23,13 +23,15 @@ export type Blocked =
       decision?: string | undefined;
     };
 
-/** What a failed GET of the interaction means; `link` when an emailed link was opened. */
+/**
+ * Returns what a failed GET of the interaction means. `link` is true if an emailed link was opened.
+ */
 export function blockedByRead(failure: ApiError, link: boolean): Blocked {
   if (failure.code === 404) return { kind: link ? 'elsewhere' : 'lost', failure };
-  return { kind: failure.code === 410 ? 'over' : 'outoforder', failure };
+  return { kind: failure.code === 410 ? 'over' : 'unavailable', failure };
 }
 
-/** What a refusal by policy or of a link means; undefined where the view can carry on. */
+/** Returns what a refusal by policy or of a link means, or undefined if the view can continue. */
 export function blockedByAction(failure: ApiError, link: boolean): Blocked | undefined {
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
@@ -47,14 +49,14 @@ export function blockedByAction(failure: ApiError, link: boolean): Blocked | und
   return link ? { kind: 'foreign', failure } : undefined;
 }
 
-/** Why a link is no longer good, told by what the interaction looks like now. */
+/** Returns why a link is no longer valid, by the current state of the interaction. */
 export function blockedByLink(
   { status: { phase, emailChallenge } }: Interaction,
   failure: ApiError,
 ): Blocked {
   if (phase !== 'LoginRequired' || !emailChallenge) return { kind: 'linkused', failure };
   return {
-    kind: until(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',
+    kind: remainingMs(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',
     failure,
   };
 }

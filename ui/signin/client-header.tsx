@@ -1,17 +1,17 @@
 import type { InteractionClient } from '../api.js';
 import { hostOf } from '../base/link.js';
-import { Latin } from '../base/message.js';
+import { Ltr } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';
 
-/** For whom the sign-in is: the Client's mark and the host of its home page. */
-export function Head({ client }: { client: InteractionClient }) {
+/** The app of the sign-in: its logo and the host of its home page. */
+export function ClientHeader({ client }: { client: InteractionClient }) {
   const host = hostOf(client.homepageURI);
   return (
     <div class="party">
       <Monogram name={client.displayName} logo={client.logoURI} />
       {host && (
         <span class="host">
-          <Latin of={host} />
+          <Ltr of={host} />
         </span>
       )}
     </div>

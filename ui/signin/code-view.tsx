@@ -3,14 +3,14 @@ import type { EmailChallenge } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { clockTime, Latin, t, format } from '../base/message.js';
+import { clockTime, Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
 import type { SignInStore } from './sign-in-store.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
 
-const spent = (store: SignInStore): boolean =>
+const isSpent = (store: SignInStore): boolean =>
   store.problem?.action === 'login' &&
   (store.problem.failure.code === 410 || store.problem.failure.details.triesLeft === 0);
 
@@ -27,22 +27,22 @@ function CodeForm({
   useEffect(() => {
     setCode('');
     setMalformed(false);
-  }, [sentTimestamp]); // what was typed belongs to the code before
+  }, [sentTimestamp]); // the typed text belongs to the earlier code
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
     sent.current = sentTimestamp + value;
     void store.act('login', { spec: { method: 'EmailCode', code: value } });
   };
-  const take = (typed: string): void => {
+  const onCodeInput = (typed: string): void => {
     const tidy = tidyCode(typed, codeLength);
     setCode(tidy);
     setMalformed(false);
     if (isCode(tidy, codeLength) && sent.current !== sentTimestamp + tidy) send(tidy);
   };
   const problem =
-    store.problem?.action === 'login' && store.problem.quiet ? store.problem : undefined;
-  const error = malformed ? t('code.shape', { digits: codeLength }) : problem?.words;
+    store.problem?.action === 'login' && store.problem.inField ? store.problem : undefined;
+  const error = malformed ? t('code.shape', { digits: codeLength }) : problem?.text;
   return (
     <form
       method="post"
@@ -64,11 +64,11 @@ function CodeForm({
         spellcheck={false}
         value={inGroups(code, codeLength)}
         error={error}
-        still={spent(store)}
-        hint={!spent(store) && format('code.until', { time: clockTime(expirationTimestamp) })}
-        onText={take}
+        keepFocus={isSpent(store)}
+        hint={!isSpent(store) && format('code.until', { time: clockTime(expirationTimestamp) })}
+        onText={onCodeInput}
       />
-      <Button look="main" submit busy={store.busy === 'login'} progress="code.checking">
+      <Button variant="main" submit busy={store.busy === 'login'} progress="code.checking">
         {t('code.go')}
       </Button>
     </form>
@@ -90,14 +90,17 @@ function Help() {
   );
 }
 
-/** What to say about the email: that it failed, or what it brings. */
-function wordsOf({ deliveryState: state }: EmailChallenge, methods: readonly string[]): MessageID {
+/** Returns the message about the email: that it failed, or what it contains. */
+function emailMessage(
+  { deliveryState: state }: EmailChallenge,
+  methods: readonly string[],
+): MessageID {
   if (state) return state === 'Deferred' ? 'code.deferred' : 'code.failed';
   if (!methods.includes('EmailCode')) return 'code.sent.link';
   return methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code';
 }
 
-/** After the address: the code from the email, or another try. */
+/** The second view: the code from the email, or another email. */
 export function CodeView({ store }: { store: SignInStore }) {
   const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = store.interaction!.status;
   const challenge = emailChallenge!;
@@ -105,15 +108,15 @@ export function CodeView({ store }: { store: SignInStore }) {
   return (
     <View title="code.title" phase={phase} error={Boolean(store.problem)}>
       <p class={state ? 'error' : 'lead'} aria-live="polite">
-        {format(wordsOf(challenge, methods), {
-          email: <Latin of={challenge.email} strong />,
-          from: <Latin of={sender} />,
+        {format(emailMessage(challenge, methods), {
+          email: <Ltr of={challenge.email} strong />,
+          from: <Ltr of={sender} />,
         })}
       </p>
       {methods.includes('EmailCode') && <CodeForm store={store} challenge={challenge} />}
       <div class="ways">
-        <Resend store={store} challenge={challenge} wanted={spent(store)} />
-        <Button press={() => store.again()}>{t('code.other')}</Button>
+        <Resend store={store} challenge={challenge} wanted={isSpent(store)} />
+        <Button onPress={() => store.restart()}>{t('code.other')}</Button>
       </div>
       <Help />
       <MailboxLink />

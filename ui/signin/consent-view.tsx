@@ -2,28 +2,28 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsentScope } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { ignoredMs, useGuard } from '../base/double-submit.js';
-import { Latin, t, format } from '../base/message.js';
+import { ignoredMs, useClickGuard } from '../base/click-guard.js';
+import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { Head } from './client-header.js';
+import { ClientHeader } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
 
-/** Where in the list of scopes sent a 422 points. */
-const faulty = (store: SignInStore, sent: readonly string[]): string | undefined => {
+/** Returns the scope that a 422 names by its index in the list that was sent. */
+const rejectedScope = (store: SignInStore, sent: readonly string[]): string | undefined => {
   const field = store.problem?.failure.details.causes
     ?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1])
     .find(Boolean);
   return field === undefined ? undefined : sent[Number(field)];
 };
 
-/** Says so when the scopes change while they are being read. */
-function useNews(scopes: readonly ConsentScope[]): string {
+/** Announces a change of the scopes while the person reads them. */
+function useChangeAnnouncement(scopes: readonly ConsentScope[]): string {
   const shown = JSON.stringify(scopes);
-  const before = useRef(shown);
+  const previous = useRef(shown);
   useEffect(() => {
-    if (before.current !== shown) announce(t('consent.changed'));
-    before.current = shown;
+    if (previous.current !== shown) announce(t('consent.changed'));
+    previous.current = shown;
   }, [shown]);
   return shown;
 }
@@ -42,8 +42,8 @@ function Terms({ client }: { client: string }) {
   );
 }
 
-/** The two answers; each counts once the question has been in view for long enough. */
-function Answers({
+/** The two buttons. Each ignores clicks until the question has been in view long enough. */
+function Choices({
   store,
   ready,
   allow,
@@ -57,7 +57,7 @@ function Answers({
       <Button
         busy={store.busy === 'consent'}
         progress="consent.allowing"
-        press={() => {
+        onPress={() => {
           if (ready()) allow();
         }}
       >
@@ -65,7 +65,7 @@ function Answers({
       </Button>
       <Button
         busy={store.busy === 'cancel'}
-        press={() => {
+        onPress={() => {
           if (ready()) void store.act('cancel');
         }}
       >
@@ -75,21 +75,21 @@ function Answers({
   );
 }
 
-/** What the Client would get, scope by scope; only what is required is chosen in advance. */
+/** What the app would receive, scope by scope. Only required scopes are selected in advance. */
 export function ConsentView({ store }: { store: SignInStore }) {
   const { phase, client, consent, account } = store.interaction!.status;
   const scopes = consent!.scopes;
   const [chosen, setChosen] = useState<Record<string, boolean>>({});
   const sent = useRef<string[]>([]);
-  const ready = useGuard(useNews(scopes));
-  const fault = faulty(store, sent.current);
+  const ready = useClickGuard(useChangeAnnouncement(scopes));
+  const rejected = rejectedScope(store, sent.current);
   useEffect(() => {
-    if (fault) document.getElementById(`scope-${fault}`)?.focus();
+    if (rejected) document.getElementById(`scope-${rejected}`)?.focus();
   }, [store.problem]);
-  const takes = (scope: ConsentScope): boolean =>
+  const isChosen = (scope: ConsentScope): boolean =>
     scope.allowed && (scope.required || Boolean(chosen[scope.name]));
   const allow = (): void => {
-    sent.current = scopes.filter(takes).map(({ name }) => name);
+    sent.current = scopes.filter(isChosen).map(({ name }) => name);
     void store.act('consent', { spec: { scopes: sent.current } });
   };
   const name = client.displayName;
@@ -98,13 +98,13 @@ export function ConsentView({ store }: { store: SignInStore }) {
       title="consent.title"
       values={{ client: name }}
       phase={phase}
-      after={ignoredMs}
+      delayMs={ignoredMs}
       error={Boolean(store.problem)}
-      above={<Head client={client} />}
+      header={<ClientHeader client={client} />}
     >
       <p class="lead">
         {account
-          ? format('consent.as', { email: <Latin of={account.email} strong />, client: name })
+          ? format('consent.as', { email: <Ltr of={account.email} strong />, client: name })
           : t('consent.what')}
       </p>
       <div class="scopes">
@@ -112,13 +112,13 @@ export function ConsentView({ store }: { store: SignInStore }) {
           <ScopeRow
             key={scope.name}
             scope={scope}
-            chosen={takes(scope)}
-            error={fault === scope.name ? t('consent.invalid') : undefined}
+            chosen={isChosen(scope)}
+            error={rejected === scope.name ? t('consent.invalid') : undefined}
             choose={(on) => setChosen({ ...chosen, [scope.name]: on })}
           />
         ))}
       </div>
-      <Answers store={store} ready={ready} allow={allow} />
+      <Choices store={store} ready={ready} allow={allow} />
       <Terms client={name} />
     </View>
   );

@@ -1,21 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { call } from '../base/api.js';
-import { tag } from '../base/i18n.js';
-import { usePart } from '../base/lazy.js';
+import { locale } from '../base/i18n.js';
+import { useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
-import { cap, t, format } from '../base/message.js';
+import { truncate, t, format } from '../base/message.js';
 import type { SignInStore } from './sign-in-store.js';
-import { refusing } from './lazy-views.js';
-import type { RefusalFact } from './refusing.js';
+import { refusalChunk } from './lazy-views.js';
+import type { RefusalFact } from './refusal-facts.js';
 
 /**
  * Shows the decision behind a refusal. A person without an account reads it through the
  * interaction, others through their session. If this browser may not read it, only its name is
- * shown. The interaction may still hold the decision of an earlier refusal: that one is not shown.
+ * shown. The interaction may still have the decision of an earlier refusal; that one is not shown.
  */
 export function Decision({ store, name }: { store: SignInStore; name: string }) {
-  const { here } = usePart(refusing);
+  const { loaded: here } = useLazy(refusalChunk);
   const [decision, set] = useState<PolicyDecision>();
   const {
     metadata,
@@ -31,7 +31,7 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
     );
   }, [path]);
   if (!here) return null;
-  const facts = decision ? here.factsOf(decision, client, tag()) : [];
+  const facts = decision ? here.factsOf(decision, client, locale()) : [];
   return (
     <dl class="values">
       {[...facts, { name: 'refused.decision', value: name } as const].map(row)}
@@ -40,7 +40,7 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
 }
 
 function row({ name, id, value, to }: RefusalFact) {
-  const words = id ? format(id, { value }) : <bdi>{cap(value)}</bdi>;
+  const words = id ? format(id, { value }) : <bdi>{truncate(value)}</bdi>;
   return (
     <div key={name + value}>
       <dt>{t(name)}</dt>

@@ -4,15 +4,15 @@ import { Field } from '../base/field.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { Head } from './client-header.js';
+import { ClientHeader } from './client-header.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
 function EmailForm({ store }: { store: SignInStore }) {
   const { spec, status } = store.interaction!;
   const [email, setEmail] = useState(status.emailChallenge?.email ?? spec.loginHint ?? '');
   const [empty, setEmpty] = useState(false);
-  const problem = store.problem?.quiet ? store.problem : undefined;
-  const error = empty ? t('email.empty') : problem?.words;
+  const problem = store.problem?.inField ? store.problem : undefined;
+  const error = empty ? t('email.empty') : problem?.text;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!email.trim());
@@ -34,7 +34,7 @@ function EmailForm({ store }: { store: SignInStore }) {
         error={error}
         onText={setEmail}
       />
-      <Button look="main" submit busy={store.busy === 'emailchallenge'} progress="email.sending">
+      <Button variant="main" submit busy={store.busy === 'emailchallenge'} progress="email.sending">
         {t('email.go')}
       </Button>
       <p class="fine">{t('email.note')}</p>
@@ -43,9 +43,10 @@ function EmailForm({ store }: { store: SignInStore }) {
 }
 
 /**
- * A sign-in to the account page by any way, which goes on where passkeys that are lost are told of.
+ * The address of a sign-in to the account page by any method, which continues where lost passkeys
+ * are reported.
  */
-const recovering = (): string =>
+const recoverySignInURL = (): string =>
   `/oauth2/auth?${new URLSearchParams({
     client_id: 'vestibule-account',
     response_type: 'none',
@@ -55,7 +56,7 @@ const recovering = (): string =>
     state: 'recover',
   })}`;
 
-/** The first view: who signs in. */
+/** The first view: the email address or a passkey. */
 export function EmailView({ store }: { store: SignInStore }) {
   const { phase, client, methods } = store.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
@@ -66,7 +67,7 @@ export function EmailView({ store }: { store: SignInStore }) {
       values={{ client: client.displayName }}
       phase={phase}
       error={Boolean(store.problem)}
-      above={<Head client={client} />}
+      header={<ClientHeader client={client} />}
     >
       {byEmail ? (
         <EmailForm store={store} />
@@ -80,7 +81,7 @@ export function EmailView({ store }: { store: SignInStore }) {
       )}
       {!byEmail && client.name === 'vestibule-account' && (
         <p class="fine">
-          <a href={recovering()}>{t('email.lost')}</a>
+          <a href={recoverySignInURL()}>{t('email.lost')}</a>
         </p>
       )}
     </View>

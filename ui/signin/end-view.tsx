@@ -1,9 +1,9 @@
 import { format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { WayBack } from './blocked-view.js';
+import { BackToClient } from './blocked-view.js';
 
-/** After the end: signed in elsewhere or before, or cancelled. */
+/** Shown after the end: signed in elsewhere or earlier, or cancelled. */
 export function EndView({ store }: { store: SignInStore }) {
   const { phase, client } = store.interaction!.status;
   const cancelled = store.ending === 'cancelled';
@@ -12,7 +12,7 @@ export function EndView({ store }: { store: SignInStore }) {
       <p class="lead">
         {cancelled ? format('cancelled.what', { client: client.displayName }) : format('done.what')}
       </p>
-      {cancelled && <WayBack client={client} />}
+      {cancelled && <BackToClient client={client} />}
     </View>
   );
 }

@@ -1,10 +1,10 @@
 import { Button } from '../base/button.js';
-import { Latin, t, format } from '../base/message.js';
+import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { Head } from './client-header.js';
+import { ClientHeader } from './client-header.js';
 
-/** Where an emailed link lands: nothing happens until the person acts. */
+/** The view of an emailed link. Nothing happens until the person presses the button. */
 export function LinkView({ store }: { store: SignInStore }) {
   const { phase, client, emailChallenge } = store.interaction!.status;
   return (
@@ -13,17 +13,19 @@ export function LinkView({ store }: { store: SignInStore }) {
       values={{ client: client.displayName }}
       phase={phase}
       error={Boolean(store.problem)}
-      above={<Head client={client} />}
+      header={<ClientHeader client={client} />}
     >
       <p class="lead">
         {emailChallenge
-          ? format('link.as', { email: <Latin of={emailChallenge.email} strong /> })
+          ? format('link.as', { email: <Ltr of={emailChallenge.email} strong /> })
           : t('link.unknown')}
       </p>
       <Button
-        look="main"
+        variant="main"
         busy={store.busy === 'login'}
-        press={() => void store.act('login', { spec: { method: 'EmailLink', token: store.token } })}
+        onPress={() =>
+          void store.act('login', { spec: { method: 'EmailLink', token: store.token } })
+        }
       >
         {t('link.go')}
       </Button>

@@ -4,7 +4,7 @@ import { call } from '../base/api.js';
 import { Link } from '../base/link.js';
 import { t } from '../base/message.js';
 
-/** Leads to the mock mailbox where discovery lists one; asked once the page is usable. */
+/** Links to the mock mailbox if discovery lists one. Requested after the page is usable. */
 export function MailboxLink() {
   const [mocked, setMocked] = useState(false);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { token } from './token.js';
 import '../style/style.css';
 import { addMessages } from '../base/i18n.js';
 import messages from '../messages/signin.json';
-import { open } from './start.js';
+import { openSignIn } from './start.js';
 
 addMessages(messages);
-void open(location.pathname.split('/').pop() ?? '', token);
+void openSignIn(location.pathname.split('/').pop() ?? '', token);

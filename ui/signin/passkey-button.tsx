@@ -3,15 +3,15 @@ import { Button } from '../base/button.js';
 import { canUsePasskeys } from '../base/passkeys.js';
 import { t } from '../base/message.js';
 import type { SignInStore } from './sign-in-store.js';
-import { passkeys } from './lazy-passkeys.js';
+import { passkeysChunk } from './lazy-passkeys.js';
 
-/** Whether a passkey is a way in here, by policy and browser. */
+/** Returns whether policy and browser allow signing in with a passkey here. */
 export const offersPasskey = (store: SignInStore): boolean =>
   canUsePasskeys() && Boolean(store.interaction?.status.methods?.includes('Passkey'));
 
 /**
- * Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the
- * browser fills in.
+ * Signs in with a passkey, requested by this button or, with `autofill`, chosen from the browser's
+ * suggestions.
  */
 export function PasskeyButton({
   store,
@@ -26,9 +26,9 @@ export function PasskeyButton({
   const shown = useRef(true);
   const offer = (): void => {
     if (autofill)
-      void passkeys.get().then(
-        ({ arm }) => {
-          if (shown.current) void arm(store);
+      void passkeysChunk.load().then(
+        ({ startAutofill }) => {
+          if (shown.current) void startAutofill(store);
         },
         () => undefined,
       );
@@ -37,26 +37,26 @@ export function PasskeyButton({
     shown.current = true;
     (globalThis.requestIdleCallback ?? setTimeout)(() => {
       if (shown.current) offer();
-    }); // what this fetches is not to compete with the first view
+    }); // must not compete with the first view
     return () => {
       shown.current = false;
-      passkeys.here?.disarm();
+      passkeysChunk.loaded?.stopAutofill();
     };
   }, []);
   const press = async (): Promise<void> => {
     setBusy(true);
-    const part = await passkeys.get().catch(() => undefined);
-    if (part) await part.enter(store);
-    else store.tell('offline');
+    const part = await passkeysChunk.load().catch(() => undefined);
+    if (part) await part.signIn(store);
+    else store.report('offline');
     setBusy(false);
     if (!store.ending && store.interaction?.status.phase === 'LoginRequired') offer();
   };
   return (
     <Button
-      look={main ? 'main' : undefined}
+      variant={main ? 'main' : undefined}
       busy={busy}
       progress="email.asking"
-      press={() => void press()}
+      onPress={() => void press()}
     >
       {t('email.passkey')}
     </Button>

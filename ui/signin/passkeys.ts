@@ -1,8 +1,8 @@
 import {
-  ask,
-  create,
-  stop,
-  Unusable,
+  requestPasskey,
+  createPasskey,
+  cancelRequest,
+  PasskeyError,
   type CreationOptions,
   type RequestOptions,
 } from '../base/webauthn.js';
@@ -11,105 +11,103 @@ import type { SignInStore } from './sign-in-store.js';
 export { default as messages } from '../messages/passkey.json';
 
 /**
- * How long a challenge is offered to autofill before a fresh one takes its place, in milliseconds;
- * the API keeps it for five minutes.
+ * Milliseconds for which a challenge is offered to autofill before a new one replaces it. The API
+ * keeps a challenge for five minutes.
  */
-const rearm = 240_000;
+const offerMs = 240_000;
 
-/**
- * Less than this, in milliseconds, is no answer of a person: the browser would answer so again at
- * once.
- */
-const tooSoon = 1_000;
+/** A result in fewer milliseconds is not from a person: the browser would fail again at once. */
+const minAnswerMs = 1_000;
 
-/** What is offered to autofill, if anything is. */
-let armed: AbortController | undefined;
+/** Aborts the current autofill request. */
+let currentOffer: AbortController | undefined;
 
-/** How often it was taken back. */
-let withdrawn = 0;
+/** How often autofill was stopped. */
+let stopCount = 0;
 
-/** Takes the offer back, so that another call of the browser can be made. */
-export function disarm(): void {
-  withdrawn += 1;
-  armed?.abort();
-  armed = undefined;
-  stop();
+/** Stops the autofill request, so that another WebAuthn call can start. */
+export function stopAutofill(): void {
+  stopCount += 1;
+  currentOffer?.abort();
+  currentOffer = undefined;
+  cancelRequest();
 }
 
-type Proof = NonNullable<Awaited<ReturnType<typeof ask>>>;
+type Assertion = NonNullable<Awaited<ReturnType<typeof requestPasskey>>>;
 
-async function prove(store: SignInStore, credential: Proof): Promise<void> {
-  store.crossDevice =
+async function signInWithCredential(store: SignInStore, credential: Assertion): Promise<void> {
+  store.usedOtherDevice =
     credential.authenticatorAttachment === 'cross-platform' &&
     (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable());
   await store.act('login', { spec: { method: 'Passkey', credential } });
 }
 
-/** Offers a fresh challenge once; true when it may be done again at once. */
+/** Offers a new challenge to autofill once. Returns true if the next one may follow at once. */
 async function offer(store: SignInStore, { signal }: AbortController): Promise<boolean> {
   const options = await store.challenge<RequestOptions>('Authenticate', true);
   if (!options || signal.aborted) return false;
   const since = performance.now();
-  const timer = setTimeout(stop, rearm);
-  const credential = await ask(options, true)
+  const timer = setTimeout(cancelRequest, offerMs);
+  const credential = await requestPasskey(options, true)
     .catch(() => undefined)
     .finally(() => clearTimeout(timer));
-  if (credential) await prove(store, credential);
-  return Boolean(credential) || performance.now() - since > tooSoon;
+  if (credential) await signInWithCredential(store, credential);
+  return Boolean(credential) || performance.now() - since > minAnswerMs;
 }
 
 /**
- * Offers passkeys among what the browser fills in, until `disarm`: again every four minutes, after
- * each failure, and when the person comes back.
+ * Offers passkeys among the browser's suggestions until `stopAutofill`: with a new challenge every
+ * four minutes, after each failure and when the person returns.
  */
-export async function arm(store: SignInStore): Promise<void> {
-  const before = withdrawn;
+export async function startAutofill(store: SignInStore): Promise<void> {
+  const stopCountBefore = stopCount;
   if (
     !(await PublicKeyCredential.isConditionalMediationAvailable?.()) ||
-    armed ||
-    withdrawn !== before
+    currentOffer ||
+    stopCount !== stopCountBefore
   )
     return;
-  const own = (armed = new AbortController());
-  while (!own.signal.aborted) {
-    if (!(await offer(store, own)) && !own.signal.aborted) await store.returning(own.signal);
+  const controller = (currentOffer = new AbortController());
+  while (!controller.signal.aborted) {
+    if (!(await offer(store, controller)) && !controller.signal.aborted)
+      await store.untilReturn(controller.signal);
     if (store.ending || store.blocked || store.interaction?.status.phase !== 'LoginRequired')
       return;
   }
 }
 
-/** Does what may meet a browser that cannot, and tells so; undefined where nothing came of it. */
-async function attempt<T>(
+/** Runs a WebAuthn call and reports its error. Returns undefined on an error or a cancellation. */
+async function showPasskeyErrors<T>(
   store: SignInStore,
   work: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   try {
     return await work();
   } catch (thrown) {
-    if (!(thrown instanceof Unusable)) throw thrown;
-    store.tell(thrown.id);
+    if (!(thrown instanceof PasskeyError)) throw thrown;
+    store.report(thrown.id);
     return undefined;
   }
 }
 
 /**
- * Asks for a passkey in the browser's own window and signs in with it; who changes their mind is
- * told nothing.
+ * Requests a passkey in the browser's own dialog and signs in with it. Reports nothing on a
+ * cancellation.
  */
-export async function enter(store: SignInStore): Promise<void> {
-  disarm();
+export async function signIn(store: SignInStore): Promise<void> {
+  stopAutofill();
   store.problem = undefined;
   const options = await store.challenge<RequestOptions>('Authenticate');
-  const credential = options && (await attempt(store, () => ask(options)));
-  if (credential) await prove(store, credential);
+  const credential = options && (await showPasskeyErrors(store, () => requestPasskey(options)));
+  if (credential) await signInWithCredential(store, credential);
   else store.changed();
 }
 
-/** Makes a passkey for the account that is being set up; true once it is there. */
-export async function add(store: SignInStore): Promise<boolean> {
+/** Creates a passkey for the account that is being set up. Returns true if it was added. */
+export async function register(store: SignInStore): Promise<boolean> {
   store.problem = undefined;
   const options = await store.challenge<CreationOptions>('Register');
-  const credential = options && (await attempt(store, () => create(options)));
+  const credential = options && (await showPasskeyErrors(store, () => createPasskey(options)));
   store.changed();
   return Boolean(credential) && store.addPasskey(credential!);
 }

@@ -5,4 +5,4 @@ addMessages(messages);
 
 export { CodeView as code } from './code-view.js';
 export { EndView as end } from './end-view.js';
-export { BlockedView as impasse, RefusalView as refused } from './blocked-view.js';
+export { BlockedView as blocked, RefusalView as refused } from './blocked-view.js';

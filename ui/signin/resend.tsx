@@ -2,16 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EmailChallenge } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { now, sure } from '../base/clock.js';
-import { inTime, t, format } from '../base/message.js';
-import { useRemaining } from '../base/remaining.js';
+import { now, certainWaitMs } from '../base/clock.js';
+import { relativeTime, t, format } from '../base/message.js';
+import { useRemaining } from '../base/use-remaining.js';
 import type { SignInStore } from './sign-in-store.js';
 
 /**
- * From when a new code may be asked for: the challenge says so, or the API's answer to the last
- * try.
+ * Returns the milliseconds until a new code may be requested, by the challenge or the response to
+ * the last attempt.
  */
-function useReady(store: SignInStore, challenge: EmailChallenge): number {
+function useResendWait(store: SignInStore, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
   const seconds =
     store.problem?.action === 'emailchallenge'
@@ -27,19 +27,19 @@ function useReady(store: SignInStore, challenge: EmailChallenge): number {
 }
 
 /**
- * Asks for a new code; counts down in the open and speaks up once, when the time has come. Takes
- * the focus when only this is left to do.
+ * Requests a new code. Shows the remaining wait and announces its end once. Takes the focus if
+ * nothing else can be done.
  */
 export function Resend({
   store,
   challenge,
-  wanted,
+  wanted: takesFocus,
 }: {
   store: SignInStore;
   challenge: EmailChallenge;
   wanted: boolean;
 }) {
-  const left = useReady(store, challenge);
+  const left = useResendWait(store, challenge);
   const waited = useRef(false);
   const { email, sentTimestamp } = challenge;
   const first = useRef(sentTimestamp);
@@ -52,23 +52,23 @@ export function Resend({
     first.current = sentTimestamp;
   }, [sentTimestamp]);
   useEffect(() => {
-    if (wanted) document.getElementById('resend')?.focus();
-  }, [wanted]);
+    if (takesFocus) document.getElementById('resend')?.focus();
+  }, [takesFocus]);
   return (
     <div class="resend">
       <Button
         id="resend"
-        off={left > 0}
+        disabled={left > 0}
         describedBy={left ? 'resend-wait' : undefined}
         busy={store.busy === 'emailchallenge'}
         progress="email.sending"
-        press={() => void store.act('emailchallenge', { spec: { email } })}
+        onPress={() => void store.act('emailchallenge', { spec: { email } })}
       >
         {t('code.resend')}
       </Button>
       {left > 0 && (
         <span class="hint" id="resend-wait">
-          {format('code.resend.wait', { when: inTime(sure(left)) })}
+          {format('code.resend.wait', { when: relativeTime(certainWaitMs(left)) })}
         </span>
       )}
     </div>

@@ -1,12 +1,12 @@
 import type { ClaimPreview, ConsentScope } from '../api.js';
-import { tag } from '../base/i18n.js';
-import { cap, t, format } from '../base/message.js';
+import { locale } from '../base/i18n.js';
+import { truncate, t, format } from '../base/message.js';
 
 function valueText({ claim, value }: ClaimPreview): string {
-  if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(tag());
+  if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(locale());
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (Array.isArray(value))
-    return new Intl.ListFormat(tag(), { type: 'unit' }).format(value.map(String));
+    return new Intl.ListFormat(locale(), { type: 'unit' }).format(value.map(String));
   return String(value);
 }
 
@@ -18,7 +18,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
         <ul>
           {scope.claims?.map(({ title }) => (
             <li>
-              <bdi>{cap(title)}</bdi>
+              <bdi>{truncate(title)}</bdi>
             </li>
           ))}
         </ul>
@@ -43,10 +43,10 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
       {scope.preview.map((one) => (
         <div>
           <dt>
-            <bdi>{cap(one.title)}</bdi>
+            <bdi>{truncate(one.title)}</bdi>
           </dt>
           <dd>
-            <bdi>{cap(valueText(one), 500)}</bdi>
+            <bdi>{truncate(valueText(one), 500)}</bdi>
           </dd>
         </div>
       ))}
@@ -54,7 +54,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   );
 }
 
-const words = (scope: ConsentScope): [string, string][] => [
+const badges = (scope: ConsentScope): [string, string][] => [
   ...(scope.required && scope.allowed
     ? [['required', t('consent.required')] as [string, string]]
     : []),
@@ -72,7 +72,7 @@ interface Props {
   choose: (chosen: boolean) => void;
 }
 
-/** One scope: what it is, who supplies it, and the very values that would be shared. */
+/** One scope: its description, its provider and the values that would be shared. */
 export function ScopeRow({ scope, chosen, error, choose }: Props) {
   const id = `scope-${scope.name}`;
   return (
@@ -94,10 +94,10 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
         onChange={(event) => choose(event.currentTarget.checked)}
       />
       <label for={`${id}-box`} id={`${id}-title`}>
-        <bdi>{cap(scope.title)}</bdi>
+        <bdi>{truncate(scope.title)}</bdi>
       </label>
       <p class="words" id={`${id}-words`}>
-        {words(scope).map(([look, word]) => (
+        {badges(scope).map(([look, word]) => (
           <span key={look} class={`word ${look}`}>
             {word}
           </span>
@@ -105,7 +105,7 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
       </p>
       <div class="what" id={`${id}-what`}>
         <p class="hint">
-          <bdi>{cap(scope.description, 500)}</bdi>
+          <bdi>{truncate(scope.description, 500)}</bdi>
         </p>
         <p class="hint">{format('consent.from', { provider: scope.provider.displayName })}</p>
         {!scope.allowed && scope.reason && (
@@ -113,7 +113,7 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
             {format('consent.refused.why', {
               reason: (
                 <q>
-                  <bdi>{cap(scope.reason, 500)}</bdi>
+                  <bdi>{truncate(scope.reason, 500)}</bdi>
                 </q>
               ),
             })}

@@ -2,33 +2,33 @@ import { useState } from 'preact/hooks';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { Latin, t, format } from '../base/message.js';
+import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { passkeys } from './lazy-passkeys.js';
-import { passkeyDue, setupOffered } from './setup-reminder.js';
+import { passkeysChunk } from './lazy-passkeys.js';
+import { shouldOfferPasskey, recordSetupOffer } from './setup-reminder.js';
 
-/** Setup is not asked for again soon, whichever way it was left. */
-function goOn(store: SignInStore): void {
-  setupOffered();
+/** Leaves setup. It is not offered again soon, whatever the person chose. */
+function leaveSetup(store: SignInStore): void {
+  recordSetupOffer();
   store.leave();
 }
 
 const Skip = ({ store }: { store: SignInStore }) => (
-  <Button press={() => goOn(store)}>{t('setup.skip')}</Button>
+  <Button onPress={() => leaveSetup(store)}>{t('setup.skip')}</Button>
 );
 
 function NameForm({ store }: { store: SignInStore }) {
   const [name, setName] = useState(store.interaction!.status.account?.displayName ?? '');
   const [empty, setEmpty] = useState(false);
   const problem =
-    store.problem?.action === 'account' && store.problem.quiet ? store.problem : undefined;
-  const error = empty ? t('setup.empty') : problem?.words;
+    store.problem?.action === 'account' && store.problem.inField ? store.problem : undefined;
+  const error = empty ? t('setup.empty') : problem?.text;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!name.trim());
     if (!name.trim()) return;
-    setupOffered();
+    recordSetupOffer();
     void store.save({ displayName: name.trim() });
   };
   return (
@@ -45,7 +45,7 @@ function NameForm({ store }: { store: SignInStore }) {
         onText={setName}
       />
       <div class="pair">
-        <Button look="main" submit busy={store.busy === 'account'} progress="setup.saving">
+        <Button variant="main" submit busy={store.busy === 'account'} progress="setup.saving">
           {t('setup.go')}
         </Button>
         <Skip store={store} />
@@ -54,7 +54,7 @@ function NameForm({ store }: { store: SignInStore }) {
   );
 }
 
-/** The offer of a passkey, with the reason for it. */
+/** Offers a passkey and says why. */
 function PasskeyOffer({
   store,
   main,
@@ -67,21 +67,21 @@ function PasskeyOffer({
   const [busy, setBusy] = useState(false);
   const press = async (): Promise<void> => {
     setBusy(true);
-    const part = await passkeys.get().catch(() => undefined);
-    if (!part) store.tell('offline');
-    const done = await part?.add(store);
+    const part = await passkeysChunk.load().catch(() => undefined);
+    if (!part) store.report('offline');
+    const done = await part?.register(store);
     setBusy(false);
     if (done) added();
   };
   return (
     <>
-      <p>{t(store.crossDevice ? 'setup.passkey.here' : 'setup.passkey.why')}</p>
+      <p>{t(store.usedOtherDevice ? 'setup.passkey.here' : 'setup.passkey.why')}</p>
       <div class="pair">
         <Button
-          look={main ? 'main' : undefined}
+          variant={main ? 'main' : undefined}
           busy={busy}
           progress="email.asking"
-          press={() => void press()}
+          onPress={() => void press()}
         >
           {t('setup.passkey.add')}
         </Button>
@@ -91,15 +91,15 @@ function PasskeyOffer({
   );
 }
 
-/** What is still missing on the account, and a way past it. */
+/** Asks for what the account lacks. Every step can be skipped. */
 export function SetupView({ store }: { store: SignInStore }) {
   const { phase, account } = store.interaction!.status;
-  const [has, setHas] = useState(false);
-  const naming = Boolean(account?.setup.missing.includes('displayName'));
-  const passkey = !has && passkeyDue(account, store.crossDevice);
+  const [hasAdded, setHas] = useState(false);
+  const asksName = Boolean(account?.setup.missing.includes('displayName'));
+  const passkey = !hasAdded && shouldOfferPasskey(account, store.usedOtherDevice);
   const added = (): void => {
-    if (!naming) {
-      goOn(store);
+    if (!asksName) {
+      leaveSetup(store);
       return;
     }
     announce(t('setup.passkey.added'));
@@ -108,12 +108,12 @@ export function SetupView({ store }: { store: SignInStore }) {
   };
   return (
     <View title="setup.title" phase={phase} error={Boolean(store.problem)}>
-      <p class="lead">{format('setup.what', { email: <Latin of={account!.email} strong /> })}</p>
-      {has && <p class="notice">{t('setup.passkey.added')}</p>}
-      {naming && <NameForm store={store} />}
+      <p class="lead">{format('setup.what', { email: <Ltr of={account!.email} strong /> })}</p>
+      {hasAdded && <p class="notice">{t('setup.passkey.added')}</p>}
+      {asksName && <NameForm store={store} />}
       {passkey && (
-        <div class={naming ? 'or' : ''}>
-          <PasskeyOffer store={store} main={!naming} added={added} />
+        <div class={asksName ? 'or' : ''}>
+          <PasskeyOffer store={store} main={!asksName} added={added} />
         </div>
       )}
     </View>

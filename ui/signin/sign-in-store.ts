@@ -1,22 +1,20 @@
 import type { Account, Interaction, PasskeyChallenge } from '../api.js';
 import { call, ApiError } from '../base/api.js';
-import { until } from '../base/clock.js';
+import { remainingMs } from '../base/clock.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
-import { returning, watch } from '../base/watch.js';
+import { untilReturn, watch } from '../base/watch.js';
 import type { MessageID } from '../messages/catalog.js';
 import { TabElection } from './tab-election.js';
 import { blockedByAction, blockedByLink, blockedByRead, type Blocked } from './blocked.js';
 import { problemOf, type SignInAction, type Problem } from './action-error.js';
-import { setupDue } from './setup-reminder.js';
+import { shouldOfferSetup } from './setup-reminder.js';
 
-/**
- * How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled.
- */
+/** How a sign-in ended: returning to `returnTo`, done in another tab or earlier, or cancelled. */
 type Ending = 'leaving' | 'done' | 'cancelled';
 
-/** How long before its end a sign-in warns, in milliseconds. */
-const warning = 300_000;
+/** Milliseconds before its end at which a sign-in warns. */
+const warningMs = 300_000;
 
 const failureOf = (thrown: unknown): ApiError => {
   if (thrown instanceof ApiError) return thrown;
@@ -24,68 +22,67 @@ const failureOf = (thrown: unknown): ApiError => {
 };
 
 /**
- * One sign-in as this page knows it: the Interaction last received, what is under way, and what
- * went wrong.
+ * One sign-in on this page: the Interaction last received, the pending action and the last error.
  */
 export class SignInStore {
   readonly #path: string;
-  readonly #claim: TabElection;
+  readonly #election: TabElection;
   #unwatch: (() => void) | undefined;
-  #acts = 0;
+  #actionCount = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
   interaction: Interaction | undefined;
-  /** Of the emailed link that opened this page, until it is used or given up. */
+  /** The token of the emailed link that opened this page, until it is used or given up. */
   token: string | undefined;
   blocked: Blocked | undefined;
   problem: Problem | undefined;
   busy: SignInAction | undefined;
   ending: Ending | undefined;
-  /** The person wants another address than the one the code went to. */
-  elsewhere = false;
-  /** This tab asks for what is missing on the account before it leaves. */
+  /** The person asked to use another email address. */
+  changesEmail = false;
+  /** This tab shows setup before it leaves. */
   setup = false;
-  /** Signed in with a passkey that another device holds. */
-  crossDevice = false;
-  /** Less than five minutes are left. */
+  /** The person signed in with a passkey from another device. */
+  usedOtherDevice = false;
+  /** Less than five minutes remain. */
   endsSoon = false;
-  /** Settles when the person comes back to the page. */
-  readonly returning = returning;
-  /** Called whenever something here did. */
+  /** Resolves when the person returns to the page. */
+  readonly untilReturn = untilReturn;
+  /** Called after every change. */
   changed: () => void = () => undefined;
 
-  /** Nothing is fetched before `start`. */
+  /** Requests nothing until `start`. */
   constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
     this.token = token;
-    this.#claim = new TabElection(name, !token, () => this.#goesOn());
+    this.#election = new TabElection(name, !token, () => this.#canContinue());
   }
 
-  /** Reads the interaction, again after an error page. */
+  /** Reads the interaction, also after an error page. */
   async start(): Promise<void> {
     this.blocked = undefined;
     try {
       await this.#receive(await call<Interaction>('GET', this.#path));
     } catch (thrown) {
-      this.#stop(blockedByRead(failureOf(thrown), Boolean(this.token)));
+      this.#block(blockedByRead(failureOf(thrown), Boolean(this.token)));
       await loadLocale();
     }
     this.changed();
   }
 
   /**
-   * Sends an action and takes the Interaction it answers; while one is under way another is not
-   * sent.
+   * Performs an action and receives the Interaction in the response. Does nothing while another
+   * action is pending.
    */
   async act(action: SignInAction, body?: object): Promise<void> {
     if (this.busy) return;
     this.busy = action;
     this.problem = undefined;
-    this.#acts += 1;
+    this.#actionCount += 1;
     this.changed();
     try {
       const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
       const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
-      this.elsewhere = false;
+      this.changesEmail = false;
       await this.#receive(next, true);
     } catch (thrown) {
       await this.#fail(action, failureOf(thrown));
@@ -94,7 +91,7 @@ export class SignInStore {
     this.changed();
   }
 
-  /** Saves what setup asked for (merge patch of the Account's spec), then goes on. */
+  /** Saves the input of setup as a merge patch of the Account's spec, then leaves. */
   async save(spec: Account['spec']): Promise<void> {
     if (this.busy) return;
     this.busy = 'account';
@@ -111,8 +108,8 @@ export class SignInStore {
   }
 
   /**
-   * What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where
-   * it is refused.
+   * Returns the WebAuthn options, or undefined if the API refuses. Reports the refusal unless
+   * `quietly`.
    */
   async challenge<Options>(
     purpose: 'Authenticate' | 'Register',
@@ -131,7 +128,7 @@ export class SignInStore {
     }
   }
 
-  /** Adds a passkey while the account is set up; true once it is there. */
+  /** Adds a passkey during setup. Returns true if it was added. */
   async addPasskey(credential: object): Promise<boolean> {
     try {
       await call('POST', `${this.#path}/passkeys`, { spec: { credential } });
@@ -143,13 +140,18 @@ export class SignInStore {
     }
   }
 
-  /** Tells of what the browser could not do. */
-  tell(id: MessageID): void {
-    this.problem = { action: 'passkey', failure: new ApiError(0), words: t(id), quiet: false };
+  /** Reports an error of the browser. */
+  report(id: MessageID): void {
+    this.problem = {
+      action: 'passkey',
+      failure: new ApiError(0),
+      text: t(id),
+      inField: false,
+    };
     this.changed();
   }
 
-  /** Follows `returnTo`, in place of this page; without one the sign-in is over here. */
+  /** Replaces this page with `returnTo`. Without one, the sign-in ends here. */
   leave(): void {
     const { phase, returnTo } = this.interaction!.status;
     const target = returnTo && new URL(returnTo, location.origin);
@@ -160,18 +162,16 @@ export class SignInStore {
     this.changed();
   }
 
-  /**
-   * Shows the first view again: for another address, or instead of a link that is no longer good.
-   */
-  again(): void {
+  /** Shows the first view again, for another address or after a link that is no longer valid. */
+  restart(): void {
     const replaced = this.blocked?.kind === 'linkreplaced';
     this.token = this.blocked = this.problem = undefined;
-    this.elsewhere = !replaced;
+    this.changesEmail = !replaced;
     this.#rewatch();
     this.changed();
   }
 
-  #goesOn(): boolean {
+  #canContinue(): boolean {
     return Boolean(this.interaction) && !this.blocked && this.ending !== 'done';
   }
 
@@ -179,20 +179,23 @@ export class SignInStore {
     const first = !this.interaction;
     this.interaction = next;
     if (first) await loadLocale(next.spec.locales);
-    this.#schedule(until(next.status.expirationTimestamp));
+    this.#schedule(remainingMs(next.status.expirationTimestamp));
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
     if (!over) this.#rewatch();
     else if (!this.ending)
-      await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
+      await this.#finish(
+        acted,
+        phase === 'Authenticated' && shouldOfferSetup(account, this.usedOtherDevice),
+      );
   }
 
-  /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */
+  /** Ends a phase: one tab alone shows setup and then follows `returnTo`. */
   async #finish(acted: boolean, setup: boolean): Promise<void> {
     this.#unwatch?.();
     this.problem = undefined;
-    if (acted && !this.token) this.#claim.hold();
-    else if (!(await this.#claim.take())) this.ending = 'done';
+    if (acted && !this.token) this.#election.claim();
+    else if (!(await this.#election.elect())) this.ending = 'done';
     this.token = undefined;
     this.setup = setup;
     if (!setup && !this.ending) this.leave();
@@ -201,22 +204,23 @@ export class SignInStore {
   #rewatch(): void {
     this.#unwatch?.();
     const { status, metadata } = this.interaction!;
-    const moves =
+    const canChange =
       status.phase === 'ConsentRequired' ||
       (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
-    this.#unwatch = moves
+    this.#unwatch = canChange
       ? watch(this.#path, metadata.resourceVersion, () => this.#refresh())
       : undefined;
   }
 
   /**
-   * Reads again in the background; an answer older than what the person did meanwhile is dropped.
+   * Reads again in the background. Drops a response that is older than the person's last action.
    */
   async #refresh(): Promise<string | undefined> {
-    const acts = this.#acts;
+    const acts = this.#actionCount;
     try {
       const next = await call<Interaction>('GET', this.#path);
-      if (acts !== this.#acts || this.busy) return this.interaction?.metadata.resourceVersion;
+      if (acts !== this.#actionCount || this.busy)
+        return this.interaction?.metadata.resourceVersion;
       const moved = next.status.phase !== this.interaction?.status.phase;
       if (moved) await this.#receive(next);
       this.interaction = next;
@@ -224,7 +228,7 @@ export class SignInStore {
       return next.metadata.resourceVersion;
     } catch (thrown) {
       const failure = failureOf(thrown);
-      if (failure.code === 404 || failure.code === 410) this.#stop(blockedByRead(failure, false));
+      if (failure.code === 404 || failure.code === 410) this.#block(blockedByRead(failure, false));
       this.changed();
       return undefined;
     }
@@ -234,10 +238,10 @@ export class SignInStore {
     const link = action === 'login' && Boolean(this.token);
     if (failure.code === 409 || failure.code === 410) {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
-      if (next instanceof ApiError) return this.#stop(blockedByRead(next, link));
+      if (next instanceof ApiError) return this.#block(blockedByRead(next, link));
       await this.#receive(next);
       if (link && next.status.phase === 'LoginRequired')
-        return this.#stop(blockedByLink(next, failure));
+        return this.#block(blockedByLink(next, failure));
       if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
     }
     this.blocked = blockedByAction(failure, link);
@@ -245,14 +249,14 @@ export class SignInStore {
     return undefined;
   }
 
-  #stop(impasse: Blocked): undefined {
-    this.blocked = impasse;
+  #block(blocked: Blocked): undefined {
+    this.blocked = blocked;
     this.#unwatch?.();
   }
 
   #schedule(left: number): void {
     this.#timers.forEach(clearTimeout);
-    const at = (delay: number, work: () => void) =>
+    const schedule = (delay: number, work: () => void) =>
       setTimeout(
         () => {
           work();
@@ -260,13 +264,13 @@ export class SignInStore {
         },
         Math.max(0, delay),
       );
-    this.endsSoon = left < warning;
+    this.endsSoon = left < warningMs;
     this.#timers = [
-      at(left - warning, () => {
+      schedule(left - warningMs, () => {
         this.endsSoon = true;
       }),
-      at(left, () => {
-        if (!this.ending) this.#stop({ kind: 'over' });
+      schedule(left, () => {
+        if (!this.ending) this.#block({ kind: 'over' });
       }),
     ];
   }

@@ -1,22 +1,22 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
-import { inTime, t, format } from '../base/message.js';
+import { relativeTime, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { useRemaining } from '../base/remaining.js';
+import { useRemaining } from '../base/use-remaining.js';
 import { Reference } from '../base/error-page.js';
-import { Current, viewOf, type ViewName } from './current.js';
+import { CurrentView, viewOf, type ViewName } from './current-view.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** The warning before time runs out, with the way to begin again at the Client. */
+/** The warning before the sign-in expires, with a link to start again at the app. */
 function EndsSoon({ store }: { store: SignInStore }) {
   const { client, expirationTimestamp } = store.interaction!.status;
   const left = useRemaining(expirationTimestamp);
   const to = client.initiateLoginURI ?? client.homepageURI;
   return (
     <p class="notice warn">
-      {format('soon', { when: inTime(left) })} {to && <Link to={to}>{t('startagain')}</Link>}
+      {format('soon', { when: relativeTime(left) })} {to && <Link to={to}>{t('startagain')}</Link>}
     </p>
   );
 }
@@ -25,7 +25,11 @@ function Cancel({ store }: { store: SignInStore }) {
   const { client } = store.interaction!.status;
   return (
     <p class="leave">
-      <Button look="plain" busy={store.busy === 'cancel'} press={() => void store.act('cancel')}>
+      <Button
+        variant="plain"
+        busy={store.busy === 'cancel'}
+        onPress={() => void store.act('cancel')}
+      >
         {format('cancel', { client: client.displayName })}
       </Button>
     </p>
@@ -51,15 +55,15 @@ function Footer({ store }: { store: SignInStore }) {
   );
 }
 
-/** Views in which time counts, and those with their own way out. */
-const running = new Set<ViewName>(['email', 'code', 'link', 'setup', 'consent']);
-const cancellable = (store: SignInStore, view: ViewName): boolean =>
+/** Views that show the expiry warning. */
+const timedViews = new Set<ViewName>(['email', 'code', 'link', 'setup', 'consent']);
+const canCancel = (store: SignInStore, view: ViewName): boolean =>
   Boolean(store.interaction) &&
   (view === 'refused' ||
-    (running.has(view) && view !== 'consent') ||
-    (view === 'impasse' && store.blocked?.kind !== 'lost' && store.blocked?.kind !== 'over'));
+    (timedViews.has(view) && view !== 'consent') ||
+    (view === 'blocked' && store.blocked?.kind !== 'lost' && store.blocked?.kind !== 'over'));
 
-/** The page of one sign-in: a view of the Interaction last received. */
+/** The page of one sign-in, which shows the Interaction last received. */
 export function SignIn({ store }: { store: SignInStore }) {
   const [, render] = useState(0);
   const changed = (): void => render((count) => count + 1);
@@ -67,23 +71,28 @@ export function SignIn({ store }: { store: SignInStore }) {
     store.changed = changed;
   }, [store]);
   const view = viewOf(store);
-  const { problem, blocked: impasse } = store;
+  const { problem, blocked } = store;
   const decision =
-    impasse?.kind === 'refused'
-      ? impasse.decision
+    blocked?.kind === 'refused'
+      ? blocked.decision
       : view === 'refused' && store.interaction!.status.refusal!.policyDecision;
   const alert = problem && (
     <>
-      {problem.words}
-      <Reference failure={problem.quiet ? undefined : problem.failure} />
+      {problem.text}
+      <Reference failure={problem.inField ? undefined : problem.failure} />
     </>
   );
   return (
-    <Page alert={alert} quiet={problem?.quiet} changed={changed} footer={<Footer store={store} />}>
-      {store.endsSoon && running.has(view) && <EndsSoon store={store} />}
-      <Current key={`${view} ${store.blocked?.kind}`} store={store} name={view} />
+    <Page
+      alert={alert}
+      isAlertHidden={problem?.inField}
+      onLanguageChange={changed}
+      footer={<Footer store={store} />}
+    >
+      {store.endsSoon && timedViews.has(view) && <EndsSoon store={store} />}
+      <CurrentView key={`${view} ${store.blocked?.kind}`} store={store} name={view} />
       {decision && <Decision store={store} name={decision} />}
-      {cancellable(store, view) && <Cancel store={store} />}
+      {canCancel(store, view) && <Cancel store={store} />}
     </Page>
   );
 }

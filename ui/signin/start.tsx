@@ -1,17 +1,17 @@
 import { render } from 'preact';
-import { place } from '../base/page.js';
+import { mountPoint } from '../base/page.js';
 import { SignInStore } from './sign-in-store.js';
 import { consentChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
- * How long the shell's skeleton stands for the first answer, in milliseconds, before the page is
- * drawn without it.
+ * Milliseconds for which the shell's skeleton waits for the first response before the page is
+ * drawn.
  */
-const patience = 150;
+const skeletonMs = 150;
 
-/** How long the page may rest before what comes later is fetched unasked, in milliseconds. */
-const rest = 2_000;
+/** Milliseconds without input after which later chunks are prefetched. */
+const idleMs = 2_000;
 
 const idle = (work: () => void): void => {
   (globalThis.requestIdleCallback ?? setTimeout)(work);
@@ -19,31 +19,32 @@ const idle = (work: () => void): void => {
 
 const prefetch = (): void => {
   proofChunk
-    .get()
-    .then(() => consentChunk.get())
+    .load()
+    .then(() => consentChunk.load())
     .catch(() => undefined);
 };
 
 /**
- * Fetches the later parts at the first sign of a person, or when nothing happened for a while:
- * never beside the first view.
+ * Prefetches later chunks at the first input, or after a while without any, so that they never
+ * compete with the first view.
  */
 function prefetchLater(): void {
   for (const sign of ['keydown', 'pointerdown', 'input'])
     addEventListener(sign, prefetch, { once: true });
-  setTimeout(() => idle(prefetch), rest);
+  setTimeout(() => idle(prefetch), idleMs);
 }
 
 /**
- * Opens the page of one sign-in: asks for the interaction at once, and draws once, with the answer.
+ * Opens the page of one sign-in: requests the interaction at once and draws once, with the
+ * response.
  */
-export async function open(name: string, token: string | undefined): Promise<void> {
+export async function openSignIn(name: string, token: string | undefined): Promise<void> {
   const store = new SignInStore(name, token);
   if (token) prefetch();
-  const patient = new Promise((done) => {
-    setTimeout(done, patience);
+  const skeletonTimeout = new Promise((done) => {
+    setTimeout(done, skeletonMs);
   });
-  await Promise.race([store.start(), patient]);
-  render(<SignIn store={store} />, place());
+  await Promise.race([store.start(), skeletonTimeout]);
+  render(<SignIn store={store} />, mountPoint());
   prefetchLater();
 }

@@ -1,45 +1,45 @@
-/** How long the tabs of one sign-in have to answer, in milliseconds. */
-const patience = 300;
+/** Milliseconds that the tabs of one sign-in have to answer. */
+const answerMs = 300;
 
-interface Word {
+interface ElectionMessage {
   ask: boolean;
   weight: number;
 }
 
 /**
- * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the
- * heavier one. The tab where the sign-in began weighs more than that of the link.
+ * Elects the one of several tabs of a sign-in that follows `returnTo`: the one with the greatest
+ * weight. The tab where the sign-in began weighs more than the tab of the link.
  */
 export class TabElection {
   readonly #channel: BroadcastChannel;
   #weight: number;
   #lost = false;
 
-  /** `willing` says whether this tab can go on; it is then made to look at once. */
-  constructor(name: string, began: boolean, willing: () => boolean) {
-    this.#weight = (began ? 2 : 1) + Math.random() / 2;
+  /** `isOrigin`: the sign-in began in this tab. `canContinue` is called when another tab asks. */
+  constructor(name: string, isOrigin: boolean, canContinue: () => boolean) {
+    this.#weight = (isOrigin ? 2 : 1) + Math.random() / 2;
     this.#channel = new BroadcastChannel(`interaction ${name}`);
-    this.#channel.onmessage = ({ data }: MessageEvent<Word>) => {
+    this.#channel.onmessage = ({ data }: MessageEvent<ElectionMessage>) => {
       if (!data.ask) this.#lost ||= data.weight > this.#weight;
-      else if (data.weight < this.#weight && willing()) this.#say(false);
+      else if (data.weight < this.#weight && canContinue()) this.#post(false);
     };
   }
 
-  #say(ask: boolean): void {
-    this.#channel.postMessage({ ask, weight: this.#weight } satisfies Word);
+  #post(ask: boolean): void {
+    this.#channel.postMessage({ ask, weight: this.#weight } satisfies ElectionMessage);
   }
 
-  /** Takes the right to go on without asking: the person acted here, where the sign-in began. */
-  hold(): void {
+  /** Claims the election without asking, because the person acted in this tab. */
+  claim(): void {
     this.#weight += 1;
-    this.#say(false);
+    this.#post(false);
   }
 
-  /** Asks the other tabs; true when this one goes on. */
-  async take(): Promise<boolean> {
-    this.#say(true);
+  /** Asks the other tabs. Returns true if this one continues. */
+  async elect(): Promise<boolean> {
+    this.#post(true);
     await new Promise((done) => {
-      setTimeout(done, patience);
+      setTimeout(done, answerMs);
     });
     return !this.#lost;
   }

@@ -1,8 +1,8 @@
-const found = /^#token=(.+)$/.exec(location.hash)?.[1];
+const tokenInAddress = /^#token=(.+)$/.exec(location.hash)?.[1];
 if (location.hash) history.replaceState(null, '', location.pathname + location.search);
 
 /**
- * The token of an emailed link, taken out of the address before anything else runs and kept in
- * memory only.
+ * The token of an emailed link. It is removed from the address before anything else runs, and kept
+ * in memory only.
  */
-export const token: string | undefined = found;
+export const token: string | undefined = tokenInAddress;

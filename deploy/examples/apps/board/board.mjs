@@ -58,7 +58,7 @@ async function finish(config) {
   ];
   sessionStorage.removeItem('begun');
   history.replaceState(null, '', '/');
-  if (!begun) return welcome(config, 'This sign-in was not begun here.');
+  if (!begun) return welcome(config, 'This sign-in was not started here.');
   const tokens = await oidc.authorizationCodeGrant(config, url, begun);
   const claims = tokens.claims();
   board(config, tokens, await oidc.fetchUserInfo(config, tokens.access_token, claims.sub));
@@ -66,9 +66,9 @@ async function finish(config) {
 
 function welcome(config, trouble) {
   show(
-    element('h2', 'What is up at the club'),
+    element('h2', 'What's new at the club'),
     ...(trouble ? [element('p', trouble, { role: 'alert' })] : []),
-    element('p', 'Sign in to see what is meant for you.'),
+    element('p', 'Sign in to see the notices for you.'),
     button('Sign in', () => signIn(config), { className: 'primary' }),
   );
 }
@@ -102,12 +102,12 @@ function board(config, tokens, { sub, groups = [], ...claims }) {
           groups.map((group) => element('li', group)),
           { id: 'groups' },
         )
-      : element('p', 'None that this page was told of.', { className: 'quiet' }),
+      : element('p', 'No groups were shared with this page.', { className: 'quiet' }),
     element('h3', 'What you agreed to share'),
     element('p', `${tokens.scope}`, { className: 'quiet' }),
     element('table', rows),
     element('p', `You are known here as ${sub}.`, { className: 'quiet' }),
-    button('Choose again', () => signIn(config, 'consent')),
+    button('Change what you share', () => signIn(config, 'consent')),
   );
 }
 

@@ -76,7 +76,7 @@ async function callback(url, res) {
       400,
       page(
         'Not begun here',
-        html`<p>This sign-in was not begun here, or is over.</p><a class="button" href="/">Start again</a>`,
+        html`<p>This sign-in was not started here, or it has expired.</p><a class="button" href="/">Start again</a>`,
       ),
     );
   pending.delete(state);
@@ -193,7 +193,8 @@ async function serve(req, res) {
   const ours = req.method !== 'POST' || (req.headers.origin ?? self) === self;
   if (url.pathname === '/backchannel-logout' && req.method === 'POST')
     return backchannelLogout(req, res);
-  if (!ours) return send(res, 403, page('Refused', html`<p>This form came from elsewhere.</p>`));
+  if (!ours)
+    return send(res, 403, page('Refused', html`<p>This form was sent from another site.</p>`));
   switch (`${req.method} ${url.pathname}`) {
     case 'GET /':
       return home(res, session);
@@ -209,7 +210,7 @@ async function serve(req, res) {
       session?.notes.push(String((await bodyOf(req)).get('note')).slice(0, 500));
       return go(res, '/');
     default:
-      return send(res, 404, page('Not found', html`<p>There is no such page.</p>`));
+      return send(res, 404, page('Not found', html`<p>This page does not exist.</p>`));
   }
 }
 

@@ -1,11 +1,11 @@
 import type { InteractionClient, PolicyDecision } from '../api.js';
-import { wordsOf } from '../decisions/id-words.js';
+import { idToWords } from '../decisions/id-words.js';
 import type { MessageID } from '../messages/catalog.js';
 
 export { default as messages } from '../messages/refusal.json';
 
 /**
- * One row of a decision: its heading, its value (within the message `id` if there is one), and a
+ * One row of a decision: its heading, its value (inside the message `id` if there is one) and a
  * link to more about it.
  */
 export interface RefusalFact {
@@ -15,30 +15,29 @@ export interface RefusalFact {
   readonly to?: string;
 }
 
-const asked: Readonly<Record<string, MessageID>> = {
+const actionMessages: Readonly<Record<string, MessageID>> = {
   signUp: 'refused.signUp',
   signIn: 'refused.signIn',
   share: 'refused.share',
 };
-const without: Readonly<Record<string, MessageID>> = {
+const reasonMessages: Readonly<Record<string, MessageID>> = {
   default: 'refused.default',
   error: 'refused.error',
 };
 
 const ruleFact = (rule: string, policy: string): RefusalFact => {
   const name = 'refused.rule';
-  if (Object.hasOwn(without, rule)) return { name, id: without[rule]!, value: '' };
+  if (Object.hasOwn(reasonMessages, rule)) return { name, id: reasonMessages[rule]!, value: '' };
   return {
     name,
-    value: wordsOf(rule),
+    value: idToWords(rule),
     to: `/policy#${new URLSearchParams({ [policy]: '', rule })}`,
   };
 };
 
 /**
- * Returns the rows of a decision: what was asked, the answer and its time (formatted in
- * `language`), and the rules and
- * the policy that gave it.
+ * Returns the rows of a decision: the request, the answer and its time (formatted in `language`),
+ * the rules and the policy.
  */
 export function factsOf(
   { spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision,
@@ -50,8 +49,8 @@ export function factsOf(
     timeStyle: 'short',
   }).format(new Date(lastTimestamp));
   return [
-    ...(Object.hasOwn(asked, action)
-      ? [{ name: 'refused.asked', id: asked[action]!, value: client.displayName } as const]
+    ...(Object.hasOwn(actionMessages, action)
+      ? [{ name: 'refused.asked', id: actionMessages[action]!, value: client.displayName } as const]
       : []),
     { name: 'refused.answer', id: 'refused.no', value: when },
     ...reasons.map(({ rule }) => ruleFact(rule, policy)),

@@ -1,19 +1,19 @@
 import type { ComponentType } from 'preact';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { usePart, type Lazy } from '../base/lazy.js';
+import { useLazy, type Lazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
-import { OutOfOrder } from '../base/error-page.js';
+import { LoadErrorView } from '../base/error-page.js';
 import { EmailView } from './email-view.js';
 import type { SignInStore } from './sign-in-store.js';
 import { LinkView } from './link-view.js';
 import { consentChunk, proofChunk } from './lazy-views.js';
 
-/** What the page shows, by what is known of the sign-in. */
+/** The views of the page. */
 export type ViewName =
   | 'loading'
-  | 'unread'
-  | 'impasse'
+  | 'unavailable'
+  | 'blocked'
   | 'leaving'
   | 'end'
   | 'link'
@@ -23,37 +23,37 @@ export type ViewName =
   | 'refused'
   | 'consent';
 
-/** The view that goes with a flow as it stands. */
+/** Returns the view for the state of a sign-in. */
 export function viewOf({
   interaction,
-  blocked: impasse,
+  blocked,
   ending,
   setup,
   token,
-  elsewhere,
+  changesEmail: wantsOtherAddress,
 }: SignInStore): ViewName {
-  if (impasse) return impasse.kind === 'outoforder' ? 'unread' : 'impasse';
+  if (blocked) return blocked.kind === 'unavailable' ? 'unavailable' : 'blocked';
   if (!interaction) return 'loading';
   if (ending) return ending === 'leaving' ? ending : 'end';
   const { phase, refusal, emailChallenge } = interaction.status;
   if (phase === 'ConsentRequired') return refusal ? 'refused' : 'consent';
   if (phase !== 'LoginRequired') return setup ? 'setup' : 'loading';
   if (token) return 'link';
-  return emailChallenge && !elsewhere ? 'code' : 'email';
+  return emailChallenge && !wantsOtherAddress ? 'code' : 'email';
 }
 
-/** The first call did not come through, so nothing is known; needs nothing more to be fetched. */
-function Unread({ store }: { store: SignInStore }) {
+/** Shown if the first call failed. Needs no other chunk. */
+function FirstLoadFailed({ store }: { store: SignInStore }) {
   return (
-    <OutOfOrder failure={store.blocked!.failure!}>
-      <Button look="main" press={() => void store.start()}>
+    <LoadErrorView failure={store.blocked!.failure!}>
+      <Button variant="main" onPress={() => void store.start()}>
         {t('retry')}
       </Button>
-    </OutOfOrder>
+    </LoadErrorView>
   );
 }
 
-/** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
+/** Shown while the browser returns to the app. Nothing is ready for input. */
 function Leaving({ store }: { store: SignInStore }) {
   return (
     <h1 class="waiting" aria-busy="true">
@@ -62,36 +62,36 @@ function Leaving({ store }: { store: SignInStore }) {
   );
 }
 
-type OneView = ComponentType<{ store: SignInStore }>;
-const bundled: Partial<Record<ViewName, OneView>> = {
+type SignInView = ComponentType<{ store: SignInStore }>;
+const bundled: Partial<Record<ViewName, SignInView>> = {
   email: EmailView,
   link: LinkView,
   leaving: Leaving,
-  unread: Unread,
+  unavailable: FirstLoadFailed,
 };
 
-type Part = Lazy<Partial<Record<ViewName, OneView>>>;
+type ViewChunk = Lazy<Partial<Record<ViewName, SignInView>>>;
 
-/** The part of the page that has the view of that name; undefined where none is to be fetched. */
-function partOf(name: ViewName): Part | undefined {
+/** Returns the chunk that contains a view, or undefined if it is bundled. */
+function chunkOf(name: ViewName): ViewChunk | undefined {
   if (bundled[name] || name === 'loading') return undefined;
   return name === 'setup' || name === 'consent' ? consentChunk : proofChunk;
 }
 
-/** Shows the view of that name, once it is here. */
-export function Current({ store, name }: { store: SignInStore; name: ViewName }) {
-  const { here, missing } = usePart(partOf(name));
+/** Shows a view after its chunk is loaded. */
+export function CurrentView({ store, name }: { store: SignInStore; name: ViewName }) {
+  const { loaded: here, isMissing: missing } = useLazy(chunkOf(name));
   if (missing)
     return (
-      <OutOfOrder failure={new ApiError(0)}>
-        <Button look="main" press={() => location.reload()}>
+      <LoadErrorView failure={new ApiError(0)}>
+        <Button variant="main" onPress={() => location.reload()}>
           {t('retry')}
         </Button>
-      </OutOfOrder>
+      </LoadErrorView>
     );
-  const One = bundled[name] ?? here?.[name];
-  return One ? (
-    <One store={store} />
+  const View = bundled[name] ?? here?.[name];
+  return View ? (
+    <View store={store} />
   ) : (
     <h1 class="waiting" aria-busy="true">
       {t('loading')}
