@@ -101,13 +101,13 @@ export class Server {
         {
           name: 'startup',
           run: () => {
-            if (!this.#isReady) throw new Error('starting');
+            if (!this.#isReady) throw new Error('the service is starting');
           },
         },
         {
           name: 'shutdown',
           run: () => {
-            if (this.#isStopping) throw new Error('stopping');
+            if (this.#isStopping) throw new Error('the service is stopping');
           },
         },
       ],
@@ -128,11 +128,11 @@ export class Server {
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
-    this.#chain = this.#chainOf(parts);
+    this.#chain = this.#buildChain(parts);
   }
 
   /** The steps of every request, in the order in which they run. */
-  #chainOf(parts: ServerDependencies): readonly Step[] {
+  #buildChain(parts: ServerDependencies): readonly Step[] {
     return [
       identify(parts.trustedProxies, () => this.#isStopping),
       (req, res) => this.#frontProxy.receive(req, res),
@@ -170,8 +170,8 @@ export class Server {
   }
 
   /**
-   * Listens on one more port, with TLS if `identity` is given. Until `ready`, all requests but
-   * health checks are 503, and /readyz fails.
+   * Listens on one more port, with TLS if `certificate` is given. Until `ready`, every request except
+   * a health check is 503, and /readyz fails.
    */
   listen(port: number, address: string, certificate?: ServingCertificate): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;

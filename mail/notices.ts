@@ -55,8 +55,7 @@ export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNot
         `${host}. It works once, until ${formatTime(ends)}, in the same browser only.`,
     },
     {
-      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
-      quiet: true,
+      footer: 'If this was not you, ignore this email. Do not share the code with anyone.',
     },
   ]);
 
@@ -85,10 +84,9 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
         'decisions were removed. Delete the passkeys in your password manager, too.',
     },
     {
-      text:
+      footer:
         'This cannot be undone. If you sign in with this address again, you get a new account ' +
         'without your old data.',
-      quiet: true,
     },
   ]);
 

@@ -36,10 +36,9 @@ export function recoveryMail(notice: RecoveryNotice): Message {
     ...(cancel
       ? [
           {
-            text:
+            footer:
               `You can also stop it on your account page: ${account}. If this was not you, make ` +
               'sure that no one else can read your email.',
-            quiet: true,
           },
         ]
       : []),

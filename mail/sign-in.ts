@@ -37,8 +37,7 @@ export function signInMail({ client, code, link, browser, host, now, ends }: Sig
         `once, until ${formatTime(ends)} (${minutes} minutes), in the same browser only.`,
     },
     {
-      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
-      quiet: true,
+      footer: 'If this was not you, ignore this email. Do not share the code with anyone.',
     },
   ];
   return { subject, ...layout(subject, blocks) };

@@ -87,7 +87,7 @@ export class ActivePolicyController {
       throw new Error(
         `policy ${policyName(this.#desired)} cannot be activated by this release: add another Policy to --manifests`,
       );
-    if (!this.#engine.alive()) throw new Error('Cedar does not respond');
+    if (!this.#engine.isResponding()) throw new Error('Cedar does not respond');
   }
 
   /**

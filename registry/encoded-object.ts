@@ -106,7 +106,7 @@ export class EncodedObject {
     return wire;
   }
 
-  /** Whether `framed` equals the stored bytes. */
+  /** Whether `encoded` equals the stored bytes. */
   equals(encoded: Buffer): boolean {
     return this.entry.value.equals(encoded);
   }

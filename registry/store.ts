@@ -53,7 +53,7 @@ interface ChangeResult<T> {
 }
 
 /** The outcome of one try; `lostAt` is the key of a conflict. */
-type TryResult<T> = ChangeResult<T> | { readonly lostAt: string };
+type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
 
 const systemRequest: RequestFacts = {
   auditID: 'system',
@@ -62,7 +62,7 @@ const systemRequest: RequestFacts = {
   browser: false,
 };
 
-const retryTimeMs = 10_000;
+const retryForMs = 10_000;
 
 /** The generic store of all kinds: reads objects, and runs the only read-modify-write loop. */
 export class Store {
@@ -78,7 +78,7 @@ export class Store {
   readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: StoreCommitter;
   /** Serializes retries on the same key within this process. */
-  readonly #conflicts = new KeyedMutex();
+  readonly #retryMutex = new KeyedMutex();
 
   constructor(parts: StoreDependencies) {
     this.storage = parts.storage;
@@ -204,7 +204,8 @@ export class Store {
   }
 
   /**
-   * Passes all stored objects of a kind to `take` in pages, as of one revision, which it returns.
+   * Calls `onPage` with every page of a kind's stored objects. All pages are of one revision, which
+   * it returns.
    */
   async eachPage(kind: AnyKind, onPage: (page: readonly Entry[]) => void): Promise<Revision> {
     const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
@@ -240,30 +241,30 @@ export class Store {
   ): Promise<ChangeResult<T>> {
     let outcome = this.#optimisticCache
       ? await this.#tryFromCache(call, work, target, decision)
-      : await this.#tryUpdate(call, work, this.#source(target?.stored), decision);
-    outcome ??= await this.#tryLive(call, work, target, decision);
-    for (const deadline = performance.now() + retryTimeMs; 'lostAt' in outcome; ) {
-      outcome = await this.#conflicts.run(outcome.lostAt, () => {
+      : await this.#tryCommit(call, work, this.#source(target?.stored), decision);
+    outcome ??= await this.#tryOnCurrent(call, work, target, decision);
+    for (const deadline = performance.now() + retryForMs; 'conflictKey' in outcome; ) {
+      outcome = await this.#retryMutex.run(outcome.conflictKey, () => {
         if (performance.now() > deadline)
           throw unavailable('too many changes of the same objects at once');
-        return this.#tryLive(call, work, target, decision);
+        return this.#tryOnCurrent(call, work, target, decision);
       });
     }
     return outcome;
   }
 
   /** A try on the current objects. The request is authorized again if its target has changed. */
-  async #tryLive<T>(
+  async #tryOnCurrent<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<TryResult<T>> {
-    if (!target) return this.#tryUpdate(call, work, this.#source(), decision);
+    if (!target) return this.#tryCommit(call, work, this.#source(), decision);
     const { kind, name, revision } = target.stored;
     const stored = await this.stored(kind, name);
     const isSame = stored?.revision === revision;
-    return this.#tryUpdate(
+    return this.#tryCommit(
       call,
       work,
       this.#source(stored),
@@ -299,13 +300,13 @@ export class Store {
         throw error;
       });
     try {
-      const outcome = await this.#tryUpdate(
+      const outcome = await this.#tryCommit(
         call,
         trackedWork,
         { get, known: target ? [target.stored] : [] },
         decision,
       );
-      if (!usedCache || 'lostAt' in outcome || outcome.committed) return outcome;
+      if (!usedCache || 'conflictKey' in outcome || outcome.committed) return outcome;
     } catch (error) {
       if (!usedCache || !hasWorkFailed) throw error;
     }
@@ -315,7 +316,7 @@ export class Store {
   readonly #get = async (key: string): Promise<Entry | undefined> =>
     (await toStatusError(this.storage.get(key))).entry;
 
-  async #tryUpdate<T>(
+  async #tryCommit<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     source: TransactionSource,
@@ -335,7 +336,7 @@ export class Store {
       [tx.isChanged ? tx.finish().part : part],
       record.finish().part,
     );
-    if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
+    if (!outcome.committed) return { conflictKey: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
     return { result, committed: true };

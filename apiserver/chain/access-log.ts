@@ -30,7 +30,7 @@ export class AccessLog {
     this.#frontProxy = frontProxy;
   }
 
-  /** Counts, audits and logs a response; `at` is the time of the request, in ms since the epoch. */
+  /** Counts, audits and logs a response; `startedAt` is in ms since the epoch. */
   record(req: ApiRequest, res: ApiResponse, durationMs: number, startedAt: number): void {
     const { metrics, audit } = this.#parts;
     if (metrics) countRequest(metrics, req, res, durationMs);

@@ -106,7 +106,7 @@ export class Authentication {
 
   /**
    * Returns the caller of a request. `bound` is the object that a browser must be bound to. With
-   * `again`, the request is checked once more and not counted.
+   * `isRecheck`, the request is checked once more and not counted.
    */
   async caller(request: ApiRequest, bound: string | undefined, isRecheck = false): Promise<Caller> {
     if (requestsImpersonation(request)) throw forbidden('impersonation is not served');

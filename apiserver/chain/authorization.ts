@@ -57,7 +57,7 @@ export class Authorization {
 
   /**
    * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser. With
-   * `quiet`, nothing is recorded.
+   * `isUnrecorded`, nothing is recorded.
    */
   authorize(
     requestInfo: ResourceRequestInfo,

@@ -144,19 +144,20 @@ interface CheckedRequest {
   readonly type: string;
   readonly query: Query;
   readonly verb?: string;
-  readonly view?: { readonly isUnknown?: boolean };
+  readonly representation?: { readonly isUnknown?: boolean };
 }
 
 /**
  * Throws 400 for malformed parameters. Runs after authorization. The provider validates its own
  * parameters.
  */
-export function checkParameters({ type, query, verb, view }: CheckedRequest): void {
+export function checkParameters({ type, query, verb, representation }: CheckedRequest): void {
   if (query === emptyQuery || type === 'provider') return;
   checkCommonParameters(query);
   if (type !== 'resource') return;
   if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
-  if (view?.isUnknown) throw badRequest('includeObject must be one of Metadata, Object, None');
+  if (representation?.isUnknown)
+    throw badRequest('includeObject must be one of Metadata, Object, None');
   for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents'])
     booleanParameter(query, name);
   for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, 2 ** 31);

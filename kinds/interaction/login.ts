@@ -83,10 +83,7 @@ export const login = defineAction({
     ),
 });
 
-/**
- * Returns the facts of an attempt for the logs. The address of a passkey is existingAccount only after its
- * lookup.
- */
+/** Returns the facts of an attempt for the logs. The address of a passkey is known after its lookup. */
 const attemptFacts = ({ internal }: InteractionObject, method: Method) => ({
   method,
   address: method === 'Passkey' ? undefined : internal.email?.address,

@@ -37,7 +37,7 @@ export const Recovery = defineKind({
     Ready: ({ status }) => status.readyTimestamp,
   },
   strategy: {
-    /** Cancels the recovery; the object stays for `keptDays`. */
+    /** Cancels the recovery; the object stays for `retentionDays`. */
     async beginDelete(tx, old, call): Promise<RecoveryObject> {
       return cancelRecovery(tx, call, old as RecoveryObject);
     },

@@ -186,10 +186,10 @@ export class ClaimsReviewClient {
   }
 }
 
-/** Returns the outcome of a failed call; `isLate` if its deadline had passed. */
-function failureOutcome(error: unknown, late: boolean): Outcome {
+/** Returns the outcome of a failed call; `isLate` if its deadline has passed. */
+function failureOutcome(error: unknown, isLate: boolean): Outcome {
   if (error instanceof EgressRefusedError) return 'Refused';
-  return late ? 'TimedOut' : 'Failed';
+  return isLate ? 'TimedOut' : 'Failed';
 }
 
 /** Returns the spec of the review; it identifies the person by the Account name only. */

@@ -122,7 +122,7 @@ export class WatchCache {
 
   /**
    * Resolves with true when everything up to `revision` was received, with false after
-   * `milliseconds`.
+   * `timeoutMs`.
    */
   async waitUntil(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return true;

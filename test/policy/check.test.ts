@@ -427,7 +427,7 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
   ])('%s', async (_, text) => {
     expect(await check(text())).not.toEqual([]);
     await expect(engine.use('p-9', text())).rejects.toThrow('cannot be activated');
-    expect(engine.alive()).toBe(true);
+    expect(engine.isResponding()).toBe(true);
   });
 
   test.each<[string, () => string]>([

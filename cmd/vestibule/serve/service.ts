@@ -168,7 +168,17 @@ async function openBase({ config, log, overrides, disposables, lateParts }: Star
   if (!overrides.storage) disposables.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
+  return {
+    proxyTrust,
+    keys,
+    registry,
+    engine,
+    metrics,
+    audit,
+    storage,
+    port,
+    baseURL,
+  };
 }
 
 /** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */
@@ -187,7 +197,7 @@ async function openStore(
     log,
     disposables,
   );
-  const authorize: Authorizer = (question) => lateParts.policy!.authorize(question);
+  const authorize: Authorizer = (attributes) => lateParts.policy!.authorize(attributes);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
     ...lateParts.provider!.ports(...request),
     policy: lateParts.policy!,
