@@ -168,17 +168,7 @@ async function openBase({ config, log, overrides, disposables, lateParts }: Star
   if (!overrides.storage) disposables.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  return {
-    proxyTrust,
-    keys,
-    registry,
-    engine,
-    metrics,
-    audit,
-    storage,
-    port,
-    baseURL,
-  };
+  return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
 
 /** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */
