@@ -11,7 +11,7 @@ import { withSpan } from '../observability/tracer.js';
 import { Authorization } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
 import { Authentication, boundName } from './chain/authentication.js';
-import { identify } from './chain/identify.js';
+import { assignAuditID } from './chain/assign-audit-id.js';
 import { checkMessageSyntax } from './chain/message-syntax.js';
 import { refuseUntilReady } from './chain/readiness.js';
 import { checkQuery, readRequestInfo } from './chain/read-request.js';
@@ -42,7 +42,7 @@ interface ServerDependencies extends AccessLogParts {
   /**
    * The only host that is served, apart from health checks and front proxies; any host if unset.
    */
-  readonly ownHost?: URL | undefined;
+  readonly allowedHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
   /** Trusted front proxies. Identity headers are ignored when unset. */
@@ -75,7 +75,7 @@ export class Server {
   readonly #api: Api;
   readonly #chain: readonly Step[];
   readonly #listeners: Listener[] = [];
-  readonly #inflight: InFlight;
+  readonly #inFlight: InFlight;
   /** Refuses watches and large bodies when memory is short. */
   readonly memory: MemoryGuard;
   #isReady = false;
@@ -84,7 +84,7 @@ export class Server {
   constructor(parts: ServerDependencies) {
     this.#parts = parts;
     this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
-    this.#inflight = new InFlight(this.memory, parts.maxInFlight);
+    this.#inFlight = new InFlight(this.memory, parts.maxInFlight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new RequestHeaderAuthenticator(parts.proxyTrust, parts.log);
     this.#accessLog = new AccessLog(parts, this.#frontProxy);
@@ -134,25 +134,25 @@ export class Server {
   /** The steps of every request, in the order in which they run. */
   #buildChain(parts: ServerDependencies): readonly Step[] {
     return [
-      identify(parts.trustedProxies, () => this.#isStopping),
-      (req, res) => this.#frontProxy.receive(req, res),
+      assignAuditID(parts.trustedProxies, () => this.#isStopping),
+      (req, res) => this.#frontProxy.takeIdentityHeaders(req, res),
       checkMessageSyntax,
       readRequestInfo(parts.store.registry),
       refuseUntilReady(() => this.#isReady),
       checkOrigin(parts.baseURL),
-      checkHost(parts.ownHost),
+      checkHost(parts.allowedHost),
       this.#authentication.step,
       this.#authorization.step,
       checkQuery,
       startDeadline((...failed) => this.#fail(...failed)),
-      this.#inflight.step,
-      this.#answer,
+      this.#inFlight.step,
+      this.#handle,
     ];
   }
 
   /** The requests in flight, without watches and health checks. */
-  get inflight(): InFlightLimits {
-    return this.#inflight;
+  get inFlight(): InFlightLimits {
+    return this.#inFlight;
   }
 
   /** Returns the outcome of each health check by path. */
@@ -241,7 +241,7 @@ export class Server {
   }
 
   /** Answers a request that passed every step. */
-  readonly #answer: Step = (req, res) => {
+  readonly #handle: Step = (req, res) => {
     const { requestInfo } = req.authorized!;
     switch (requestInfo.type) {
       case 'health':

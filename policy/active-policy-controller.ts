@@ -154,7 +154,7 @@ export class ActivePolicyController {
       this.#log.debug({ err: error }, 'cached policy rules could not be read, parsing the text');
       return undefined;
     });
-    const rules = await this.#engine.use(name, text, cachedRules);
+    const rules = await this.#engine.activate(name, text, cachedRules);
     if (!cachedRules)
       this.#caching = this.#parsedPolicyCache
         .put(name, text, rules)

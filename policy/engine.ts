@@ -61,7 +61,7 @@ export interface Engine {
    * `parsedRules` are given. Throws and changes nothing if the text cannot be parsed. The latest
    * call wins.
    */
-  use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
+  activate(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
   /**
    * Compiles a text without activating it. Returns a function that evaluates requests at `timeMs`
    * since the epoch, by default now.
@@ -202,7 +202,11 @@ class CedarEngine implements Engine {
     return (await this.#parseOrThrow('', text)).map(summarize);
   }
 
-  async use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]> {
+  async activate(
+    name: string,
+    text: string,
+    parsedRules?: readonly Rule[],
+  ): Promise<readonly Rule[]> {
     const activation = ++this.#useCount;
     const rules = parsedRules ?? (await this.#parseOrThrow(name, text));
     if (activation !== this.#useCount) return rules;

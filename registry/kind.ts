@@ -131,9 +131,9 @@ export interface Call {
   /** Counts one against a limit by client network, in a commit of its own; throws 429 above it. */
   spend(limit: Limit): Promise<void>;
   /** Takes back one count. */
-  giveBack(limit: Limit): void;
+  refund(limit: Limit): void;
   /** Returns the used share of a limit's ceiling over all networks, from 0 to 1. */
-  spentRatio(limit: Limit): Promise<number>;
+  usedShare(limit: Limit): Promise<number>;
   /**
    * Runs `work` and commits it; runs it again after a conflict. With dryRun, nothing is committed.
    */

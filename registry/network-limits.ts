@@ -79,7 +79,7 @@ export class NetworkLimits {
   }
 
   /** Takes back uses; they stay with this replica, in the block they came from. */
-  giveBack(declared: Limit, network: string, now: number, amount = 1): void {
+  refund(declared: Limit, network: string, now: number, amount = 1): void {
     const limit = scaleLimit(declared, this.#factor);
     this.#putBack(limit, this.#network(limit, network), now, amount);
     if (limit.inAll !== undefined)

@@ -129,8 +129,8 @@ export class Store {
         } as AuthorizationAttributes),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
-      giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
-      spentRatio: (limit) => this.networkLimits.ratio(limit, call.now),
+      refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),
+      usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
         const authorized = target;
         target = undefined;
@@ -168,7 +168,7 @@ export class Store {
   }
 
   /** Returns the last known version of an object, for a change to start from. */
-  cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
+  lastKnown(kind: AnyKind, name: string): EncodedObject | undefined {
     const entry = this.#cachedEntry(objectKey(kind, name));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }

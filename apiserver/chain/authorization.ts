@@ -128,7 +128,7 @@ export class Authorization {
       requestInfo.query.has('dryRun')
     )
       return undefined;
-    const target = this.#store.cachedExisting(requestInfo.kind, requestInfo.name!);
+    const target = this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
     const decision =
       target &&
       this.#authorize(

@@ -60,7 +60,7 @@ export class RequestHeaderAuthenticator {
    * Removes identity headers from a request before anything else reads it. Keeps them aside if a
    * trusted front proxy sent them, and then also removes cookies and tokens.
    */
-  receive(req: ApiRequest, res: ApiResponse): void {
+  takeIdentityHeaders(req: ApiRequest, res: ApiResponse): void {
     const assertedHeaders = removeHeaders(req, this.#pattern);
     if (!assertedHeaders) return;
     if (!this.#isTrusted(req.socket)) return this.#endUnverified(req, res);

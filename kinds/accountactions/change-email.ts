@@ -271,7 +271,7 @@ async function verifyCode<T>(
       return { isRight: false, outcome: wrong };
     }),
   );
-  if (isRight) call.giveBack(limit);
+  if (isRight) call.refund(limit);
   return outcome;
 }
 

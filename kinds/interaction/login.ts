@@ -78,7 +78,7 @@ export const login = defineAction({
         spec.method,
         interaction.internal.created,
         call.now,
-        attempt(call, interaction, spec),
+        loginAttempt(call, interaction, spec),
       ),
     ),
 });
@@ -95,7 +95,7 @@ type Proof =
   | { method: 'EmailLink'; token: string }
   | { method: 'Passkey'; credential: Assertion };
 
-async function attempt(
+async function loginAttempt(
   call: Call,
   interaction: InteractionObject,
   proof: Proof,
@@ -238,7 +238,7 @@ async function signInByCode(
       return { isRight: false, outcome: wrongCode(call, next, code) };
     }),
   );
-  if (isRight) call.giveBack(limit);
+  if (isRight) call.refund(limit);
   return outcome;
 }
 

@@ -122,7 +122,7 @@ describe('the default policy', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine(kinds, actions);
-    await engine.use('p-1', engine.defaultText);
+    await engine.activate('p-1', engine.defaultText);
   });
 
   test('may be put in force', async () => {

@@ -230,7 +230,7 @@ describe('limits of nested networks', () => {
     expect(taken).toBeGreaterThan(50);
     expect(await replicas[0]!.ratio(of, start)).toBe(1);
     expect(await spent(replicas[0]!.spend(of, '203.0.113.9', start))).toBe(false);
-    replicas[0]!.giveBack(of, sites[0]!, start);
+    replicas[0]!.refund(of, sites[0]!, start);
     expect(await spent(replicas[0]!.spend(of, sites[0]!, start))).toBe(true);
     expect(await replicas[0]!.ratio(of, start + 60_000)).toBe(0);
   });

@@ -184,7 +184,7 @@ describe('a store that is far away', () => {
   test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const cached = { stored: one.store.cachedExisting(Thing, 'a')!, fromCache: true };
+    const cached = { stored: one.store.lastKnown(Thing, 'a')!, fromCache: true };
     const sizes: unknown[] = [];
     const changeWith = async (
       target: { stored: EncodedObject; fromCache?: boolean },

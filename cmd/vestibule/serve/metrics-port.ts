@@ -57,8 +57,8 @@ const labelled = <L extends string>(label: L, values: Iterable<readonly [string,
 function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSources): void {
   metrics.onScrape(metrics.inflightRequests, () =>
     labelled('request_kind', [
-      ['readOnly', server.inflight.reads],
-      ['mutating', server.inflight.changes],
+      ['readOnly', server.inFlight.reads],
+      ['mutating', server.inFlight.changes],
     ]),
   );
   metrics.onScrape(metrics.memoryUsed, () =>

@@ -286,7 +286,7 @@ function createServer(
     keys,
     log,
     baseURL,
-    ownHost: config.mockMail ? new URL(baseURL) : undefined,
+    allowedHost: config.mockMail ? new URL(baseURL) : undefined,
     authorize,
     limits: store.networkLimits,
     authenticators: provider.authenticators,

@@ -9,7 +9,7 @@ const auditIDPattern = /^[A-Za-z0-9-]{1,64}$/;
  * Sets the Audit-ID, the one sent if it is well-formed, and the client network. Closes the
  * connection after the response if the server is stopping or the request asks for an upgrade.
  */
-export const identify =
+export const assignAuditID =
   (trustedProxies: CidrList | undefined, isStopping: () => boolean): Step =>
   (req, res) => {
     const given = req.headers['audit-id'];
