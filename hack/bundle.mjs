@@ -1,7 +1,7 @@
 /**
- * Puts what `vestibule` runs into a few files, dist/bundle: `node hack/bundle.mjs`, after tsc. A
- * start then reads and links some twenty modules in place of nine hundred. What brings machine
- * code, WebAssembly, files of its own or long tables stays where npm put it.
+ * Bundles the program into a few files in dist/bundle: `node hack/bundle.mjs`, after tsc. A start
+ * then loads some twenty modules instead of nine hundred. Packages with native code, WebAssembly,
+ * files of their own or long tables stay in node_modules.
  */
 import { join } from 'node:path';
 import { build } from 'vite';
@@ -9,8 +9,9 @@ import { build } from 'vite';
 const root = join(import.meta.dirname, '..');
 
 /**
- * One character beyond Latin-1 makes V8 keep the text of a whole file in two bytes a character, so
- * each is written as an escape; tagged raw templates, where that would differ, have none.
+ * A character beyond Latin-1 makes V8 store the text of the whole file with two bytes per character,
+ * so every character beyond ASCII is written as an escape. Tagged raw templates, where that would
+ * differ, contain none.
  */
 const escaped = (code) =>
   code.replace(/[^\x00-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -48,7 +48,10 @@ const functions = new Set([
   'MethodProperty',
 ]);
 
-/** How long each function of a file is, and how many lines begin more than one statement. */
+/**
+ * Returns the length of each function of a file, and the number of lines that begin more than one
+ * statement.
+ */
 function measured({ path, text }) {
   const bytes = Buffer.from(text);
   const lineAt = new Uint32Array(bytes.length + 2);
@@ -57,7 +60,7 @@ function measured({ path, text }) {
     if (bytes[at] === 10) line += 1;
   }
   const module = parseSync(text, { syntax: 'typescript', tsx: path.endsWith('x') });
-  // Offsets count from the last file parsed; a file's own begin where its first token stands.
+  // Offsets count from the last file parsed; those of this file begin at its first token.
   const first = bytes.length - Buffer.from(text.trimStart()).length;
   const offset = module.span.start - Math.max(first, beginOf(text));
   const lineOf = (position) => lineAt[Math.max(0, Math.min(bytes.length, position - offset))];
@@ -79,17 +82,17 @@ function measured({ path, text }) {
   return { lengths, crowded: [...begun.values()].filter((statements) => statements > 1).length };
 }
 
-/** Where the first token of a file stands, behind comments. */
+/** Returns the byte offset of the first token, after comments. */
 const beginOf = (text) =>
   Buffer.byteLength(/^(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n|#![^\n]*\n)*/.exec(text)[0]);
 
-/** The files that a file imports, types included. */
+/** Returns the files that a file imports, types included. */
 const importsOf = ({ path, text }) =>
   [...text.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map(([, to]) =>
     normalize(join(dirname(path), to)).replace(/\.js$/, ''),
   );
 
-/** Groups of more than one node that reach each other. */
+/** Returns the strongly connected components with more than one node. */
 function circles(graph) {
   let next = 0;
   const found = [];
@@ -113,7 +116,7 @@ function circles(graph) {
   return found;
 }
 
-/** On how many layers the nodes of a graph without circles stand. */
+/** Returns the number of layers of an acyclic graph. */
 function layersOf(graph) {
   const depth = (node) => 1 + Math.max(0, ...[...graph.get(node)].map(depth));
   return Math.max(...[...graph.keys()].map(depth));
@@ -131,7 +134,7 @@ const graphOf = (folderOf) => {
       if (folderOf(from) !== folderOf(to)) graph.get(folderOf(from)).add(folderOf(to));
   return graph;
 };
-/** The circles among the files and folders that stand directly in one folder, for all folders. */
+/** Returns the circles among the direct children of each folder. */
 function circlesWithin() {
   const parents = new Set([...fileGraph.keys()].flatMap((path) => parentsOf(dirname(path))));
   return [...parents].flatMap((parent) => {
@@ -160,7 +163,10 @@ const exportsOf = files.flatMap(({ text }) => {
   return all.flatMap((line, i) => (exported.test(line) ? [/\*\/\s*$/.test(all[i - 1] ?? '')] : []));
 });
 
-/** The subjects of commits since the formatter came; none where the history is not at hand. */
+/**
+ * Returns the subjects of the commits since the formatter was introduced, or none without the
+ * history.
+ */
 function subjects() {
   const since = readFileSync(join(root, '.git-blame-ignore-revs'), 'utf8').match(/^[0-9a-f]{40}/m);
   try {

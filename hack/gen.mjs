@@ -32,7 +32,7 @@ const document = openapi(registry, release);
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 
-/** Every derived file and its text. */
+/** All generated files and their text. */
 const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/kinds.md': kindsReference(document, registry),
@@ -48,7 +48,7 @@ const files = {
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
   'deploy/chart/README.md': chartReadme(read('hack/generate/chart.md'), values, settings),
-  // a chart reads nothing beside itself
+  // a chart cannot read files outside its folder
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document),

@@ -10,13 +10,14 @@ const chosen = mutants.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 );
 const reports = mkdtempSync(join(tmpdir(), 'vestibule-mutants-'));
-const patience = 240_000;
-/** What tells of the test itself rather than of what it found. */
-const unsaid = /SyntaxError|ReferenceError|Exceeded timeout|Cannot find module|is not a function/;
+const timeoutMs = 240_000;
+/** Errors of the test itself, not failed assertions. */
+const testErrors =
+  /SyntaxError|ReferenceError|Exceeded timeout|Cannot find module|is not a function/;
 
 /**
- * Runs one test with or without a mutant; what passed, what failed and why, or that it could not be
- * run.
+ * Runs one test with or without a mutant. Returns the counts, the failure messages, and whether it
+ * could not run.
  */
 function run({ file, test }, mutant, at) {
   const report = join(reports, `${at}.json`);
@@ -47,7 +48,7 @@ function run({ file, test }, mutant, at) {
       stdio: 'ignore',
       detached: true,
     });
-    const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), patience);
+    const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), timeoutMs);
     child.on('close', () => {
       clearTimeout(late);
       try {
@@ -73,19 +74,19 @@ function run({ file, test }, mutant, at) {
   });
 }
 
-/** What is wrong with a mutant's test; undefined where it does what it is for. */
+/** Returns what is wrong with the test of a mutant, or undefined. */
 function verdict(off, on) {
   if (off.broken || off.failed > 0)
     return `its test fails without it: ${off.messages[0]?.slice(0, 300) ?? 'it did not run'}`;
   if (off.passed === 0) return 'its test does not exist';
   if (on.broken) return 'with it the test could not be run';
   if (on.failed === 0) return 'IS NOT CAUGHT';
-  return on.messages.every((message) => unsaid.test(message))
+  return on.messages.every((message) => testErrors.test(message))
     ? `its test fails, but not for what it found: ${on.messages[0].slice(0, 300)}`
     : undefined;
 }
 
-const begun = performance.now();
+const startedAt = performance.now();
 let wrong = 0;
 const waiting = chosen.map((mutant, at) => ({ ...mutant, at }));
 async function work() {
@@ -114,6 +115,6 @@ try {
   rmSync(reports, { recursive: true, force: true });
 }
 console.log(
-  `${chosen.length - wrong} of ${chosen.length} mutants are caught, in ${((performance.now() - begun) / 1000).toFixed(0)} s`,
+  `${chosen.length - wrong} of ${chosen.length} mutants are caught, in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
 );
 process.exit(wrong === 0 && chosen.length > 0 ? 0 : 1);

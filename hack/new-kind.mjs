@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const write = (file, text) => writeFileSync(join(root, file), text);
 
-/** The words of a name in UpperCamelCase: KeyRing is key and ring. */
+/** Returns the words of a name in UpperCamelCase: KeyRing is key and ring. */
 const wordsOf = (kind) =>
   kind
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -14,7 +14,7 @@ const wordsOf = (kind) =>
     .toLowerCase()
     .split(' ');
 
-/** A resource as people read it: the keyrings of KeyRing are key rings. */
+/** Returns a resource in words: the keyrings of KeyRing are key rings. */
 function titleOf(kind, resource) {
   const first = wordsOf(kind).slice(0, -1);
   const joined = first.join('');
@@ -22,7 +22,7 @@ function titleOf(kind, resource) {
   return [...first, resource.slice(joined.length)].join(' ');
 }
 
-/** What is wrong with the names of a kind, or undefined. */
+/** Returns what is wrong with the names of a kind, or undefined. */
 function nameFault(kind, resource) {
   if (!/^[A-Z][A-Za-z0-9]{1,62}$/.test(kind) || !/[a-z]/.test(kind))
     return `the kind must be a name in UpperCamelCase, such as Widget or KeyRing (got "${kind}")`;
@@ -33,7 +33,7 @@ function nameFault(kind, resource) {
   return undefined;
 }
 
-/** Which kind has each name that commands take for one: singular, plural and short names. */
+/** Returns the kind of each name that commands accept: singular, plural and short names. */
 function namesTaken() {
   const taken = new Map();
   for (const section of read('docs/reference/kinds.md').split('\n## ').slice(1)) {
@@ -45,7 +45,7 @@ function namesTaken() {
   return taken;
 }
 
-/** What is there already that a kind of these names would contradict, or undefined. */
+/** Returns the existing kind or name that conflicts with these names, or undefined. */
 function conflictOf(kind, resource, file) {
   const taken = namesTaken();
   const singular = kind.toLowerCase();
@@ -79,10 +79,10 @@ export const ${kind} = defineKind({
 });
 `;
 
-/** Before the line that begins so. */
+/** Finds the line that begins with a text. */
 const before = (beginning) => (text) => text.indexOf(`\n${beginning}`) + 1;
 
-/** Before the line that closes what this line opens. */
+/** Finds the line that closes the block that a line opens. */
 const atEndOf = (opening) => (text) => {
   const opened = text.indexOf(`${opening}\n`);
   if (opened < 0) return 0;
@@ -92,7 +92,7 @@ const atEndOf = (opening) => (text) => {
   return closing.test(text) ? closing.lastIndex - indent.length - 1 : 0;
 };
 
-/** Among the imports of other files, which are in the order of their paths. */
+/** Finds the place among the imports of other files, which are sorted by path. */
 const amongImports = (path) => (text) => {
   const imports = [...text.matchAll(/^import\b[^;]*? from '(\.[^']*)';\n/gm)];
   const next = imports.find(([, other]) => other > path);
@@ -102,8 +102,8 @@ const amongImports = (path) => (text) => {
 };
 
 /**
- * Every line that a kind needs beside its own file. `at` finds its index, or 0; where `mark` is in
- * the file, by default the lines themselves, nothing is to be added.
+ * Returns the lines that a kind needs outside its own file. `at` finds the index, or 0. Nothing is
+ * added if the file already contains `mark`, by default the lines themselves.
  */
 const additionsOf = ({ kind, resource, name, title }) => [
   {
@@ -184,7 +184,7 @@ const testAdditionsOf = ({ kind, resource, name }) => [
   },
 ];
 
-/** Adds lines where they are not there yet; returns what found no place, and every file changed. */
+/** Adds lines that are missing. Returns those without a place, and the changed files. */
 function add(additions) {
   const left = [];
   const changed = new Set();
@@ -208,7 +208,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Runs a command of this repository; what it prints goes to standard error. */
+/** Runs a command of this repository; its output goes to standard error. */
 function run(command, ...args) {
   try {
     execFileSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });

@@ -1,6 +1,6 @@
-// Reads reports of jest, each later one of suites that were run again. `--failed REPORT` prints the
-// suites that failed, one a line; else prints each test that failed first and passed alone, then
-// one line that counts all.
+// Reads jest reports; later ones are of suites that ran again. `--failed REPORT` prints the failed
+// suites, one per line. Otherwise prints each test that failed first and then passed alone, and one
+// line with the totals.
 import { readFileSync } from 'node:fs';
 
 const read = (file) => JSON.parse(readFileSync(file, 'utf8') || '{}').testResults ?? [];

@@ -15,7 +15,7 @@ const etcd = given.some((one) => one.startsWith('--etcd-servers'));
 const manifests = join(data, 'manifests');
 mkdirSync(manifests, { recursive: true });
 
-/** The first sample's Client; its secret is made here and only its hash reaches the service. */
+/** The Client of the first sample. Its secret is generated here; the service gets only the hash. */
 const secret = randomBytes(32).toString('base64url');
 const hash = createHash('sha256').update(secret).digest('hex');
 writeFileSync(
@@ -39,7 +39,7 @@ spec:
 `,
 );
 
-/** What the second sample brings along, at the port it has here. */
+/** The manifests of the second sample, with its port. */
 const board = 'deploy/examples/apps/board';
 for (const file of readdirSync(join(root, board, 'manifests')))
   writeFileSync(
@@ -50,10 +50,7 @@ for (const file of readdirSync(join(root, board, 'manifests')))
     ),
   );
 
-/**
- * The policy this release comes with and one rule more, which the consent screen of the second
- * sample shows.
- */
+/** The default policy and one more rule, which the consent screen of the second sample shows. */
 const policy = `${execFileSync('bin/vestibule', ['policy'], { cwd: root, encoding: 'utf8' })}${readFileSync(join(root, board, 'policy.cedar'), 'utf8')}`;
 writeFileSync(
   join(manifests, 'policy.yaml'),
@@ -147,9 +144,9 @@ function welcome(base, secure, { notes, board }) {
   console.log(`
   Vestibule   ${base}
   Notes       ${notes}    open this and sign in with any address
-  Board       ${board}    shows groups, and claims of another service: try ada@example.test
-  Mailbox     ${base}/mailbox    the code is here: mail is mocked
-  Policy      ${base}/policy     the rules that every request is put to
+  Board       ${board}    groups, and claims of another service: try ada@example.test
+  Mailbox     ${base}/mailbox    test mailbox: your code arrives here
+  Policy      ${base}/policy     the rules for every request
 ${secure ? `  kubectl     ${secure}    how: docs/how-to/kubectl.md\n` : ''}
   Stop with Ctrl-C.`);
 }

@@ -1,9 +1,8 @@
 /**
- * Writes the bill of materials of what is installed, CycloneDX as npm writes it: `node
- * hack/sbom.mjs`, where production packages alone are installed. npm leaves out of it, with
- * --omit=dev, what a package of development needs too, and gives each a number and a time of its
- * own: here it is every package that is there, and of the same packages and SOURCE_DATE_EPOCH the
- * same to the bit.
+ * Writes the software bill of materials in npm's CycloneDX form: `node hack/sbom.mjs` where only
+ * production packages are installed. With --omit=dev, npm omits packages that a development package
+ * also needs, and adds a random serial number and the time. This one lists every installed package
+ * and is reproducible for the same packages and SOURCE_DATE_EPOCH.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +17,7 @@ const installed = new Set(
   ),
 );
 
-const bill = JSON.parse(
+const sbom = JSON.parse(
   execFileSync(
     'npm',
     [
@@ -32,21 +31,21 @@ const bill = JSON.parse(
   ),
 );
 const kept = new Set([`${root}@${version}`, ...installed]);
-bill.metadata.component.name = root;
-bill.metadata.lifecycles = [{ phase: 'build' }];
-bill.metadata.timestamp = new Date(
+sbom.metadata.component.name = root;
+sbom.metadata.lifecycles = [{ phase: 'build' }];
+sbom.metadata.timestamp = new Date(
   Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1_000,
 ).toISOString();
-bill.components = bill.components.filter((one) => installed.has(one['bom-ref']));
-bill.dependencies = bill.dependencies
+sbom.components = sbom.components.filter((one) => installed.has(one['bom-ref']));
+sbom.dependencies = sbom.dependencies
   .filter(({ ref }) => kept.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
 
-const unnamed = [...installed].filter(
-  (one) => !bill.components.some((its) => its['bom-ref'] === one),
+const unknown = [...installed].filter(
+  (one) => !sbom.components.some((its) => its['bom-ref'] === one),
 );
-if (unnamed.length > 0) throw new Error(`package-lock.json does not know ${unnamed.join(', ')}`);
-delete bill.serialNumber;
-const digest = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
+if (unknown.length > 0) throw new Error(`package-lock.json does not know ${unknown.join(', ')}`);
+delete sbom.serialNumber;
+const digest = createHash('sha256').update(JSON.stringify(sbom)).digest('hex');
 const serialNumber = `urn:uuid:${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
-console.log(JSON.stringify({ ...bill, serialNumber }, undefined, 2));
+console.log(JSON.stringify({ ...sbom, serialNumber }, undefined, 2));

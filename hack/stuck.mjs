@@ -1,6 +1,6 @@
-// A reporter of jest: a suite that has not ended after so many minutes is stuck where no time-out of
-// jest reaches it. It ends the worker that hears nothing, so that the run fails by the suite's name
-// instead of never ending.
+// A jest reporter that ends a suite which jest's own timeout cannot reach. After
+// VESTIBULE_TEST_STUCK_MINUTES it kills the unresponsive worker, so that the run fails with the
+// name of the suite.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,33 +8,33 @@ import { setTimeout as pause } from 'node:timers/promises';
 const minutes = Number(process.env.VESTIBULE_TEST_STUCK_MINUTES ?? 15);
 
 export default class Stuck {
-  #begun = new Map();
-  #timer = setInterval(() => void this.#look(), 5_000).unref();
+  #startedAt = new Map();
+  #timer = setInterval(() => void this.#check(), 5_000).unref();
 
   onTestFileStart({ path }) {
-    this.#begun.set(path, Date.now());
+    this.#startedAt.set(path, Date.now());
   }
 
   onTestFileResult({ path }) {
-    this.#begun.delete(path);
+    this.#startedAt.delete(path);
   }
 
   onRunComplete() {
     clearInterval(this.#timer);
   }
 
-  async #look() {
-    const late = [...this.#begun].filter(([, at]) => Date.now() - at > minutes * 60_000);
+  async #check() {
+    const late = [...this.#startedAt].filter(([, at]) => Date.now() - at > minutes * 60_000);
     if (late.length === 0) return;
     for (const [path] of late) {
       console.error(`stuck for ${minutes} minutes: ${path}`);
-      this.#begun.delete(path);
+      this.#startedAt.delete(path);
     }
-    const asked = workers();
-    for (const pid of asked) process.kill(pid, 'SIGUSR2'); // who hears it writes a report (--report-on-signal)
+    const pids = workers();
+    for (const pid of pids) process.kill(pid, 'SIGUSR2'); // a responsive worker writes a report (--report-on-signal)
     await pause(10_000);
-    const deaf = asked.filter((pid) => !reported(pid));
-    for (const pid of deaf.length > 0 ? deaf : workers()) {
+    const unresponsive = pids.filter((pid) => !reported(pid));
+    for (const pid of unresponsive.length > 0 ? unresponsive : workers()) {
       console.error(`worker ${pid}: ${readFileSync(`/proc/${pid}/status`, 'utf8').split('\n')[2]}`);
       process.kill(pid, 'SIGKILL');
     }

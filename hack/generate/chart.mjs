@@ -1,7 +1,7 @@
 import { limitsSchema } from '../../dist/cmd/vestibule/options/json-schema.js';
 import { settingKey } from '../../dist/cmd/vestibule/options/flags.js';
 
-/** What a value may be, by the word that "@is" names it by. */
+/** The schemas of values, by the name that "@is" gives. */
 const shapes = {
   strings: { type: 'array', items: { type: 'string' } },
   'strings by name': { type: 'object', additionalProperties: { type: 'string' } },
@@ -19,7 +19,7 @@ const definitions = {
   quantities: { type: 'object', additionalProperties: { $ref: '#/definitions/quantity' } },
 };
 
-/** Settings that values of the chart speak for, so that nothing is said twice. */
+/** Settings that have values of their own in the chart, so that nothing is configured twice. */
 export const spokenFor = [
   'base-url',
   'port',
@@ -56,22 +56,22 @@ const settingShapes = {
   seconds: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h)?$' },
 };
 
-/** Settings that can be given under `config`, by the keys they have in a file of settings. */
+/** Returns the settings allowed under `config`, with their keys in the configuration file. */
 const given = (settings) =>
   settings
     .filter(({ flag }) => !spokenFor.includes(flag))
     .map((setting) => ({ ...setting, name: settingKey(setting.flag) }));
 
 /**
- * The values of a chart with their comments, in the order of the file: path, comment, what "@is"
- * says, default. Throws where a value has no comment or cannot be described by its default alone.
+ * Returns the values of a chart in the order of the file: path, comment, the name after "@is",
+ * default. Throws if a value has no comment or its default alone does not describe it.
  */
 export function valuesOf(text, parse) {
   const defaults = parse(text);
   const found = [];
-  const within = []; // the keys that the line at hand stands below
+  const within = []; // the keys above the current line
   let comment = [];
-  let closed = -1; // at what depth a value is described as a whole
+  let closed = -1; // the depth of a value that is described as a whole
   for (const line of text.split('\n')) {
     const [, spaces, rest] = /^( *)(.*)$/.exec(line);
     if (rest === '') {
@@ -128,7 +128,10 @@ function shapeOf(is, fallback, path) {
   }
 }
 
-/** The schema of a chart's values: draft-07, closed wherever a map is not free. */
+/**
+ * Returns the JSON schema (draft-07) of the values. Objects allow no other keys unless they are
+ * maps.
+ */
 export function valuesSchema(values, settings) {
   const root = {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -181,7 +184,7 @@ const settingType = ({ value, oneOf }) => {
 const shown = (value) =>
   value === undefined || value === null || value === '' ? '' : `\`${cell(JSON.stringify(value))}\``;
 
-/** The README of a chart: what `about` says, then every value. */
+/** Returns the README of the chart: the text in `about`, then all values. */
 export function chartReadme(about, values, settings) {
   const own = values
     .filter(({ isTree }) => !isTree)

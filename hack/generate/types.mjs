@@ -1,4 +1,4 @@
-/** TypeScript types of the component schemas, nested ones inline. */
+/** Returns TypeScript types of the component schemas, nested ones inline. */
 export function pageTypes({ components: { schemas } }) {
   const names = Object.keys(schemas)
     .filter((name) => !name.endsWith('Draft'))

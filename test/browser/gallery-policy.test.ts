@@ -52,7 +52,7 @@ describe('the policy', () => {
   test('a new one is told, seen where the one in force is read, and a link away elsewhere', async () => {
     const here = await gallery.visit('policy-arrived');
     expect(await here.getByRole('status').textContent()).toBe('A new policy came into force: p-2.');
-    await here.getByText('What you see is the new one.').waitFor();
+    await here.getByText('You now see the new policy.').waitFor();
     await here.getByRole('heading', { name: 'Groups stay here' }).waitFor();
     const elsewhere = await gallery.visit('policy-arrived-elsewhere');
     await heading(elsewhere, 'Earlier policy p-1').waitFor();

@@ -65,7 +65,7 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
 
 test('who lost all passkeys is told what happens before it begins', async () => {
   const page = await gallery.visit('account-recovery-ask');
-  await page.getByText('After a wait, all your passkeys are removed').waitFor();
+  await page.getByText('After a wait, we remove all your passkeys').waitFor();
   expect(
     (await sent(page)).filter(({ call }) => call.startsWith('POST accounts/~/recovery')),
   ).toEqual([]);

@@ -247,7 +247,7 @@ describe('the code', () => {
 
   test('with no tries left the new code has the focus', async () => {
     const page = await gallery.visit('code-no-tries');
-    await page.locator('#code-error').getByText('no tries are left').waitFor();
+    await page.locator('#code-error').getByText('no tries left').waitFor();
     expect(
       await settle(
         () => focused(page),

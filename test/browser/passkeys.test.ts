@@ -158,7 +158,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await press(person, 'Rename Passkey');
       await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
       await press(person, 'Save name');
-      await says(person, 'Use 1 to 64 letters');
+      await says(person, 'Use 1 to 64 characters');
       await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
       await press(person, 'Save name');
       await list.getByRole('heading', { name: 'Laptop' }).waitFor();
@@ -167,7 +167,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
       await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
       await press(person, 'Delete Laptop');
-      await says(person, 'It is your only passkey.');
+      await says(person, 'This is your only passkey.');
       expect(await axeFindings(person.page)).toEqual([]);
       await press(person, 'Cancel');
       expect(await list.getByRole('listitem').count()).toBe(1);
@@ -195,7 +195,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await press(person, 'Sign in with a passkey');
       await page
         .getByRole('alert')
-        .getByText('This passkey was not accepted. It may have been removed here')
+        .getByText('This passkey was not accepted. It may have been removed from your account')
         .waitFor();
       await authenticator.present(false);
       expect(await axeFindings(person.page)).toEqual([]);

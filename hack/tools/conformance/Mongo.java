@@ -9,7 +9,7 @@ public class Mongo {
     new MongoServer(new Backend()).bind("127.0.0.1", Integer.parseInt(arguments[0]));
   }
 
-  /** Answers the one question of the suite at its start that the library does not know. */
+  /** Answers the one command at the suite's start that the library does not support. */
   private static class Backend extends MemoryBackend {
     @Override
     public Document handleMessage(MongoMessage message) {

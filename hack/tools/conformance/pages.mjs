@@ -7,11 +7,9 @@ const pause = (ms) =>
 const taken = '#submission_complete, p#complete:not(.collapse)';
 
 /**
- * Goes through the pages of the service as a person does, from the address that a module asks for
- * until its own address is reached or a page has nothing to press; `codeTo` gives the newest
- * emailed code,
- * `declines` is for a
- * person who cancels.
+ * Steps through the pages of the service as a person does, from the address that a module asks for
+ * until its own address is reached or a page has nothing to press. `codeTo` returns the newest
+ * emailed code. `declines` makes the person cancel.
  */
 export class Visitor {
   #page;

@@ -1,7 +1,6 @@
 /**
  * Runs plans of the OpenID Foundation's conformance suite against this service and prints a table
- * of their modules:
- * `hack/conformance [PLAN ...]`. Exits with 1 where a module failed.
+ * of their modules: `hack/conformance [PLAN ...]`. Exits with 1 if a module failed.
  */
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +65,10 @@ function read(args) {
   return { values: options, names: rest.length > 0 ? rest : Object.keys(plans) };
 }
 
-/** By the end of a module's name: which of its visits, counted from 1, only opens the page. */
+/**
+ * The number of the visit, counted from 1, that only opens the page, by the end of the module's
+ * name.
+ */
 const looks = {
   'reused-request-uri-prior-to-auth-completion-succeeds': 1,
   'rp-initiated-logout-no-id-token-hint': 2,
@@ -75,8 +77,8 @@ const looks = {
 const isOver = ({ status }) => ['FINISHED', 'INTERRUPTED'].includes(status);
 
 /**
- * Runs one module to its end: visits what it asks for, and hands it a picture of each page that a
- * person must judge.
+ * Runs one module to its end: visits the addresses it asks for, and uploads a screenshot of each
+ * page that a person must check.
  */
 async function runModule(suite, service, browser, plan, module) {
   const name = module.testModule;
@@ -123,7 +125,7 @@ const findingsOf = (log) =>
     .filter(({ result }) => ['FAILURE', 'WARNING', 'INTERRUPTED', 'SKIPPED'].includes(result))
     .map(({ src, msg, result }) => ({ source: src, message: msg, result }));
 
-/** Visits the next address that the module asks for; false where there is none. */
+/** Visits the next address that the module asks for. Returns false if there is none. */
 async function visitNext(suite, visitor, id, visits) {
   const { browser } = await suite.call('GET', `runner/${id}`).catch(() => ({}));
   const [next] = browser?.urlsWithMethod ?? [];
@@ -175,7 +177,7 @@ async function fillProfile(service, suite, browser) {
   await context.close();
 }
 
-/** The suite's configuration of a plan, with the Clients it gets. */
+/** Returns the suite's configuration of a plan with its Clients. */
 const configOf = (service, clients) => ({
   alias,
   description: 'Vestibule',

@@ -17,8 +17,8 @@ const pairs = {
 };
 
 /**
- * Returns a key pair for a JWS algorithm: a JWK Set with the private key for the suite, one with
- * the public key for the Client.
+ * Returns a key pair for a JWS algorithm: a JWK Set with the private key for the suite, and one
+ * with the public key for the Client.
  */
 function signingKey(kid, alg) {
   const { privateKey, publicKey } = pairs[alg]();
@@ -37,8 +37,8 @@ const manifest = (name, spec) => ({
 });
 
 /**
- * The Clients of the plans: what the service is given as manifests, and what the suite is
- * configured with.
+ * Returns the Clients of the plans: the manifests for the service, and the configuration for the
+ * suite.
  */
 export function clientsFor({ base, backchannel }, alias) {
   const own = `${base}/test/a/${alias}`;
@@ -100,7 +100,9 @@ export function clientsFor({ base, backchannel }, alias) {
   };
 }
 
-/** Writes what the service starts from; returns the paths of the manifests and of the CA. */
+/**
+ * Writes the files that the service starts from. Returns the paths of the manifests and of the CA.
+ */
 function writeFiles(folder, manifests, trusted) {
   const manifestFolder = join(folder, 'manifests');
   mkdirSync(manifestFolder, { recursive: true });
@@ -133,7 +135,7 @@ const serviceArgs = ({ folder, port, securePort, issuer, manifestFolder }) => [
   'info',
 ];
 
-/** Resolves when the service says that it is ready; writes its output to its log all along. */
+/** Resolves when the service reports that it is ready. Writes its output to its log. */
 function ready(child, folder) {
   const path = join(folder, 'service.log');
   const log = createWriteStream(path);
@@ -147,7 +149,10 @@ function ready(child, folder) {
   });
 }
 
-/** Returns what finds the newest emailed code for an address that was not given before. */
+/**
+ * Returns a function that finds the newest emailed code for an address that it has not returned
+ * before.
+ */
 function codeReader(port) {
   const used = new Set();
   const newest = async (address) => {

@@ -14,7 +14,7 @@ const pause = (ms) =>
     setTimeout(done, ms);
   });
 
-/** Waits until a port of loopback takes connections; throws where the process ends first. */
+/** Waits until a port of loopback accepts connections. Throws if the process ends first. */
 async function opened(port, child) {
   for (;;) {
     if (child.exitCode !== null)
@@ -57,7 +57,7 @@ async function startProxy(to, keyStore) {
   return proxy;
 }
 
-/** Makes the key of the suite's https with a certificate of its own; returns both. */
+/** Creates the key of the suite's https and a self-signed certificate. Returns both. */
 function makeKeyStore(java, folder) {
   const keytool = join(java, 'bin/keytool');
   const keyStore = join(folder, 'suite.p12');
@@ -100,8 +100,8 @@ function makeKeyStore(java, folder) {
 }
 
 /**
- * The conformance suite as a process of its own, with its database in memory. `built` is the folder
- * that hack/tools/conformance/build made, `folder` takes its logs. Ends with `stop()`.
+ * The conformance suite in a process of its own, with its database in memory. `built` is the folder
+ * that hack/tools/conformance/build made; `folder` receives its logs. `stop()` ends it.
  */
 export class Suite {
   #children = [];
@@ -109,11 +109,11 @@ export class Suite {
 
   constructor(port) {
     /**
-     * What the service and Chromium know it by: a name that is not loopback, as apps on loopback
-     * are asked every time.
+     * The host that the service and Chromium use. It is not loopback, because apps on loopback are
+     * asked for consent every time.
      */
     this.base = `https://${suiteHost}:${port}`;
-    /** What programs of this machine reach it by. */
+    /** The address that programs on this machine use. */
     this.local = `https://localhost:${port}`;
   }
 
@@ -164,7 +164,7 @@ export class Suite {
     return child;
   }
 
-  /** Calls the suite's API; throws where it does not answer with 2xx. */
+  /** Calls the suite's API. Throws unless the response is 2xx. */
   async call(method, path, body, type = 'application/json') {
     const response = await fetch(`${this.local}/api/${path}`, {
       method,
@@ -176,7 +176,7 @@ export class Suite {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /** Makes a plan and returns it, with its `id` and `modules`. */
+  /** Creates a plan and returns it, with its `id` and `modules`. */
   createPlan(name, variant, config) {
     return this.call(
       'POST',

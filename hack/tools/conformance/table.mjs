@@ -4,7 +4,9 @@ import { reasons } from './reasons.mjs';
 
 const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** Returns why a module did not pass: the reason in reasons.mjs, or else what the suite found. */
+/**
+ * Returns why a module did not pass: the reason in reasons.mjs, or else the findings of the suite.
+ */
 function reasonOf({ module, result, findings }) {
   if (result === 'PASSED') return '';
   const found = findings.map(({ source, message }) => `${source}: ${message}`);

@@ -1,4 +1,4 @@
-// Kubectl for the tests, where a machine has none of its own.
+// Kubectl for the tests on machines without one.
 package main
 
 import (
