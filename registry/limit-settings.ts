@@ -29,13 +29,13 @@ export const limitSettings = {
     '1Ki',
     ['256', '4Ki'],
     'scopes must fit, and all of it is kept',
-    'Bytes of one of its parameters for which there is no other bound.',
+    'Bytes of a request parameter without a limit of its own.',
   ),
   signInWindow: duration(
     '10m',
     ['1m', '24h'],
     rateLimitBounds,
-    'The time over which bytes of sign-ins are counted.',
+    'Window in which bytes of sign-ins are counted.',
   ),
   signInBytesPerNetwork: size(
     '2Mi',
@@ -145,47 +145,42 @@ export const limitSettings = {
     '15m',
     ['1m', '24h'],
     'less lets a guesser go on, more locks people out',
-    'How long the codes of an address rest the first time: mails have only the link, and codes ' +
-      'are refused. Doubles each time.',
+    'First pause of the codes of an address: mails have only the link, and codes are ' +
+      'refused. Doubles each time.',
   ),
   codeRestMax: duration(
     '24h',
     ['1m', '168h'],
     'less lets a guesser go on, more locks people out',
-    'The longest time that the codes of an address rest.',
+    'Longest pause of the codes of an address.',
   ),
   recoveryWait: duration(
     '48h',
     ['1h', '720h'],
     'the owner needs time to see that someone takes the account over, and to get back in',
-    'How long a recovery waits before an account loses its passkeys, and a passkey added behind ' +
-      'an emailed proof before it counts in full.',
+    'How long a recovery waits before the account loses its passkeys, and how long a ' +
+      'passkey that was added after an email sign-in waits before it counts in full.',
   ),
   authorizationCodeLifetime: duration(
     '60s',
     ['10s', '10m'],
     'RFC 6749 4.1.2 recommends ten minutes at most',
-    'How long an authorization code counts.',
+    'Lifetime of an authorization code.',
   ),
-  accessTokenLifetime: duration(
-    '1h',
-    ['1m', '24h'],
-    tokenBounds,
-    'How long an access token counts.',
-  ),
-  idTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'How long an ID token counts.'),
+  accessTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'Lifetime of an access token.'),
+  idTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'Lifetime of an ID token.'),
   refreshTokenLifetime: duration(
     '336h',
     ['5m', '8760h'],
     tokenBounds,
-    'How long a refresh token counts. Each use replaces one of a public Client, a use in its ' +
-      'last third one of a Client that authenticates.',
+    'Lifetime of a refresh token. For a public Client, each use replaces it; for a Client ' +
+      'that authenticates, a use in its last third does.',
   ),
   refreshTokenTotalLifetime: duration(
     '8760h',
     ['5m', '26280h'],
     tokenBounds,
-    'How long refresh tokens of one sign-in count at most.',
+    'Maximum total lifetime of the refresh tokens of one sign-in.',
   ),
   deviceCodeLifetime: duration(
     '10m',
@@ -203,25 +198,25 @@ export const limitSettings = {
     50,
     [2, 500],
     'fewer sign people out at random, and each is read at a sign-in',
-    'Sessions of an account; beyond them the least recently used one ends.',
+    'Sessions of an account; above it, the least recently used one ends.',
   ),
   watchesPerSession: count(
     20,
     [2, 1_000],
     'a page needs some, and each holds memory',
-    'Watches of one session or sign-in that are open at a time, on each replica.',
+    'Concurrent watches of one session or sign-in, on each replica.',
   ),
   watchesOfNetwork: count(
     200,
     [10, 10_000],
     'offices share a network, and each holds memory',
-    'Watches of sign-ins of one client network that are open at a time, on each replica.',
+    'Concurrent watches of sign-ins from one client network, on each replica.',
   ),
   watchesOfStrangers: count(
     4_000,
     [100, 100_000],
     'each sign-in has one, and each holds memory',
-    'Watches of sign-ins of all client networks, on each replica.',
+    'Concurrent watches of sign-ins from all client networks, on each replica.',
   ),
   listPageSize: count(
     500,
@@ -233,20 +228,20 @@ export const limitSettings = {
     '256Ki',
     ['128Ki', '4Mi'],
     'a Policy must fit, and a body is held in memory',
-    'Bytes of one request’s body; those about sign-ins and passkeys have 64Ki at most.',
+    'Bytes of a request body; for sign-ins and passkeys at most 64Ki.',
   ),
   memoryShare: percent(
     '80%',
     ['20%', '95%'],
     'less refuses what there is room for, and more leaves none for what goes on',
-    'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use ' +
-      'before new watches and large bodies are refused.',
+    'Used share of the heap or cgroup limit, whichever is higher, above which new watches ' +
+      'and large bodies are refused.',
   ),
   memoryBodySize: size(
     '64Ki',
     ['16Ki', '4Mi'],
     'people must be able to sign in, and a larger body is held in memory',
-    'Bytes beyond which a body is a large one, for memoryShare.',
+    'Bytes above which a body is large, for memoryShare.',
   ),
   ownedMetadataSize: size(
     '4Ki',
@@ -258,20 +253,20 @@ export const limitSettings = {
     1_000,
     [50, 1_000_000],
     'less ends an ordinary afternoon, and each leaves a decision',
-    'Changes that one account may ask for in a day; operators as many as they like.',
+    'Changes by one account in a day; operators have no limit.',
   ),
   accountBytes: size(
     '4Mi',
     ['256Ki', '1Gi'],
     'less ends an ordinary afternoon, and much of it is kept',
-    'Bytes of those changes together.',
+    'Bytes of the changes by one account in a day.',
   ),
   decisionsPerAccount: count(
     2_000,
     [100, 20_000],
     'fewer forget what was just decided, and each is kept for 90 days',
-    'Decisions about one account that are kept one by one; beyond them the oldest go. What is ' +
-      'decided more often is counted.',
+    'Recorded decisions about one account; above it, the oldest are deleted. More frequent ' +
+      'decisions are only counted.',
   ),
   requestHeaderSize: size(
     '16Ki',
@@ -289,7 +284,7 @@ export const limitSettings = {
     '30m',
     ['1m', '24h'],
     'less is polling, and a longer one hardly ever ends',
-    'How long a watch lasts at least that names no timeout; it ends at random within twice that.',
+    'Minimum duration of a watch without a timeout; it ends at a random time within twice that.',
   ),
 } as const satisfies Record<string, LimitSetting>;
 
@@ -307,7 +302,7 @@ const orderedPairs: readonly (readonly [LimitName, LimitName, string])[] = [
   ['emailCodeLifetime', 'interactionLifetime', 'a code would outlive the sign-in it is for'],
   ['sessionIdleLifetime', 'sessionLifetime', 'no session lasts longer than the longest'],
   ['refreshTokenLifetime', 'refreshTokenTotalLifetime', 'no token lasts longer than all of them'],
-  ['codeRest', 'codeRestMax', 'no rest lasts longer than the longest'],
+  ['codeRest', 'codeRestMax', 'no pause is longer than the longest'],
   ['signInIdle', 'interactionLifetime', 'no sign-in lasts longer than the longest'],
   [
     'recentSignIn',

@@ -29,11 +29,11 @@ export const CallerMetadata = z.object({
         ),
     )
     .optional()
-    .describe('Keys and values to select by.'),
+    .describe('Keys and values for selectors.'),
   annotations: z
     .record(z.string().max(317).regex(labelKey), z.string().max(262_144))
     .optional()
-    .describe('Free notes.'),
+    .describe('Arbitrary metadata.'),
   ownerReferences: z
     .array(
       z.object({
@@ -56,7 +56,7 @@ export const Metadata = CallerMetadata.extend({
   generateName: z
     .string()
     .optional()
-    .describe('What the name was asked to begin with when the object was created.'),
+    .describe('Prefix of the generated name, as requested when the object was created.'),
   uid: z.string().describe('Unique in time and space.'),
   resourceVersion: z
     .string()
@@ -69,5 +69,5 @@ export const Metadata = CallerMetadata.extend({
     .string()
     .datetime()
     .optional()
-    .describe('Since when a deletion is being carried out.'),
+    .describe('When the deletion of the object started.'),
 });

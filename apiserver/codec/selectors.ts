@@ -111,7 +111,7 @@ function parseFields(
     const [, field, operator, wanted] = match as unknown as [string, string, string, string];
     if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted))
       throw badRequest(
-        `unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`,
+        `unable to parse the field selector: "${wanted.slice(0, 64)}" is not a valid name`,
       );
     if (field === 'metadata.name') {
       if (operator === '!=') found.notNames.push(wanted);

@@ -109,7 +109,7 @@ const nameParameter = {
 const listParameters = [
   query('labelSelector', 'Only objects whose labels match.'),
   query('fieldSelector', 'Only objects whose fields match.'),
-  query('limit', 'At most so many, 500 at most.', { type: 'integer' }),
+  query('limit', 'Maximum number of items, up to 500.', { type: 'integer' }),
   query('continue', 'The next page.'),
   query('resourceVersion', 'Not older than this version.'),
   query('resourceVersionMatch', 'Exact or NotOlderThan.'),

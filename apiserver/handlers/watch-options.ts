@@ -39,7 +39,7 @@ export function parseWatchOptions(
       },
     ]),
   );
-  if (query.get('continue')) throw badRequest('continue is not for watches');
+  if (query.get('continue')) throw badRequest('continue is not supported with watch');
   const match = query.get('resourceVersionMatch');
   const initial = query.has('sendInitialEvents')
     ? booleanParameter(query, 'sendInitialEvents')

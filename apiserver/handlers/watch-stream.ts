@@ -142,7 +142,7 @@ export class WatchStream {
       event: (event) => this.#onEvent(event),
       ready: () => this.#waitUntilDrained(),
       end: (why) => {
-        this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not go on'));
+        this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not continue'));
         this.#resolveEnded();
       },
     });
@@ -277,7 +277,7 @@ export class WatchStream {
 /** Returns the Status of a watch that cannot continue. */
 function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
-  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not go on');
+  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not continue');
 }
 
 function eventType(

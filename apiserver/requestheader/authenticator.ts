@@ -25,11 +25,10 @@ interface Peer {
 
 /** The maximum number of certificates of a chain. */
 const maxChainLength = 8;
-const messagePrefix =
-  'headers that say who someone is are not believed: the certificate shown with them ';
+const messagePrefix = 'ignored identity headers: the client certificate ';
 const refusals = {
-  expired: `${messagePrefix}has expired or is not good yet`,
-  untrusted: `${messagePrefix}leads to no authority of front proxies, or is not one for clients`,
+  expired: `${messagePrefix}has expired or is not yet valid`,
+  untrusted: `${messagePrefix}is not issued by a front proxy CA, or not for TLS clients`,
   notAllowed: `${messagePrefix}has a common name that --requestheader-allowed-names does not list`,
 };
 

@@ -74,7 +74,7 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Returns the problem of an identity header name or prefix, or undefined if it can be used. */
 export function headerNameProblem(name: string, isPrefix = false): string | undefined {
-  if (!token.test(name)) return `${JSON.stringify(name)} is not the name of a header`;
+  if (!token.test(name)) return `${JSON.stringify(name)} is not a valid header name`;
   const lower = name.toLowerCase();
   const reserved = reservedHeaders.find(
     (one) =>
@@ -84,13 +84,13 @@ export function headerNameProblem(name: string, isPrefix = false): string | unde
   );
   return reserved === undefined
     ? undefined
-    : `${name} would stand for ${reserved}${reserved.endsWith('-') ? '…' : ''}, which means something else`;
+    : `${name} would replace ${reserved}${reserved.endsWith('-') ? '…' : ''}, which has another meaning`;
 }
 
 /** Parses settings; throws an Error with the problem. */
 export function parseProxySettings(settings: ProxySettings): ProxyTrust {
   const blocks = settings.authorities.match(pemBlock) ?? [];
-  if (blocks.length === 0) throw new Error('there is no certificate in PEM');
+  if (blocks.length === 0) throw new Error('it contains no PEM certificate');
   const certificates = blocks.map((block, i) => {
     try {
       return new X509Certificate(block);
@@ -99,7 +99,7 @@ export function parseProxySettings(settings: ProxySettings): ProxyTrust {
     }
   });
   if (!certificates.some(({ ca }) => ca))
-    throw new Error('none of the certificates is an authority’s');
+    throw new Error('none of the certificates is a CA certificate');
   const subjectCount = (name: string): number =>
     certificates.filter(({ subject }) => subject === name).length;
   return {

@@ -175,12 +175,12 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
   const { service, code, becomes } = await start(api);
   await until(() => api.watching === 1);
   for (const [key, wrong, why] of [
-    ['requestheader-client-ca-file', 'no certificate', 'there is no certificate in PEM'],
+    ['requestheader-client-ca-file', 'no certificate', 'it contains no PEM certificate'],
     ['requestheader-client-ca-file', '', 'requestheader-client-ca-file is missing'],
     [
       'requestheader-client-ca-file',
       proxyOf(next).cert,
-      'none of the certificates is an authority’s',
+      'none of the certificates is a CA certificate',
     ],
     [
       'requestheader-allowed-names',
@@ -191,9 +191,9 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
     [
       'requestheader-username-headers',
       '["Cookie"]',
-      'Cookie would stand for cookie, which means something else',
+      'Cookie would replace cookie, which has another meaning',
     ],
-    ['requestheader-extra-headers-prefix', '["X"]', 'X would stand for x-forwarded-…'],
+    ['requestheader-extra-headers-prefix', '["X"]', 'X would replace x-forwarded-…'],
   ] as const) {
     const before = service.logs.length;
     api.say(said(next, { [key]: wrong }));
@@ -289,7 +289,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     '--requestheader-uid-headers is set without --requestheader-client-ca-file: no front proxy would be trusted',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', 'x user'])).toEqual([
-    '--requestheader-username-headers: "x user" is not the name of a header',
+    '--requestheader-username-headers: "x user" is not a valid header name',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', ''])).toEqual([
     '--requestheader-username-headers: at least one username header is required',
@@ -303,10 +303,10 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     'Impersonate-User',
   ])
     expect(problems([...secure, ...file, '--requestheader-group-headers', one])).toEqual([
-      expect.stringMatching(`^--requestheader-group-headers: ${one} would stand for `),
+      expect.stringMatching(`^--requestheader-group-headers: ${one} would replace `),
     ]);
   expect(problems([...secure, ...file, '--requestheader-extra-headers-prefix', 'x-'])).toEqual([
-    expect.stringMatching('^--requestheader-extra-headers-prefix: x- would stand for x-forwarded-'),
+    expect.stringMatching('^--requestheader-extra-headers-prefix: x- would replace x-forwarded-'),
   ]);
   const pod = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   expect(readConfig(['--mock-mail', '--data-dir', 'x', ...secure, lookup], pod).frontProxy).toEqual(
@@ -355,12 +355,12 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     `--requestheader-client-ca-file: ${ca} cannot be read (ENOENT)`,
   );
   for (const [text, why] of [
-    ['nothing', 'there is no certificate in PEM'],
+    ['nothing', 'it contains no PEM certificate'],
     [
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
       'certificate 1 of 1 cannot be read',
     ],
-    [proxyOf(authority('x')).cert, 'none of the certificates is an authority’s'],
+    [proxyOf(authority('x')).cert, 'none of the certificates is a CA certificate'],
   ] as const) {
     writeFileSync(ca, text);
     expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(

@@ -332,10 +332,10 @@ describe('a certificate', () => {
       await front.caller(pair).get('clients', plain).fails(401, 'Unauthorized');
     }
     expect(wrong).toEqual([]);
-    const said = front.service.logs.filter((line) => line.includes('are not believed'));
+    const said = front.service.logs.filter((line) => line.includes('ignored identity headers'));
     for (const why of [
-      'has expired or is not good yet',
-      'leads to no authority',
+      'has expired or is not yet valid',
+      'is not issued by a front proxy CA',
       'allowed-names does not list',
     ])
       expect(said.join('')).toContain(why);
