@@ -244,7 +244,7 @@ export interface Strategy<O> {
   decorate?(object: O, call: Call): Promise<void>;
   /**
    * Starts a deletion in steps instead of removing the object. The response is the object as it
-   * then stands, or what this returns if it is gone.
+   * then is, or the return value if it was removed.
    */
   beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }

@@ -23,7 +23,7 @@ interface LimitRecord {
   readonly within?: Readonly<Record<string, number>>;
 }
 
-/** Where a limit is record: the key of its record, the network and those around it. */
+/** The counter of a limit: the key of its record, the network and those around it. */
 interface CountedNetwork {
   readonly key: string;
   readonly block: string;

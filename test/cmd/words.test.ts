@@ -375,7 +375,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
       /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/,
     ],
     [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, expected \}/],
-    [['get', 'groups', 'alpha', '-l', 'a=b'], /leave the names out/],
+    [['get', 'groups', 'alpha', '-l', 'a=b'], /leave out the names/],
     [['get', 'groups', '--limit', 'x'], /--limit takes a number/],
     [['get', 'groups', '--bogus'], /--bogus/],
     [['watch', 'groups', 'alpha', 'beta'], /one object/],
