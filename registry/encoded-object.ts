@@ -133,6 +133,6 @@ export function clone<T>(value: T): T {
   return copy as T;
 }
 
-/** Whether an entry has not expired at `now` (ms): the reader judges expiry. */
+/** Whether an entry has not expired at `now` (ms): the reader checks expiry. */
 export const isLive = (entry: Entry | undefined, now: number): entry is Entry =>
   entry !== undefined && (entry.expires === undefined || entry.expires > now);
