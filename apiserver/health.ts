@@ -40,7 +40,7 @@ export class Health {
     );
   }
 
-  async answer(
+  async respond(
     req: ApiRequest,
     res: ApiResponse,
     path: string,

@@ -57,7 +57,7 @@ export function createApi(parts: ApiDependencies): Api {
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
   const reviews = new SelfSubjectReviews(parts.registry, parts.authorization, parts.encoder);
   for (const path of reviewPaths.keys())
-    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.answer(req, res)) as never);
+    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.respond(req, res)) as never);
   app.use((() => {
     throw noSuchPath();
   }) as never);

@@ -146,7 +146,7 @@ export class Server {
       checkQuery,
       startDeadline((...failed) => this.#fail(...failed)),
       this.#inFlight.step,
-      this.#handle,
+      this.#dispatch,
     ];
   }
 
@@ -241,11 +241,11 @@ export class Server {
   }
 
   /** Answers a request that passed every step. */
-  readonly #handle: Step = (req, res) => {
+  readonly #dispatch: Step = (req, res) => {
     const { requestInfo } = req.authorized!;
     switch (requestInfo.type) {
       case 'health':
-        return this.#health.answer(
+        return this.#health.respond(
           req,
           res,
           requestInfo.path,

@@ -78,14 +78,14 @@ const included = ['Metadata', 'Object', 'None'] as const;
 function tableView(version: string, include: (typeof included)[number]): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
-  const shown = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
+  const objectOfRow = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
     if (include === 'Object') return wireBytes(stored, call, revision).toString();
     return include === 'None'
       ? 'null'
       : JSON.stringify(partialMetadata(version, stored, call, revision));
   };
   const row = (stored: EncodedObject, call: ViewContext, revision?: number): string =>
-    `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
+    `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${objectOfRow(stored, call, revision)}}`;
   return {
     metadataOnly: false,
     cacheKey: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,

@@ -38,13 +38,18 @@ function parseRequirement(text: string): Requirement {
   const [, key, operator, value] = equality.exec(text) ?? [];
   if (key !== undefined && isKey(key) && isValue(value!))
     return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
-  const [, of, how, listed] = set.exec(text) ?? [];
+  const [, setKey, setOperator, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
-  if (of !== undefined && isKey(of) && values.length <= limits.parts && values.every(isValue))
-    return { key: of, operator: how as 'in' | 'notin', values };
-  const [, not, held] = exists.exec(text) ?? [];
-  if (held !== undefined && isKey(held))
-    return { key: held, operator: not ? 'absent' : 'exists', values: [] };
+  if (
+    setKey !== undefined &&
+    isKey(setKey) &&
+    values.length <= limits.parts &&
+    values.every(isValue)
+  )
+    return { key: setKey, operator: setOperator as 'in' | 'notin', values };
+  const [, not, existsKey] = exists.exec(text) ?? [];
+  if (existsKey !== undefined && isKey(existsKey))
+    return { key: existsKey, operator: not ? 'absent' : 'exists', values: [] };
   throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
 }
 
@@ -52,16 +57,16 @@ function matchesLabels(
   labels: Record<string, string>,
   { key: name, operator, values }: Requirement,
 ): boolean {
-  const held = Object.hasOwn(labels, name) ? labels[name]! : undefined;
+  const labelValue = Object.hasOwn(labels, name) ? labels[name]! : undefined;
   switch (operator) {
     case 'exists':
-      return held !== undefined;
+      return labelValue !== undefined;
     case 'absent':
-      return held === undefined;
+      return labelValue === undefined;
     case 'in':
-      return held !== undefined && values.includes(held);
+      return labelValue !== undefined && values.includes(labelValue);
     case 'notin':
-      return held === undefined || !values.includes(held);
+      return labelValue === undefined || !values.includes(labelValue);
   }
 }
 
@@ -108,15 +113,15 @@ function parseFields(
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
-    const [, field, operator, wanted] = match as unknown as [string, string, string, string];
-    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted))
+    const [, field, operator, value] = match as unknown as [string, string, string, string];
+    if (value.length > 253 || !/^[a-z0-9.-]*$/.test(value))
       throw badRequest(
-        `unable to parse the field selector: "${wanted.slice(0, 64)}" is not a valid name`,
+        `unable to parse the field selector: "${value.slice(0, 64)}" is not a valid name`,
       );
     if (field === 'metadata.name') {
-      if (operator === '!=') found.notNames.push(wanted);
-      else found.name = wanted;
-    } else if (field === kind.owner && operator !== '!=') found.owner = wanted;
+      if (operator === '!=') found.notNames.push(value);
+      else found.name = value;
+    } else if (field === kind.owner && operator !== '!=') found.owner = value;
     else
       throw badRequest(
         `"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`,

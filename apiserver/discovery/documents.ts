@@ -95,12 +95,12 @@ export class Documents {
   constructor(registry: Registry, release: string, encoder: Encoder) {
     this.#encoder = encoder;
     const resources = jsonFormat(() => resourceList(registry));
-    const whole = jsonFormat(() => openapi(registry, release));
+    const openapiFormat = jsonFormat(() => openapi(registry, release));
     const kubernetes = jsonFormat(() => kubernetesOpenapi(openapi(registry, release)));
     this.#formats = new Map([
       ['/api', [jsonFormat(() => apiVersions), ...aggregated()]],
       [`/api/${version}`, [resources]],
-      ['/api/openapi/v3', [whole]],
+      ['/api/openapi/v3', [openapiFormat]],
       ['/apis', [jsonFormat(() => groupList), ...aggregated(registry)]],
       [`/apis/${group}`, [jsonFormat(() => groupDocument)]],
       [`/apis/${apiVersion}`, [resources]],

@@ -64,7 +64,7 @@ const bodied = (body: Bodied): Bodied =>
     ? { ...body, content: mapped(body.content, ({ schema }) => ({ schema: toOpenAPI30(schema) })) }
     : body;
 
-const kept = new Set([
+const keptKeywords = new Set([
   'description',
   'type',
   'required',
@@ -108,7 +108,7 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);
   const flat: JSONSchema = Object.fromEntries(
-    Object.entries(schema).filter(([name, value]) => kept.has(name) && value !== undefined),
+    Object.entries(schema).filter(([name, value]) => keptKeywords.has(name) && value !== undefined),
   );
   if (schema.const !== undefined)
     Object.assign(flat, { type: flat.type ?? typeof schema.const, enum: [schema.const] });
@@ -126,13 +126,13 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
 }
 
 function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JSONSchema {
-  const described = description === undefined ? {} : { description };
+  const descriptionMember = description === undefined ? {} : { description };
   const solid = branches.filter(({ type }) => type !== 'null');
   const nullable = solid.length < branches.length ? { nullable: true } : {};
   if (solid.length === 1 || solid[0]!.$ref)
-    return { ...withDescription(toOpenAPI30(solid[0]!), described), ...nullable };
+    return { ...withDescription(toOpenAPI30(solid[0]!), descriptionMember), ...nullable };
   if (!solid.every(({ type, properties }) => type === 'object' && properties))
-    return { ...described, ...anything };
+    return { ...descriptionMember, ...anything };
   const merged = solid.map(toOpenAPI30);
   const properties: Record<string, JSONSchema> = {};
   for (const branch of merged)
@@ -143,7 +143,7 @@ function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JS
   );
   return {
     type: 'object',
-    ...described,
+    ...descriptionMember,
     properties,
     ...(required.length > 0 && { required }),
     ...nullable,

@@ -98,23 +98,23 @@ export function applyBody(
 ): string[] {
   checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, mode);
   const { status: _, ...fields } = body;
-  const wanted: Record<string, unknown> =
+  const desired: Record<string, unknown> =
     mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
   requireKind(
     {
-      apiVersion: wanted.apiVersion ?? (mode === 'merge' ? null : undefined),
-      kind: wanted.kind ?? (mode === 'merge' ? null : undefined),
+      apiVersion: desired.apiVersion ?? (mode === 'merge' ? null : undefined),
+      kind: desired.kind ?? (mode === 'merge' ? null : undefined),
     },
     kind.kind,
   );
-  const metadata = isRecord(wanted.metadata) ? wanted.metadata : {};
+  const metadata = isRecord(desired.metadata) ? desired.metadata : {};
   checkIdentity(kind, next, metadata, mode);
-  const unknown = unknownMembers(wanted, schema);
-  const causes = [...metadataFaults(metadata), ...hiddenCharacters(wanted.spec, 'spec')];
-  if (!isRecord(wanted.spec))
+  const unknown = unknownMembers(desired, schema);
+  const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
+  if (!isRecord(desired.spec))
     causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
-  next.spec = wanted.spec;
+  next.spec = desired.spec;
   const { labels, annotations } = metadata;
   const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
   const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;

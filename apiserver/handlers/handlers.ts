@@ -76,11 +76,11 @@ export class Handlers {
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
   async #getFresh(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, target: held } = authorizedOf(req);
+    const { requestInfo, target: cachedTarget } = authorizedOf(req);
     const version = versionOf(requestInfo.query, () =>
       badRequest('resourceVersion must be a decimal number'),
     );
-    if (version === undefined) return this.#sendObject(req, res, held!);
+    if (version === undefined) return this.#sendObject(req, res, cachedTarget!);
     await waitUntilFresh(this.#parts.store, version);
     const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name!);
     if (!target || !this.#parts.authorization.canSee(req.authorized!, target))
@@ -128,9 +128,9 @@ export class Handlers {
       : await call.change((tx) =>
           tx.create(requestInfo.kind, draftOf(requestInfo.kind, clone(body)) as never),
         );
-    const shown = requestInfo.kind.strategy.status ? clone(object) : object;
-    requestInfo.kind.strategy.status?.(shown, call);
-    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, shown));
+    const response = requestInfo.kind.strategy.status ? clone(object) : object;
+    requestInfo.kind.strategy.status?.(response, call);
+    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, response));
   }
 
   /** Returns the validated body of a create action. */
@@ -252,9 +252,9 @@ export class Handlers {
    * Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps.
    */
   #deletedItem(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const shown = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
-    kind.strategy.status?.(shown, call);
-    return wireObject(kind, shown);
+    const response = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
+    kind.strategy.status?.(response, call);
+    return wireObject(kind, response);
   }
 
   /**
@@ -271,10 +271,10 @@ export class Handlers {
       action.verb === 'get'
         ? { spec: {}, apply() {} }
         : await this.#actionBody(req, res, requestInfo);
-    const answer = (await action.run(call, target!.object, body)) as KindObject;
+    const result = (await action.run(call, target!.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
-    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, answer);
-    await this.#respond(req, res, action.code, answer, call, kind);
+    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, result);
+    await this.#respond(req, res, action.code, result, call, kind);
   }
 
   async #actionBody(
@@ -355,10 +355,10 @@ export class Handlers {
     kind = authorizedOf(req).requestInfo.kind,
   ): Promise<void> {
     const { status, decorate } = kind.strategy;
-    const shown = status || decorate ? clone(object) : object;
-    status?.(shown, call);
-    await decorate?.(shown, call);
-    this.#parts.encoder.json(req, res, code, wireObject(kind, shown));
+    const response = status || decorate ? clone(object) : object;
+    status?.(response, call);
+    await decorate?.(response, call);
+    this.#parts.encoder.json(req, res, code, wireObject(kind, response));
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {

@@ -8,7 +8,7 @@ const comma = Buffer.from(',');
 export const listEnd = Buffer.from(']}');
 
 /** The context of a representation. */
-export const viewCall = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
+export const viewContextOf = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
 
 /** Encodes items, separated by commas. */
 export function itemsOf(
@@ -16,8 +16,10 @@ export function itemsOf(
   authorized: AuthorizedRequest,
 ): Buffer[] {
   const { representation } = authorized.requestInfo as ResourceRequestInfo;
-  const seen = viewCall(authorized);
+  const viewContext = viewContextOf(authorized);
   return entries.flatMap((one, i) =>
-    i === 0 ? [representation.listItem(one, seen)] : [comma, representation.listItem(one, seen)],
+    i === 0
+      ? [representation.listItem(one, viewContext)]
+      : [comma, representation.listItem(one, viewContext)],
   );
 }

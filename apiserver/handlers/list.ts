@@ -17,7 +17,7 @@ import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
-import { itemsOf, listEnd, viewCall } from './list-body.js';
+import { itemsOf, listEnd, viewContextOf } from './list-body.js';
 import { versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -202,7 +202,7 @@ export class Lister {
   ): Promise<void> {
     const { kind, representation } = authorized.requestInfo as ResourceRequestInfo;
     const predicate = this.#predicate(authorized, selector);
-    const viewContext = viewCall(authorized);
+    const viewContext = viewContextOf(authorized);
     let page = await this.#read(range, {
       limit: this.#maxPageSize,
       ahead: 1,

@@ -53,7 +53,7 @@ export class SelfSubjectReviews {
   }
 
   /** Serves a POST on a review path. */
-  async answer(req: ApiRequest, res: ApiResponse): Promise<void> {
+  async respond(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, caller } = req.authorized!;
     const [, , of, version] = (requestInfo as { path: string }).path.split('/');
     const apiVersion = `${of}/${version}`;
@@ -73,13 +73,13 @@ export class SelfSubjectReviews {
         metadata: {},
         status: { userInfo: userInfo(caller) },
       });
-    const asked = validateSpec(spec);
+    const review = validateSpec(spec);
     this.#encoder.json(req, res, 201, {
       kind,
       apiVersion,
       metadata: {},
-      spec: asked,
-      status: await this.#review(asked, caller, siteOf(req)),
+      spec: review,
+      status: await this.#review(review, caller, siteOf(req)),
     });
   }
 

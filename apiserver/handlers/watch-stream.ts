@@ -154,8 +154,8 @@ export class WatchStream {
    */
   async #sendExisting(): Promise<Revision> {
     let at: Revision | undefined;
-    const whole = rangeOf(this.#kind, this.#authorized.owner, this.#options.selector.name);
-    for (let range = whole; ; ) {
+    const fullRange = rangeOf(this.#kind, this.#authorized.owner, this.#options.selector.name);
+    for (let range = fullRange; ; ) {
       const page = await toStatusError(
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
       );
@@ -167,7 +167,7 @@ export class WatchStream {
       }
       await this.#waitUntilDrained();
       if (page.more === 0) return at;
-      range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
+      range = { start: `${page.entries.at(-1)!.key}!`, end: fullRange.end };
     }
   }
 
@@ -228,10 +228,10 @@ export class WatchStream {
     const before = event.before && this.#isVisible(event.before) ? event.before : undefined;
     if (!after && !before) return;
     const type = eventType(before, after);
-    const shown = after ?? before!;
+    const object = after ?? before!;
     const first = this.#isFirst();
     const makeFrame = (): WatchFrame =>
-      new WatchFrame(type, this.#view.singleObject(shown, this.#call, first, event.revision));
+      new WatchFrame(type, this.#view.singleObject(object, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === wholeRepresentation);
     this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
     const line = isShared

@@ -54,8 +54,8 @@ export function removeHeaders(
     delete headers[name];
     delete headersDistinct[name];
   }
-  const kept = rawHeaders.filter((_, i) => !pattern.test(rawHeaders[i - (i % 2)]!));
-  rawHeaders.splice(0, rawHeaders.length, ...kept);
+  const remaining = rawHeaders.filter((_, i) => !pattern.test(rawHeaders[i - (i % 2)]!));
+  rawHeaders.splice(0, rawHeaders.length, ...remaining);
   return found;
 }
 

@@ -121,21 +121,21 @@ async function restore(
 }
 
 async function restoreInto(
-  place: StoreConfig,
-  whole: Snapshot,
+  store: StoreConfig,
+  snapshotFile: Snapshot,
   progress: SnapshotProgress,
   revocation: Revocation | undefined,
 ): Promise<RestoreResult> {
-  if (place.type === 'embedded')
+  if (store.type === 'embedded')
     return (await import('../../../storage/embedded/restore.js')).restoreEmbedded(
-      embeddedFolder(place.directory),
-      whole,
+      embeddedFolder(store.directory),
+      snapshotFile,
       progress,
       revocation?.revise,
     );
   const { fillStorage } = await import('../../../storage/etcd/restore.js');
-  return withStorage(place, { allowPartial: true }, (storage) =>
-    fillStorage(storage, whole, progress, revocation?.revise),
+  return withStorage(store, { allowPartial: true }, (storage) =>
+    fillStorage(storage, snapshotFile, progress, revocation?.revise),
   );
 }
 
@@ -165,39 +165,39 @@ function parseTime(text: string): number {
  * written.
  */
 async function readRevocationSince(
-  whole: Snapshot,
+  snapshotFile: Snapshot,
   since: string,
   from: number,
 ): Promise<Revocation> {
-  if (from > Date.parse(whole.header.time))
+  if (from > Date.parse(snapshotFile.header.time))
     throw new CommandError(
-      `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing ` +
+      `--revoke-since ${since} is after ${snapshotFile.file} was saved (${snapshotFile.header.time}): nothing ` +
         'in it was added since then; give an earlier date, or leave the flag out',
       2,
     );
-  return (await import('./revocations.js')).readRevocation(whole, from);
+  return (await import('./revocations.js')).readRevocation(snapshotFile, from);
 }
 
 /** Opens a store, an embedded one exclusively, runs `work` and closes the store. */
 async function withStorage<T>(
-  place: StoreConfig,
+  store: StoreConfig,
   options: { allowPartial?: boolean },
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  if (place.type === 'embedded') requireStore(place.directory);
+  if (store.type === 'embedded') requireStore(store.directory);
   const storage =
-    place.type === 'embedded'
+    store.type === 'embedded'
       ? await (await import('../../../storage/embedded/embedded.js')).openEmbedded({
-          directory: embeddedFolder(place.directory),
+          directory: embeddedFolder(store.directory),
         })
       : await (await import('../../../storage/etcd/etcd.js')).openEtcd({
-          ...etcdOptions(place),
+          ...etcdOptions(store),
           ...options,
           onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
         });
   try {
-    if (place.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0)
-      throw new CommandError(`there is no store below ${place.prefix} in etcd`);
+    if (store.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0)
+      throw new CommandError(`there is no store below ${store.prefix} in etcd`);
     return await work(storage);
   } finally {
     await storage.close();

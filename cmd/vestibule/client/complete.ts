@@ -75,10 +75,10 @@ async function candidates(
 
 /** Parses a command line into arguments, flags, and the flag whose value is being typed. */
 function parseTyped(subcommand: Subcommand, rest: readonly string[]) {
-  const known = flagNames(subcommand);
+  const knownFlags = flagNames(subcommand);
   const { tokens } = parseArgs({
     args: rest.filter((one) => one !== '='), // bash splits --output=json into three words
-    options: Object.fromEntries(known.map((flag) => [flag, flags[flag]])),
+    options: Object.fromEntries(knownFlags.map((flag) => [flag, flags[flag]])),
     strict: false,
     tokens: true,
   });
@@ -88,7 +88,7 @@ function parseTyped(subcommand: Subcommand, rest: readonly string[]) {
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
-    const flag = known.find((one) => one === token.name);
+    const flag = knownFlags.find((one) => one === token.name);
     if (flag === undefined) continue;
     if (token.value !== undefined) given[flag] = token.value;
     else if (flags[flag].type === 'string') openFlag = flag;

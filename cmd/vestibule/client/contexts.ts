@@ -67,10 +67,10 @@ function parseContexts(text: string): Contexts | undefined {
 export function findContext(
   file: string,
   environment: NodeJS.ProcessEnv,
-  wanted: string | undefined,
+  requestedName: string | undefined,
 ): { name: string; context: Context } {
   const { current, contexts } = readContexts(file);
-  const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
+  const name = requestedName ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
   if (name === undefined) throw new CommandError(`you are not signed in: ${program} login URL`);
   if (!context)

@@ -88,14 +88,17 @@ const contextOf = (
  * Signs in by device flow (RFC 8628) and waits for the confirmation; `show` prints the address and
  * the code.
  */
-export async function signIn(place: SignInTarget, show: (words: string) => void): Promise<Context> {
-  const provider = await discover(place);
+export async function signIn(
+  target: SignInTarget,
+  show: (words: string) => void,
+): Promise<Context> {
+  const provider = await discover(target);
   const { device_authorization_endpoint: deviceEndpoint } = provider;
   if (deviceEndpoint === undefined)
     throw new CommandError(
-      `${place.server} does not allow sign-in from this command: its operators switched off the device flow (--device-authorization)`,
+      `${target.server} does not allow sign-in from this command: its operators switched off the device flow (--device-authorization)`,
     );
-  const { ok, body } = await post(place, deviceEndpoint, { scope });
+  const { ok, body } = await post(target, deviceEndpoint, { scope });
   if (!ok)
     throw new CommandError(
       `the service refused to start a sign-in: ${body.error ?? 'no reason given'}`,
@@ -104,7 +107,7 @@ export async function signIn(place: SignInTarget, show: (words: string) => void)
   show(
     `Open ${authorization.verification_uri_complete ?? authorization.verification_uri}\nand confirm the code ${authorization.user_code}\n`,
   );
-  return contextOf(place, await poll(place, provider, authorization));
+  return contextOf(target, await poll(target, provider, authorization));
 }
 
 async function poll(

@@ -68,7 +68,7 @@ async function printObjects(
     await readTargets(
       service,
       targets,
-      format.as === 'name' ? 'names' : 'whole',
+      format.as === 'name' ? 'names' : 'objects',
       flags,
       (resource, { items }) =>
         objects.push(

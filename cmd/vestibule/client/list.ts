@@ -31,7 +31,7 @@ interface Table {
 /** The Accept header for each form of a list. */
 export const acceptHeaders = {
   rows: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
-  whole: 'application/json',
+  objects: 'application/json',
   names: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
 };
 
@@ -64,7 +64,7 @@ export async function readOne(
   form: ListForm,
 ): Promise<ListResult> {
   const response = await service.request('GET', resourcePath(resource, name), {
-    accept: acceptHeaders[form === 'names' ? 'whole' : form],
+    accept: acceptHeaders[form === 'names' ? 'objects' : form],
   });
   return { ...itemsOf(response), version: response.metadata.resourceVersion! };
 }

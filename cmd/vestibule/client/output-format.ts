@@ -8,17 +8,17 @@ export type Format =
   | { readonly as: 'jsonpath'; readonly template: string };
 
 /** Parses `-o`; `known` are the formats of the subcommand. */
-export function parseFormat(text: string | undefined, known: readonly Format['as'][]): Format {
+export function parseFormat(text: string | undefined, supported: readonly Format['as'][]): Format {
   if (text === undefined || text === '') return { as: 'table' };
   const [, as, template] = /^([^=]*)(?:=(.*))?$/s.exec(text)!;
-  if (as === 'jsonpath' && known.includes('jsonpath')) {
+  if (as === 'jsonpath' && supported.includes('jsonpath')) {
     if (!template)
       throw new CommandError('-o jsonpath takes a template: -o jsonpath={.metadata.name}', 2);
     return { as, template };
   }
-  if (as === 'table' || template !== undefined || !known.includes(as as Format['as']))
+  if (as === 'table' || template !== undefined || !supported.includes(as as Format['as']))
     throw new CommandError(
-      `-o ${text}: unknown format; known are ${known
+      `-o ${text}: unknown format; known are ${supported
         .filter((one) => one !== 'table')
         .map((one) => (one === 'jsonpath' ? 'jsonpath=TEMPLATE' : one))
         .join(', ')}`,

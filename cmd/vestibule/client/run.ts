@@ -7,7 +7,7 @@ import { completeCommand, subcommands, flagNames, type Subcommand } from '../ter
 
 /** The implementation of each subcommand, loaded on demand. */
 const implementations: Readonly<
-  Record<string, () => Promise<(asked: Invocation) => Promise<void> | void>>
+  Record<string, () => Promise<(invocation: Invocation) => Promise<void> | void>>
 > = {
   login: async () => (await import('./login.js')).login,
   logout: async () => (await import('./login.js')).logout,

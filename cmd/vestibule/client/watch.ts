@@ -38,7 +38,7 @@ export async function watchAndPrint(invocation: Invocation, format: Format): Pro
   for await (const { type, items, columns } of watchChanges(
     service,
     target!,
-    isTable ? 'rows' : 'whole',
+    isTable ? 'rows' : 'objects',
     flags,
     (why) => writeError(`${program}: ${why}; trying again\n`),
   ))

@@ -108,7 +108,7 @@ function readFile(path: string): { text: string; isOpen: boolean } {
 }
 
 function readSettings(contents: YAMLMap.Parsed, reading: ConfigFileReader, keyPrefix = ''): void {
-  const seen = new Set<string>();
+  const keysSeen = new Set<string>();
   for (const { key: keyNode, value: node } of contents.items) {
     const name = isScalar(keyNode) ? keyNode.value : undefined;
     const start = keyNode.range[0];
@@ -117,8 +117,8 @@ function readSettings(contents: YAMLMap.Parsed, reading: ConfigFileReader, keyPr
       continue;
     }
     const key = keyPrefix + name;
-    if (key === section && isMap(node) && !seen.has(key)) {
-      seen.add(key);
+    if (key === section && isMap(node) && !keysSeen.has(key)) {
+      keysSeen.add(key);
       readSettings(node as YAMLMap.Parsed, reading, `${section}.`);
       continue;
     }
@@ -127,7 +127,7 @@ function readSettings(contents: YAMLMap.Parsed, reading: ConfigFileReader, keyPr
       reading.problems.push(`${reading.position(offset, key)}: ${problem}`);
       if (entry) reading.invalid.add(entry.setting.flag);
     };
-    if (seen.has(key)) {
+    if (keysSeen.has(key)) {
       report('is given twice');
       continue;
     }
@@ -139,9 +139,9 @@ function readSettings(contents: YAMLMap.Parsed, reading: ConfigFileReader, keyPr
       report(`is not a setting${suggestion(key)}`);
       continue;
     }
-    seen.add(key);
+    keysSeen.add(key);
     const otherForm = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
-    if (seen.has(otherForm)) {
+    if (keysSeen.has(otherForm)) {
       report(`${otherForm} is set too; set only one`);
       continue;
     }

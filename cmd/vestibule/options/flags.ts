@@ -313,12 +313,12 @@ const plainSettings = [
 
 /** Every limit as a setting. */
 const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).map(
-  ([limit, { value, default: fallback, min: least, max, describe }]): Setting => ({
+  ([limit, { value, default: fallback, min, max, describe }]): Setting => ({
     flag: limitFlag(limit),
     limit,
     value,
     default: fallback,
-    describe: `${describe} From ${least} to ${max}.`,
+    describe: `${describe} From ${min} to ${max}.`,
   }),
 );
 

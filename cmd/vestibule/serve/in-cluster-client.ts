@@ -67,14 +67,14 @@ export class InClusterClient {
     signal: AbortSignal,
     onOpen: () => void,
   ): AsyncGenerator<any> {
-    const answer = await this.#open(
+    const response = await this.#open(
       path,
       AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     );
     onOpen();
     let remainder = '';
-    answer.setEncoding('utf8');
-    for await (const chunk of answer) {
+    response.setEncoding('utf8');
+    for await (const chunk of response) {
       const lines = (remainder + (chunk as string)).split('\n');
       remainder = lines.pop()!;
       if (remainder.length > maxBytes)
@@ -105,12 +105,12 @@ export class InClusterClient {
             'user-agent': `vestibule/${release}`,
           },
         },
-        (answer) => {
-          answer.socket.setTimeout(0).setKeepAlive(true, 15_000);
-          if (answer.statusCode === 200) return resolve(answer);
-          readText(answer)
+        (response) => {
+          response.socket.setTimeout(0).setKeepAlive(true, 15_000);
+          if (response.statusCode === 200) return resolve(response);
+          readText(response)
             .then((text) => {
-              throw apiServerError(answer.statusCode!, text);
+              throw apiServerError(response.statusCode!, text);
             })
             .catch(reject);
         },
