@@ -116,6 +116,6 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
   ).rejects.toMatchObject({
     name: 'MailRefusedError',
     permanent: false,
-    failing: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
+    serverFailure: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
   });
 });
