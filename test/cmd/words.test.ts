@@ -383,15 +383,15 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['patch', 'group', 'alpha'], /-p PATCH/],
     [['patch', 'group', 'alpha', '-p', '{', '--type=merge'], /neither JSON nor YAML/],
     [['patch', 'groups', '-p', '{}'], /name of an object/],
-    [['patch', 'group', 'alpha', '-p', '{}', '--type=x'], /--type is merge/],
+    [['patch', 'group', 'alpha', '-p', '{}', '--type=x'], /--type must be merge/],
     [['patch', 'group', 'alpha', '-p', '{}', '--dry-run=client'], /server or none/],
     [['delete', 'groups'], /names of objects/],
     [['delete', 'group', 'alpha', '--all'], /either names/],
-    [['get', 'groups', '--server', 'http://id.example.com'], /only https/],
-    [['get', 'groups', '--server', 'x'], /takes an address/],
+    [['get', 'groups', '--server', 'http://id.example.com'], /must be https/],
+    [['get', 'groups', '--server', 'x'], /must be a URL/],
     [['completion', 'csh'], /bash\|zsh\|fish/],
     [['explain'], /takes one type/],
-    [['help', 'bogus'], /no word "bogus"/],
+    [['help', 'bogus'], /unknown subcommand "bogus"/],
   ];
   for (const [args, message] of wrong)
     expect([args, await run(...args)]).toEqual([
