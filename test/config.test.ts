@@ -401,7 +401,7 @@ describe('the schema of a file of settings', () => {
    */
   const reads = async (text: string, key: string): Promise<boolean> =>
     !(await problems(text)).some((one) =>
-      new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one),
+      new RegExp(`: ${key}: (must|has|is|.* is set too)`).test(one),
     );
 
   /** Values of each type that are good, and bad. */

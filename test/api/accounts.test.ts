@@ -115,7 +115,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
       });
       const { code, link, text } = await taken(service, 'new@example.test');
       expect(link).toBeUndefined();
-      expect(text).toContain('Never read the code to anyone');
+      expect(text).toContain('Do not share the code with anyone');
       await tab
         .post('accounts/~/email', { spec: { code: wrong(code) } })
         .fails(422, 'Invalid', 'spec.code')

@@ -200,12 +200,12 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
     await until(() =>
       service.logs
         .slice(before)
-        .some((line) => line.includes('the former stays') && line.includes(why)),
+        .some((line) => line.includes('the former trust stays in use') && line.includes(why)),
     );
     expect([await code(proxyOf(signer)), await code(proxyOf(next))]).toEqual([200, 401]);
   }
   api.say(undefined);
-  await until(() => service.logs.some((line) => line.includes('no longer says')));
+  await until(() => service.logs.some((line) => line.includes('was deleted; the former trust stays in use')));
   expect(await code(proxyOf(signer))).toBe(200);
   api.say(said(next));
   await becomes(proxyOf(next), 200);
@@ -320,7 +320,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
   ).toEqual({ from: 'cluster', server: 'https://[fd00::1]:443' });
   expect(problems([...secure, lookup])).toEqual([
     expect.stringMatching(
-      /^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say/,
+      /^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set/,
     ),
   ]);
   expect(problems([...secure, lookup, ...file], pod)).toEqual([
@@ -347,7 +347,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     ['token', 'ca.crt']
       .map(
         (one) =>
-          `--authentication-skip-lookup=false: there is no ${join(folder, one)}: the pod needs its service account (automountServiceAccountToken: true)`,
+          `--authentication-skip-lookup=false: ${join(folder, one)} does not exist; the pod needs its service account (automountServiceAccountToken: true)`,
       )
       .join('\n'),
   );

@@ -140,7 +140,7 @@ describe('the keys file is followed', () => {
       one.swap({ keys: text });
       await settles(
         async () => logs.slice(told).join(''),
-        (all) => all.includes('cannot be used; the former keys stay'),
+        (all) => all.includes('the former keys stay in use'),
       );
       expect(await kids(tab)).toEqual(first.signing.map(({ kid }) => kid));
     }

@@ -78,7 +78,7 @@ export async function startFronted(
       await until(() =>
         service.logs
           .slice(before)
-          .some((line) => /trusted front proxy authorities changed|the former stay/.test(line)),
+          .some((line) => /reloaded the front proxy CA file|the former CAs stay in use/.test(line)),
       );
     },
     caller: (pair, headers) => callerOf(service, ca, pair, headers),
