@@ -4,14 +4,14 @@ import type { ApiRequest, ApiResponse } from './http/message.js';
 /** A health check; throws the reason if it fails. */
 export interface HealthCheck {
   readonly name: string;
-  readonly live?: boolean;
+  readonly isLiveness?: boolean;
   run(): Promise<void> | void;
 }
 
 const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
 
 /**
- * `/livez`, `/readyz` and `/healthz` as a kube-apiserver answers them
+ * `/livez`, `/readyz` and `/healthz`, compatible with kube-apiserver
  * (docs/design/kubernetes.md#health).
  */
 export class Health {
@@ -25,48 +25,54 @@ export class Health {
 
   /** Returns the outcome of each check by path. */
   async outcomes(): Promise<
-    { readonly type: string; readonly name: string; readonly good: boolean }[]
+    { readonly type: string; readonly name: string; readonly isHealthy: boolean }[]
   > {
-    const asked = this.#checks.flatMap((check) => [
+    const listed = this.#checks.flatMap((check) => [
       { type: 'readyz', check },
-      ...(check.live ? [{ type: 'livez', check }] : []),
+      ...(check.isLiveness ? [{ type: 'livez', check }] : []),
     ]);
     return Promise.all(
-      asked.map(async ({ type, check }) => ({ type, name: check.name, good: await holds(check) })),
+      listed.map(async ({ type, check }) => ({
+        type,
+        name: check.name,
+        isHealthy: await passes(check),
+      })),
     );
   }
 
-  async answer(
+  async respond(
     req: ApiRequest,
     res: ApiResponse,
     path: string,
     query: URLSearchParams,
   ): Promise<void> {
-    const [, which, one] = path.split('/') as [string, string, string | undefined];
-    const asked = this.#checks.filter(
-      (check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one),
+    const [, endpoint, checkName] = path.split('/') as [string, string, string | undefined];
+    const selected = this.#checks.filter(
+      (check) =>
+        (endpoint === 'readyz' || check.isLiveness) &&
+        (checkName === undefined || check.name === checkName),
     );
-    if (asked.length === 0)
+    if (selected.length === 0)
       return this.#encoder.send(req, res, 404, Buffer.from('404 page not found\n'), text);
     const excluded = new Set(query.getAll('exclude'));
     const lines: string[] = [];
-    let failed = false;
-    for (const check of asked) {
+    let hasFailed = false;
+    for (const check of selected) {
       if (excluded.has(check.name)) {
         lines.push(`[+]${check.name} excluded: ok`);
         continue;
       }
-      const good = await holds(check);
-      failed ||= !good;
+      const good = await passes(check);
+      hasFailed ||= !good;
       lines.push(good ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
     }
-    const report = `${lines.join('\n')}\n${which} check ${failed ? 'failed' : 'passed'}\n`;
-    const body = failed || query.has('verbose') ? report : 'ok';
-    this.#encoder.send(req, res, failed ? 500 : 200, Buffer.from(body), text);
+    const report = `${lines.join('\n')}\n${endpoint} check ${hasFailed ? 'failed' : 'passed'}\n`;
+    const body = hasFailed || query.has('verbose') ? report : 'ok';
+    this.#encoder.send(req, res, hasFailed ? 500 : 200, Buffer.from(body), text);
   }
 }
 
-const holds = (check: HealthCheck): Promise<boolean> =>
+const passes = (check: HealthCheck): Promise<boolean> =>
   Promise.resolve()
     .then(() => check.run())
     .then(

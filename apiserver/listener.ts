@@ -6,15 +6,15 @@ import type { Duplex } from 'node:stream';
 import { StatusError, badRequest } from '../registry/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
-import { answerBroken, serveInTurn } from './http/pipeline.js';
+import { respondToMalformed, servePipelined } from './http/pipeline.js';
 
 /** The server's certificate and key; may change (RFC 8446 §4.4.2). */
-export interface Identity {
+export interface ServingCertificate {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly cert: string;
   readonly key: string;
-  /** Calls back when certificate and key have changed. */
-  onChange(changed: () => void): void;
+  /** Calls the listener after certificate and key have changed. */
+  onChange(listener: () => void): void;
 }
 
 /**
@@ -29,25 +29,27 @@ interface Handlers {
   ): void;
 }
 
-/** Idle time in milliseconds after which a connection is cut; watches have heartbeats. */
-const stalled = 30_000;
-/** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
+/** The idle time after which a connection is closed, in milliseconds; watches send heartbeats. */
+const idleTimeoutMs = 30_000;
+/**
+ * The limits of one request: header size in bytes, and time until its last byte in milliseconds.
+ */
 export interface ListenerLimits {
-  readonly headerSize: number;
-  readonly timeout: number;
+  readonly maxHeaderBytes: number;
+  readonly timeoutMs: number;
 }
 
-const optionsOf = ({ headerSize, timeout }: ListenerLimits) => ({
+const optionsOf = ({ maxHeaderBytes, timeoutMs }: ListenerLimits) => ({
   IncomingMessage: ApiRequest,
   ServerResponse: ApiResponse,
-  maxHeaderSize: headerSize,
+  maxHeaderSize: maxHeaderBytes,
   headersTimeout: 10_000,
-  requestTimeout: timeout,
+  requestTimeout: timeoutMs,
   requireHostHeader: false,
   connectionsCheckingInterval: 5_000,
 });
 
-/** One port: TLS if it has an identity, else plain; HTTP/1.1 only. */
+/** One port, with TLS if it has an identity, HTTP/1.1 only. */
 export class Listener {
   readonly #http:
     | HttpServer<typeof ApiRequest, typeof ApiResponse>
@@ -58,15 +60,15 @@ export class Listener {
   constructor(
     handlers: Handlers,
     bounds: ListenerLimits,
-    identity?: Identity,
+    certificate?: ServingCertificate,
     proxies?: TrustSource,
   ) {
     this.#bounds = bounds;
     const options = optionsOf(bounds);
-    this.#http = identity ? secure(options, identity, proxies) : createServer(options);
+    this.#http = certificate ? secure(options, certificate, proxies) : createServer(options);
     this.#http.maxHeadersCount = 0;
     this.#http.keepAliveTimeout = 65_000;
-    this.#http.setTimeout(stalled);
+    this.#http.setTimeout(idleTimeoutMs);
     this.#guard(handlers);
   }
 
@@ -88,26 +90,27 @@ export class Listener {
   }
 
   /** Closes idle connections, or all. */
-  hangUp(which: 'idle' | 'all'): void {
+  closeConnections(which: 'idle' | 'all'): void {
     if (which === 'idle') this.#http.closeIdleConnections();
     else this.#http.closeAllConnections();
   }
 
   /**
-   * No answer is left to node's defaults; a connection on which no one speaks HTTP, or not after a
-   * handshake, gets none.
+   * Handles every error instead of Node's defaults. A connection without an HTTP message, or
+   * without a completed handshake, gets no response.
    */
   #guard({ serve, unread }: Handlers): void {
-    const inTurn = (req: ApiRequest, res: ApiResponse): void => serveInTurn(req, res, serve);
-    this.#http.on('request', inTurn);
+    const serveOrdered = (req: ApiRequest, res: ApiResponse): void =>
+      servePipelined(req, res, serve);
+    this.#http.on('request', serveOrdered);
     this.#http.on('checkContinue', (req, res) => {
-      req.welcome = () => {
+      req.sendContinue = () => {
         if (!res.headersSent) res.writeContinue();
       };
-      inTurn(req, res);
+      serveOrdered(req, res);
     });
-    this.#http.on('checkExpectation', inTurn);
-    this.#http.on('connect', (_req, socket) => answerBroken(socket, () => socket.destroy()));
+    this.#http.on('checkExpectation', serveOrdered);
+    this.#http.on('connect', (_req, socket) => respondToMalformed(socket, () => socket.destroy()));
     this.#http.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
       const socket = duplex as Socket;
       if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? ''))
@@ -116,7 +119,7 @@ export class Listener {
         unread(socket);
         return void socket.destroy();
       }
-      answerBroken(socket, () => {
+      respondToMalformed(socket, () => {
         const refusal = { status: refusalOf(error, this.#bounds), auditID: randomUUID() };
         unread(socket, refusal);
         end(socket, refusal.status, refusal.auditID);
@@ -126,11 +129,14 @@ export class Listener {
 }
 
 /** Returns the response to a malformed message. */
-function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: ListenerLimits): StatusError {
+function refusalOf(
+  { code }: NodeJS.ErrnoException,
+  { maxHeaderBytes }: ListenerLimits,
+): StatusError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new StatusError(
       'RequestHeaderFieldsTooLarge',
-      `the header is over ${headerSize >> 10} KiB`,
+      `the header is over ${maxHeaderBytes >> 10} KiB`,
     );
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new StatusError('RequestTimeout', 'the request did not arrive in time');
@@ -167,11 +173,10 @@ const ciphers = [
 ].join(':');
 
 /**
- * What a front proxy proves itself by is shown once, at the beginning: a session taken up again
- * would come with what TLS said by former authorities, and another handshake might bring another
- * certificate.
+ * Front proxies authenticate in the handshake only. A resumed session would carry the result of
+ * verification with former CAs, and a renegotiation might change the certificate.
  */
-const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
+const noResumption = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
  * Open connections keep their certificate; new ones get the current one. With front proxies
@@ -179,42 +184,45 @@ const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
  */
 function secure(
   options: ReturnType<typeof optionsOf>,
-  identity: Identity,
+  certificate: ServingCertificate,
   proxies: TrustSource | undefined,
 ): SecureServer<typeof ApiRequest, typeof ApiResponse> {
   const context = () => ({
-    cert: identity.cert,
-    key: identity.key,
-    minVersion: identity.minVersion,
+    cert: certificate.cert,
+    key: certificate.key,
+    minVersion: certificate.minVersion,
     ciphers,
-    ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }),
+    ...(proxies && {
+      ca: [...(proxies.current?.tlsAuthorities ?? [])],
+      secureOptions: noResumption,
+    }),
   });
-  const asking = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
+  const clientAuth = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
   const server = createSecureServer({
     ...options,
     ...context(),
-    ...asking,
+    ...clientAuth,
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: 10_000,
   });
   const renew = (): void => {
     server.setSecureContext(context());
   };
-  identity.onChange(renew);
+  certificate.onChange(renew);
   proxies?.onChange(renew);
   return server;
 }
 
 /** How long idle connections stay open after watches have ended, in milliseconds. */
-const linger = 1_000;
+const lingerMs = 1_000;
 
-/** Resolves when `closed` does, or after that time. */
-export async function lingered(closed: Promise<unknown>): Promise<void> {
+/** Resolves with `closed`, or after that time. */
+export async function lingerUntil(closed: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([
     closed,
     new Promise((resolve) => {
-      timer = setTimeout(resolve, linger);
+      timer = setTimeout(resolve, lingerMs);
     }),
   ]);
   clearTimeout(timer);

@@ -3,7 +3,7 @@ import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status.js';
 import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
 import { Documents } from './discovery/documents.js';
-import { Handlers, type HandlerParts } from './handlers/handlers.js';
+import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
 import {
   documentPaths,
@@ -15,7 +15,7 @@ import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
 /** What the API needs. */
-interface ApiParts extends HandlerParts {
+interface ApiDependencies extends HandlerDependencies {
   keys: Keys;
   watcher: Watcher;
   release: string;
@@ -32,7 +32,7 @@ export interface Api {
 }
 
 /** Creates the Express application: one route for each shape of path. */
-export function createApi(parts: ApiParts): Api {
+export function createApi(parts: ApiDependencies): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
@@ -57,7 +57,7 @@ export function createApi(parts: ApiParts): Api {
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
   const reviews = new SelfSubjectReviews(parts.registry, parts.authorization, parts.encoder);
   for (const path of reviewPaths.keys())
-    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.answer(req, res)) as never);
+    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.respond(req, res)) as never);
   app.use((() => {
     throw noSuchPath();
   }) as never);

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { AddressList } from '../security/cidr-list.js';
+import type { CidrList } from '../security/cidr-list.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
@@ -11,38 +11,38 @@ import { withSpan } from '../observability/tracer.js';
 import { Authorization } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
 import { Authentication, boundName } from './chain/authentication.js';
-import { identify } from './chain/identify.js';
+import { assignAuditID } from './chain/assign-audit-id.js';
 import { checkMessageSyntax } from './chain/message-syntax.js';
 import { refuseUntilReady } from './chain/readiness.js';
 import { checkQuery, readRequestInfo } from './chain/read-request.js';
 import type { Step } from './chain/step.js';
 import { createApi, type Api } from './router.js';
-import { refuseBody } from './http/body.js';
+import { prepareRefusal } from './http/body.js';
 import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
 import { startDeadline } from './chain/deadline.js';
 import { Encoder } from './http/response.js';
 import { Health, type HealthCheck } from './health.js';
 import { InFlight, type InFlightLimits } from './chain/max-in-flight.js';
 import { fromLibrary } from './http/library-error.js';
-import { lingered, Listener, type Identity } from './listener.js';
+import { lingerUntil, Listener, type ServingCertificate } from './listener.js';
 import { MemoryGuard } from './http/memory-guard.js';
 import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { checkHost } from './chain/own-host.js';
 import { checkOrigin } from './chain/cross-site.js';
-import { isVisit, type Pages } from './static-pages.js';
+import { isPageVisit, type Pages } from './static-pages.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
-/** What the server needs; cmd/vestibule/serve provides it. */
-interface ServerParts extends AccessLogParts {
+/** The dependencies of the server; cmd/vestibule/serve provides them. */
+interface ServerDependencies extends AccessLogParts {
   readonly store: Store;
   readonly baseURL: string;
   /**
    * The only host that is served, apart from health checks and front proxies; any host if unset.
    */
-  readonly ownHost?: URL | undefined;
+  readonly allowedHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
   /** Trusted front proxies. Identity headers are ignored when unset. */
@@ -56,14 +56,14 @@ interface ServerParts extends AccessLogParts {
   readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
   /** Renders the error page for browsers outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
-  /** Networks whose `X-Forwarded-For` counts. */
-  readonly trustedProxies?: AddressList;
-  readonly inflight?: InFlightLimits;
+  /** The networks of proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies?: CidrList;
+  readonly maxInFlight?: InFlightLimits;
 }
 
 /** The HTTP server: the request chain, start and stop. */
 export class Server {
-  readonly #parts: ServerParts;
+  readonly #parts: ServerDependencies;
   readonly #encoder: Encoder;
   readonly #frontProxy: RequestHeaderAuthenticator;
   readonly #accessLog: AccessLog;
@@ -75,16 +75,16 @@ export class Server {
   readonly #api: Api;
   readonly #chain: readonly Step[];
   readonly #listeners: Listener[] = [];
-  readonly #inflight: InFlight;
+  readonly #inFlight: InFlight;
   /** Refuses watches and large bodies when memory is short. */
   readonly memory: MemoryGuard;
-  #ready = false;
-  #stopping = false;
+  #isReady = false;
+  #isStopping = false;
 
-  constructor(parts: ServerParts) {
+  constructor(parts: ServerDependencies) {
     this.#parts = parts;
     this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
-    this.#inflight = new InFlight(this.memory, parts.inflight);
+    this.#inFlight = new InFlight(this.memory, parts.maxInFlight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new RequestHeaderAuthenticator(parts.proxyTrust, parts.log);
     this.#accessLog = new AccessLog(parts, this.#frontProxy);
@@ -96,18 +96,18 @@ export class Server {
     this.#authorization = new Authorization(parts.store, parts.authorize);
     this.#health = new Health(
       [
-        { name: 'ping', live: true, run() {} },
+        { name: 'ping', isLiveness: true, run() {} },
         ...parts.checks,
         {
           name: 'startup',
           run: () => {
-            if (!this.#ready) throw new Error('starting');
+            if (!this.#isReady) throw new Error('the service is starting');
           },
         },
         {
           name: 'shutdown',
           run: () => {
-            if (this.#stopping) throw new Error('stopping');
+            if (this.#isStopping) throw new Error('the service is stopping');
           },
         },
       ],
@@ -128,31 +128,31 @@ export class Server {
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
-    this.#chain = this.#chainOf(parts);
+    this.#chain = this.#buildChain(parts);
   }
 
   /** The steps of every request, in the order in which they run. */
-  #chainOf(parts: ServerParts): readonly Step[] {
+  #buildChain(parts: ServerDependencies): readonly Step[] {
     return [
-      identify(parts.trustedProxies, () => this.#stopping),
-      (req, res) => this.#frontProxy.receive(req, res),
+      assignAuditID(parts.trustedProxies, () => this.#isStopping),
+      (req, res) => this.#frontProxy.takeIdentityHeaders(req, res),
       checkMessageSyntax,
       readRequestInfo(parts.store.registry),
-      refuseUntilReady(() => this.#ready),
+      refuseUntilReady(() => this.#isReady),
       checkOrigin(parts.baseURL),
-      checkHost(parts.ownHost),
+      checkHost(parts.allowedHost),
       this.#authentication.step,
       this.#authorization.step,
       checkQuery,
       startDeadline((...failed) => this.#fail(...failed)),
-      this.#inflight.step,
-      this.#answer,
+      this.#inFlight.step,
+      this.#dispatch,
     ];
   }
 
   /** The requests in flight, without watches and health checks. */
-  get inflight(): InFlightLimits {
-    return this.#inflight;
+  get inFlight(): InFlightLimits {
+    return this.#inFlight;
   }
 
   /** Returns the outcome of each health check by path. */
@@ -165,15 +165,15 @@ export class Server {
   }
 
   /** Ends watches whose representation depends on the policy, so that clients read again. */
-  renewViews(): void {
-    this.#watcher.renewViews();
+  endDecoratedWatches(): void {
+    this.#watcher.endDecoratedWatches();
   }
 
   /**
-   * Listens on one more port, with TLS if `identity` is given. Until `ready`, all requests but
-   * health checks are 503, and /readyz fails.
+   * Listens on one more port, with TLS if `certificate` is given. Until `ready`, every request except
+   * a health check is 503, and /readyz fails.
    */
-  listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
+  listen(port: number, address: string, certificate?: ServingCertificate): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;
     const listener = new Listener(
       {
@@ -181,8 +181,8 @@ export class Server {
           void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
         unread: (socket, refusal) => this.#accessLog.unread(socket, refusal),
       },
-      { headerSize: limits.requestHeaderSize, timeout: limits.requestTimeout },
-      identity,
+      { maxHeaderBytes: limits.requestHeaderSize, timeoutMs: limits.requestTimeout },
+      certificate,
       this.#parts.proxyTrust,
     );
     this.#listeners.push(listener);
@@ -190,7 +190,7 @@ export class Server {
   }
 
   ready(): void {
-    this.#ready = true;
+    this.#isReady = true;
   }
 
   /**
@@ -199,26 +199,26 @@ export class Server {
    * open for 1 s after watches end: a proxy may already have sent its next request on one, and
    * would fail it.
    */
-  async stop(options: { delay?: number } = {}): Promise<void> {
-    this.#stopping = true;
-    await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
+  async stop(options: { delayMs?: number } = {}): Promise<void> {
+    this.#isStopping = true;
+    await new Promise((resolve) => setTimeout(resolve, options.delayMs ?? 0));
     const closed = Promise.all(this.#listeners.map((one) => one.close()));
-    const hangUp = (which: 'idle' | 'all') => {
-      for (const one of this.#listeners) one.hangUp(which);
+    const closeConnections = (which: 'idle' | 'all') => {
+      for (const one of this.#listeners) one.closeConnections(which);
     };
     await this.#watcher.stop();
-    await lingered(closed);
-    hangUp('idle');
-    const late = setTimeout(hangUp, 10_000, 'all');
-    const idle = setInterval(hangUp, 50, 'idle');
+    await lingerUntil(closed);
+    closeConnections('idle');
+    const late = setTimeout(closeConnections, 10_000, 'all');
+    const idle = setInterval(closeConnections, 50, 'idle');
     await closed;
     clearTimeout(late);
     clearInterval(idle);
   }
 
   async #serve(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const began = performance.now();
-    const at = this.#parts.audit ? Date.now() : 0;
+    const startedAt = performance.now();
+    const receivedAt = this.#parts.audit ? Date.now() : 0;
     try {
       for (const step of this.#chain) {
         const pending = step(req, res);
@@ -228,24 +228,24 @@ export class Server {
       this.#fail(req, res, error);
     } finally {
       clearTimeout(req.deadline);
-      this.#accessLog.record(req, res, performance.now() - began, at);
+      this.#accessLog.record(req, res, performance.now() - startedAt, receivedAt);
     }
   }
 
   /** Authenticates and authorizes the request of an open watch again. */
   async #reauthorize(req: ApiRequest): Promise<AuthorizedRequest> {
     const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
-    if (this.#stopping) throw unauthorized();
+    if (this.#isStopping) throw unauthorized();
     req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
     return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), true);
   }
 
   /** Answers a request that passed every step. */
-  readonly #answer: Step = (req, res) => {
+  readonly #dispatch: Step = (req, res) => {
     const { requestInfo } = req.authorized!;
     switch (requestInfo.type) {
       case 'health':
-        return this.#health.answer(
+        return this.#health.respond(
           req,
           res,
           requestInfo.path,
@@ -292,10 +292,10 @@ export class Server {
     else this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
     if (res.writableEnded) return;
     if (res.headersSent) return void req.socket.destroy();
-    refuseBody(req, res);
+    prepareRefusal(req, res);
     if (error instanceof StatusError && error.headers.Connection === 'close')
       res.shouldKeepAlive = false;
-    if (isVisit(req)) {
+    if (isPageVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
       this.#pages.error(req, res, status, this.#parts.errorPage(status.code, req.auditID));
     } else this.#encoder.error(req, res, error);

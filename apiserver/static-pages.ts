@@ -4,7 +4,7 @@ import { hsts } from '../security/hsts.js';
 import { version } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
-import { encodeContent, type Coded } from './codec/content-encoding.js';
+import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
 import { errorHeaders } from './http/response.js';
 
 const types: Record<string, string> = {
@@ -40,8 +40,8 @@ const pageHeaders = [
 ];
 
 /**
- * Lets the page's first call travel beside its script: what the script then fetches is this very
- * answer, so mode and credentials are those of its fetch.
+ * Preloads the page's first API call. Mode and credentials must equal those of the script's fetch,
+ * which then uses this response.
  */
 const preload = (path: string): string[] => {
   const [, page, name] = path.split('/');
@@ -50,25 +50,25 @@ const preload = (path: string): string[] => {
     : [];
 };
 
-/** A file and what the build compressed it to. */
-function read(path: string): Coded {
+/** Reads a file with its compressed forms. */
+function read(path: string): EncodedContent {
   const sibling = (end: string): Buffer | undefined =>
     existsSync(path + end) ? readFileSync(path + end) : undefined;
   return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
 }
 
-/** The shells and hashed assets that ui/ builds, read once at start. */
+/** The page shells and hashed assets that ui/ builds, read once at start. */
 export class Pages {
-  readonly #shells = new Map<string, Coded>();
-  readonly #assets = new Map<string, Coded & { type: string }>();
+  readonly #shells = new Map<string, EncodedContent>();
+  readonly #assets = new Map<string, EncodedContent & { type: string }>();
   readonly #common: readonly string[];
-  /** Where password managers send people (W3C, a well-known URL for passkey endpoints). */
-  readonly #passkeys: Coded;
+  /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
+  readonly #passkeyEndpoints: EncodedContent;
 
   /** `mailbox`: whether the mock mailbox is served. */
   constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
     const account = `${options.baseURL}/account`;
-    this.#passkeys = {
+    this.#passkeyEndpoints = {
       plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
       br: undefined,
       gzip: undefined,
@@ -87,7 +87,7 @@ export class Pages {
         });
   }
 
-  /** The address of the style sheet that server-rendered pages share. */
+  /** The path of the style sheet for server-rendered pages. */
   get stylesheet(): string {
     return (
       [...this.#assets.keys()].find((path) => /\/style-[^/]+\.css$/.test(path)) ??
@@ -95,10 +95,7 @@ export class Pages {
     );
   }
 
-  /**
-   * The shell for a path: the same bytes for every interaction, since it learns everything by
-   * fetch.
-   */
+  /** Sends the shell of a path. It is the same for every interaction, and fetches its data. */
   page(req: ApiRequest, res: ApiResponse, path: string): void {
     if (path === '/')
       return void res
@@ -113,7 +110,7 @@ export class Pages {
         ])
         .end();
     if (path === '/.well-known/passkey-endpoints')
-      return this.#write(req, res, this.#passkeys, [
+      return this.#write(req, res, this.#passkeyEndpoints, [
         'Content-Type',
         'application/json',
         'Cache-Control',
@@ -132,7 +129,7 @@ export class Pages {
     ]);
   }
 
-  /** A page of its own for an error, with the headers its Status would have. */
+  /** Sends an error page with the headers of its Status. */
   error(req: ApiRequest, res: ApiResponse, status: StatusError, html: string): void {
     const body = Buffer.from(html);
     res.writeHead(status.code, [
@@ -148,7 +145,7 @@ export class Pages {
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
-  /** A hashed asset, which never changes. */
+  /** Sends a hashed asset, which never changes. */
   asset(req: ApiRequest, res: ApiResponse, path: string): void {
     const asset = this.#assets.get(path);
     if (!asset) throw noSuchPath();
@@ -165,14 +162,14 @@ export class Pages {
     return [...this.#common, 'Audit-ID', req.auditID];
   }
 
-  #write(req: ApiRequest, res: ApiResponse, all: Coded, headers: string[]): void {
+  #write(req: ApiRequest, res: ApiResponse, all: EncodedContent, headers: string[]): void {
     const { body, headers: own } = encodeContent(all, req.headers['accept-encoding']);
     res.writeHead(200, [...headers, ...own, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 }
 
-/** A person who opens a page outside the API, rather than a program. */
-export const isVisit = ({ url, headers }: ApiRequest): boolean =>
+/** Reports whether a person opens a page outside the API. */
+export const isPageVisit = ({ url, headers }: ApiRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' &&
   !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

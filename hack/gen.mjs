@@ -3,13 +3,18 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { openapi } from '../dist/apiserver/discovery/openapi.js';
 import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
-import { words } from '../dist/cmd/vestibule/terminal/commands.js';
+import { subcommands } from '../dist/cmd/vestibule/terminal/commands.js';
 import { actions, kinds } from '../dist/kinds/index.js';
 import { Metrics } from '../dist/observability/metrics/metrics.js';
 import { Registry } from '../dist/registry/registry.js';
 import { codes } from '../dist/registry/status.js';
 import { release } from '../dist/observability/build-info.js';
-import { fileSetting, keyOf, settings, variableOf } from '../dist/cmd/vestibule/options/flags.js';
+import {
+  fileSetting,
+  settingKey,
+  settings,
+  variableName,
+} from '../dist/cmd/vestibule/options/flags.js';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import {
   alertsReference,
@@ -31,8 +36,13 @@ const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/kinds.md': kindsReference(document, registry),
-  'docs/reference/configuration.md': settingsReference(settings, fileSetting, keyOf, variableOf),
-  'docs/reference/command.md': commandReference(words, flags),
+  'docs/reference/configuration.md': settingsReference(
+    settings,
+    fileSetting,
+    settingKey,
+    variableName,
+  ),
+  'docs/reference/command.md': commandReference(subcommands, flags),
   'docs/reference/metrics.md': metricsReference(new Metrics().definitions),
   'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),

@@ -235,9 +235,16 @@ function addKind(kind, resource) {
     console.log(`\nadd to ${place}, ${where}:\n${lines}`);
   if (left.length === 0) run('hack/gen');
   console.log(`
-Operators may read and write ${resource}, no one else may: operatorRows in policy/default-policy.ts.
-A service that runs already keeps its policy: name the rule in CHANGELOG.md.
-Next: say in ${file} what ${kind} objects are, give them their fields, and run hack/gen.`);
+Next:
+1. In ${file}, describe ${kind} objects and give them their fields.
+2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
+   test/api/matrix.test.ts, and the columns in test/api/views.test.ts.
+3. Operators may read and write ${resource}, and no one else may (operatorRows in
+   policy/default-policy.ts). To permit others, add a section as ClaimsProvider has one, and follow
+   it in test/policy/default.test.ts and test/api/matrix.test.ts.
+4. Run hack/gen, hack/verify and hack/test test/kinds/conformance -t ${kind}.
+5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
+   the new rule.`);
 }
 
 const [kind, resource, ...more] = process.argv.slice(2);

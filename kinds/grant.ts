@@ -12,7 +12,7 @@ export const Grant = defineKind({
   kind: 'Grant',
   resource: 'grants',
   owner: 'status.account',
-  named: 'service',
+  nameSource: 'service',
   changeLimit: updateLimit,
   description: 'What a person agreed to share with a Client.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],

@@ -2,14 +2,16 @@ import { escapeHTML } from '../security/escape-html.js';
 
 /** One block of a mail. */
 export type Block =
-  | { readonly text: string; readonly quiet?: boolean }
+  | { readonly text: string }
+  /** The small print at the end: when to ignore the mail, and whom to contact. */
+  | { readonly footer: string }
   | { readonly code: string }
   | { readonly link: string; readonly label: string };
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** A code in the two groups that people read it in. */
+/** Splits a code into two groups, which are easier to read. */
 function groupsOf(code: string): [string, string] {
   const half = Math.ceil(code.length / 2);
   return [code.slice(0, half), code.slice(half)];
@@ -29,16 +31,21 @@ function blockHTML(block: Block): string {
       `<p style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a6072;word-break:break-all">${href}</p>`
     );
   }
-  return `<p style="${font};font-size:${block.quiet ? '13px;line-height:20px;color:#5a6072' : '16px;line-height:24px;color:#14161c'};margin:0 0 16px">${escapeHTML(block.text)}</p>`;
+  const [text, style] =
+    'footer' in block
+      ? [block.footer, '13px;line-height:20px;color:#5a6072']
+      : [block.text, '16px;line-height:24px;color:#14161c'];
+  return `<p style="${font};font-size:${style};margin:0 0 16px">${escapeHTML(text)}</p>`;
 }
 
 function blockText(block: Block): string {
   if ('code' in block) return groupsOf(block.code).join(' ');
-  return 'link' in block ? `${block.label}:\n${block.link}` : block.text;
+  if ('link' in block) return `${block.label}:\n${block.link}`;
+  return 'footer' in block ? block.footer : block.text;
 }
 
 /**
- * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote
+ * Returns text and HTML of the same blocks: a table of 600 px, inline styles, nothing remote
  * (docs/design/ui.md#mails).
  *
  * @example
@@ -48,7 +55,7 @@ function blockText(block: Block): string {
  *   const blocks: Block[] = [
  *     { text: `${plainName(device)} was added to your account.` },
  *     { link: `https://${host}/account`, label: 'See your devices' },
- *     { text: 'If this was not you, remove it there.', quiet: true },
+ *     { footer: 'If this was not you, remove it there.' },
  *   ];
  *   return { subject, ...layout(subject, blocks) };
  * }

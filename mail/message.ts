@@ -1,55 +1,57 @@
-/** What a mail says; addresses are the transport's business. */
+/** The content of a mail, without addresses. */
 export interface Message {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-/** A mail as it is sent. */
+/** A mail with its addresses. */
 export interface Mail extends Message {
-  /** One address, already judged by our grammar. */
+  /** One address that passed validation. */
   readonly to: string;
   readonly from: string;
 }
 
-/** Sends one mail; throws {@link MailRefusedError} where it is certain that it was not accepted. */
+/** Sends one mail; throws {@link MailRefusedError} if it was certainly not accepted. */
 export interface Transport {
   send(mail: Mail, id: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Which mail server failed, and how: a code of it or of the system, never its words, which may hold
- * the address.
+ * Which mail server failed, and the code of the server or the system. Never the server's text,
+ * which may contain the address.
  */
-export interface Failing {
+export interface MailServerFailure {
   readonly host: string;
   readonly cause: string;
 }
 
-/** It is not known whether the mail was accepted. */
-export class Unsure extends Error {
-  override readonly name = 'Unsure';
-  readonly failing: Failing;
-  constructor(message: string, failing: Failing) {
+/** It is unknown whether the mail was accepted. */
+export class DeliveryUnknownError extends Error {
+  override readonly name = 'DeliveryUnknownError';
+  readonly serverFailure: MailServerFailure;
+  constructor(message: string, serverFailure: MailServerFailure) {
     super(message);
-    this.failing = failing;
+    this.serverFailure = serverFailure;
   }
 }
 
-/** The mail was certainly not accepted; `permanent` when asking again cannot help. */
+/** The mail was certainly not accepted; `permanent` when a retry cannot succeed. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError';
   readonly permanent: boolean;
-  readonly failing: Failing | undefined;
-  constructor(message: string, permanent: boolean, failing?: Failing) {
+  readonly serverFailure: MailServerFailure | undefined;
+  constructor(message: string, permanent: boolean, serverFailure?: MailServerFailure) {
     super(message);
     this.permanent = permanent;
-    this.failing = failing;
+    this.serverFailure = serverFailure;
   }
 }
 
-/** A name from people or Clients: without addresses and line breaks, cut to 64 characters. */
+/**
+ * Returns a name from a person or Client without addresses and line breaks, cut to 64 characters.
+ */
 export function plainName(name: string): string {
   const flat = name
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')

@@ -14,8 +14,7 @@ import { recoveryMail, type RecoveryNotice } from './recovery.js';
 import { signInMail, type SignIn } from './sign-in.js';
 
 /**
- * A mail to be written: to whom, and what it tells. This, not the words, is what waits in the
- * outbox.
+ * A mail in the outbox: the recipient and the data of the message, not its text.
  *
  * @example
  * ```ts
@@ -39,8 +38,8 @@ export type MailOrder = { readonly to: string } & (
   | { readonly recovery: RecoveryNotice }
 );
 
-/** Writes what an order asks for; throws for one of a release that knew other messages. */
-export function write(order: MailOrder): Message {
+/** Returns the message of an order; throws for a type that this release does not know. */
+export function writeMessage(order: MailOrder): Message {
   if ('signIn' in order) return signInMail(order.signIn);
   if ('newAddress' in order) return newAddressMail(order.newAddress);
   if ('addressChanged' in order) return addressChangedMail(order.addressChanged);
@@ -48,5 +47,5 @@ export function write(order: MailOrder): Message {
   if ('newBrowser' in order) return newBrowserMail(order.newBrowser);
   if ('passkey' in order) return passkeyMail(order.passkey);
   if ('recovery' in order) return recoveryMail(order.recovery);
-  throw new Error('the outbox asks for a mail that this release does not know');
+  throw new Error('the outbox has a mail that this release does not support');
 }

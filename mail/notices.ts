@@ -1,7 +1,7 @@
 import { layout, type Block } from './layout.js';
 import type { Message } from './message.js';
 
-/** What the mail to a new address tells. Times in milliseconds since the epoch. */
+/** Data of the mail to a new address. Times in milliseconds since the epoch. */
 export interface NewAddressNotice {
   readonly code: string;
   readonly host: string;
@@ -10,14 +10,14 @@ export interface NewAddressNotice {
   readonly ends: number;
 }
 
-/** What the mail to a former address tells. */
+/** Data of the mail to a former address. */
 export interface AddressChanged {
   readonly host: string;
   readonly browser: string;
   readonly now: number;
 }
 
-/** What the mail about a deleted account tells. */
+/** Data of the mail about a deleted account. */
 export interface AccountDeleted {
   readonly host: string;
   readonly browser: string;
@@ -26,8 +26,8 @@ export interface AccountDeleted {
 }
 
 /**
- * What the mail about a sign-in from another browser tells; `account` is the address of the
- * person's own page.
+ * Data of the mail about a sign-in from another browser; `account` is the URL of the person's own
+ * page.
  */
 export interface NewBrowser {
   readonly host: string;
@@ -36,36 +36,35 @@ export interface NewBrowser {
   readonly account: string;
 }
 
-const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
-const day = (time: number): string =>
-  `${new Date(time).toISOString().slice(0, 10)} at ${clock(time)}`;
-const message = (subject: string, blocks: readonly Block[]): Message => ({
+const formatTime = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
+const formatDay = (time: number): string =>
+  `${new Date(time).toISOString().slice(0, 10)} at ${formatTime(time)}`;
+const createMessage = (subject: string, blocks: readonly Block[]): Message => ({
   subject,
   ...layout(subject, blocks),
 });
 
-/** The code that proves that a new address is the person's own. */
+/** Returns the mail with the code that verifies a new address. */
 export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNotice): Message =>
-  message(`Confirm your new address for ${host}`, [
+  createMessage(`Confirm your new address for ${host}`, [
     { text: 'Type this code on your account page:' },
     { code },
     {
       text:
-        `Requested at ${clock(now)} from ${browser} to make this the address of an account with ` +
-        `${host}. It works once, until ${clock(ends)}, in the same browser only.`,
+        `Requested at ${formatTime(now)} from ${browser} to make this the address of an account with ` +
+        `${host}. It works once, until ${formatTime(ends)}, in the same browser only.`,
     },
     {
-      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
-      quiet: true,
+      footer: 'If this was not you, ignore this email. Do not share the code with anyone.',
     },
   ]);
 
-/** The notice to the address that was an account's until now. */
+/** Returns the notice to the former address of an account. */
 export const addressChangedMail = ({ host, browser, now }: AddressChanged): Message =>
-  message(`Your address for ${host} was changed`, [
+  createMessage(`Your address for ${host} was changed`, [
     {
       text:
-        `The address of your account with ${host} was changed on ${day(now)} from ${browser}. ` +
+        `The address of your account with ${host} was changed on ${formatDay(now)} from ${browser}. ` +
         'You can no longer sign in with this address. All other browsers were signed out.',
     },
     {
@@ -73,11 +72,11 @@ export const addressChangedMail = ({ host, browser, now }: AddressChanged): Mess
     },
   ]);
 
-/** The last mail to a person: their account is gone, and what that means. */
+/** Returns the last mail to a person, about the deletion of their account. */
 export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDeleted): Message =>
-  message(`Your account with ${host} was deleted`, [
+  createMessage(`Your account with ${host} was deleted`, [
     {
-      text: `Your account with ${host} was deleted. This was requested on ${day(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.`,
+      text: `Your account with ${host} was deleted. This was requested on ${formatDay(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.`,
     },
     {
       text:
@@ -85,21 +84,18 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
         'decisions were removed. Delete the passkeys in your password manager, too.',
     },
     {
-      text:
+      footer:
         'This cannot be undone. If you sign in with this address again, you get a new account ' +
         'without your old data.',
-      quiet: true,
     },
   ]);
 
-/**
- * The notice that someone signed in from a browser that none of the account's sessions is from.
- */
+/** Returns the notice of a sign-in from a browser without a session of the account. */
 export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Message =>
-  message(`A new sign-in to your account with ${host}`, [
+  createMessage(`A new sign-in to your account with ${host}`, [
     {
       text:
-        `Someone signed in to your account with ${host} on ${day(now)} from ${browser}. This ` +
+        `Someone signed in to your account with ${host} on ${formatDay(now)} from ${browser}. This ` +
         'browser is new to your account. If this was you, you need not do anything.',
     },
     {

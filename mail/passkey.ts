@@ -1,20 +1,20 @@
 import { layout, type Block } from './layout.js';
 import { plainName, type Message } from './message.js';
 
-/** What the notice of a passkey that came or went tells. Times in milliseconds since the epoch. */
+/** Data of the notice of an added or removed passkey. Times in milliseconds since the epoch. */
 export interface PasskeyChange {
   readonly change: 'Added' | 'Removed';
   /** The passkey's name. */
   readonly name: string;
-  /** Where it was done; absent where someone else than its owner did it. */
+  /** The browser that made the change; absent if someone other than the owner did. */
   readonly browser?: string;
   readonly host: string;
-  /** Where it can be undone. */
+  /** The URL of the page to undo it. */
   readonly account: string;
   readonly now: number;
 }
 
-/** The notice that a passkey was added or removed (docs/design/ui.md#mails). */
+/** Returns the notice that a passkey was added or removed (docs/design/ui.md#mails). */
 export function passkeyMail({ change, name, browser, host, account, now }: PasskeyChange): Message {
   const subject =
     change === 'Added'

@@ -1,27 +1,27 @@
 import { layout, type Block } from './layout.js';
 import type { Message } from './message.js';
 
-/** What a mail about a recovery tells. Times in milliseconds since the epoch. */
+/** Data of a mail about a recovery. Times in milliseconds since the epoch. */
 export interface RecoveryNotice {
   readonly event: 'Started' | 'Halfway' | 'Ending' | 'Completed' | 'Cancelled';
   readonly host: string;
   /** When the passkeys are removed. */
   readonly ready: number;
   readonly now: number;
-  /** The person's own page. */
+  /** The URL of the person's own page. */
   readonly account: string;
-  /** Cancels it with one press; absent once it has ended. */
+  /** The URL that cancels it with one press; absent once it has ended. */
   readonly cancel?: string;
   readonly startedBy: 'Person' | 'Operator';
   readonly startedFrom?: string;
-  /** The browser it was cancelled from; absent where an operator did it. */
+  /** The browser it was cancelled from; absent if an operator cancelled it. */
   readonly by?: string;
 }
 
-const moment = (time: number): string =>
+const formatTime = (time: number): string =>
   `${new Date(time).toISOString().slice(0, 10)} at ${new Date(time).toISOString().slice(11, 16)} UTC`;
 
-/** Writes the mail that announces a recovery, or says how it ended. */
+/** Returns the mail that announces a recovery or reports its end. */
 export function recoveryMail(notice: RecoveryNotice): Message {
   const { host, cancel, account } = notice;
   const subject = subjects[notice.event](host);
@@ -36,10 +36,9 @@ export function recoveryMail(notice: RecoveryNotice): Message {
     ...(cancel
       ? [
           {
-            text:
+            footer:
               `You can also stop it on your account page: ${account}. If this was not you, make ` +
               'sure that no one else can read your email.',
-            quiet: true,
           },
         ]
       : []),
@@ -55,27 +54,27 @@ const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
   Cancelled: (host) => `Your account with ${host} keeps its passkeys`,
 };
 
-const whoStarted = ({ startedBy, startedFrom }: RecoveryNotice): string =>
+const startedByText = ({ startedBy, startedFrom }: RecoveryNotice): string =>
   startedBy === 'Operator'
     ? 'An operator of the service'
     : `Someone who signed in by email in ${startedFrom ?? 'an unknown browser'}`;
 
-const coming = (notice: RecoveryNotice): readonly string[] => [
-  `${whoStarted(notice)} reported all passkeys of your account with ${notice.host} lost. They ` +
-    `will be removed on ${moment(notice.ready)}, and you will be signed out everywhere. After ` +
+const announcement = (notice: RecoveryNotice): readonly string[] => [
+  `${startedByText(notice)} reported all passkeys of your account with ${notice.host} lost. They ` +
+    `will be removed on ${formatTime(notice.ready)}, and you will be signed out everywhere. After ` +
     'that, an emailed code is enough to sign in.',
 ];
 
 const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonly string[]> = {
-  Started: coming,
-  Halfway: coming,
-  Ending: coming,
+  Started: announcement,
+  Halfway: announcement,
+  Ending: announcement,
   Completed: ({ now, account, host }) => [
-    `All passkeys of your account with ${host} were removed on ${moment(now)}, and you were ` +
+    `All passkeys of your account with ${host} were removed on ${formatTime(now)}, and you were ` +
       `signed out everywhere. Sign in with an emailed code and add a new passkey: ${account}`,
     `If this was not you, contact the people who run ${host} now.`,
   ],
   Cancelled: ({ now, by }) => [
-    `The removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`} on ${moment(now)}. You keep your passkeys.`,
+    `The removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`} on ${formatTime(now)}. You keep your passkeys.`,
   ],
 };

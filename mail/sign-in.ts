@@ -1,10 +1,10 @@
 import { layout, type Block } from './layout.js';
 import { plainName, type Message } from './message.js';
 
-/** What the mail of a sign-in tells. Times in milliseconds since the epoch. */
+/** Data of the sign-in mail. Times in milliseconds since the epoch. */
 export interface SignIn {
   readonly client: string;
-  /** Absent while codes rest for the address: the mail carries the link only. */
+  /** Absent while codes are locked for the address; the mail then has only the link. */
   readonly code?: string;
   readonly link: string;
   readonly browser: string;
@@ -13,9 +13,11 @@ export interface SignIn {
   readonly ends: number;
 }
 
-const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
+const formatTime = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
 
-/** The mail with code and link; its subject has no code, since locked screens show subjects. */
+/**
+ * Returns the mail with code and link. Its subject has no code, since lock screens show subjects.
+ */
 export function signInMail({ client, code, link, browser, host, now, ends }: SignIn): Message {
   const name = plainName(client);
   const subject = `Your sign-in to ${name}`;
@@ -31,12 +33,11 @@ export function signInMail({ client, code, link, browser, host, now, ends }: Sig
     { link, label: `Continue to ${name}` },
     {
       text:
-        `Requested at ${clock(now)} from ${browser} to sign in to ${name} with ${host}. It works ` +
-        `once, until ${clock(ends)} (${minutes} minutes), in the same browser only.`,
+        `Requested at ${formatTime(now)} from ${browser} to sign in to ${name} with ${host}. It works ` +
+        `once, until ${formatTime(ends)} (${minutes} minutes), in the same browser only.`,
     },
     {
-      text: 'If this was not you, ignore this email. Do not share the code with anyone.',
-      quiet: true,
+      footer: 'If this was not you, ignore this email. Do not share the code with anyone.',
     },
   ];
   return { subject, ...layout(subject, blocks) };

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../security/loopback.js';
-import { MailRefusedError, Unsure, type Mail, type Transport } from './message.js';
+import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
 
-/** Where mail goes. */
+/** Options of the SMTP transport. */
 interface SMTPOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly url: string;
-  /** Milliseconds for connecting, greeting and each silence. */
-  readonly timeout?: number;
+  /** Timeout in milliseconds for connecting, for the greeting, and of inactivity. */
+  readonly timeoutMs?: number;
   readonly caFile?: string;
 }
 
-/** What nodemailer throws. */
+/** An error of nodemailer. */
 type SMTPError = Error & {
   readonly code?: string;
   readonly command?: string;
@@ -20,23 +20,23 @@ type SMTPError = Error & {
   readonly syscall?: string;
 };
 
-/** nodemailer's names of failures that come before the mail itself was sent. */
-const before = new Set(['EDNS', 'EAUTH', 'EENVELOPE', 'ETLS', 'ENOAUTH', 'EOAUTH2']);
-const early = /^(Connection timeout|Greeting never received)/;
+/** nodemailer's codes of failures before the mail was sent. */
+const unsentCodes = new Set(['EDNS', 'EAUTH', 'EENVELOPE', 'ETLS', 'ENOAUTH', 'EOAUTH2']);
+const unsentMessage = /^(Connection timeout|Greeting never received)/;
 
 /**
- * Milliseconds by which socketTimeout is longer than greetingTimeout: a server that never greets
- * must fail with "Greeting never received", after which it is certain that nothing was sent.
+ * How much longer socketTimeout is than greetingTimeout, in milliseconds. A server that never
+ * greets must fail with "Greeting never received", which proves that nothing was sent.
  */
-const afterGreeting = 1_000;
+const socketTimeoutExtraMs = 1_000;
 
 /**
- * SMTP by nodemailer: TLS wherever it is not loopback, explicit envelope, nothing parsed, nothing
- * read from files or addresses.
+ * Returns a transport with nodemailer: TLS except on loopback, an explicit envelope, and no access
+ * to files or URLs.
  */
 export function smtpTransport(options: SMTPOptions): Transport {
   const url = new URL(options.url);
-  const timeout = options.timeout ?? 20_000;
+  const timeoutMs = options.timeoutMs ?? 20_000;
   const mailer = createTransport({
     pool: true,
     maxConnections: 5,
@@ -44,9 +44,9 @@ export function smtpTransport(options: SMTPOptions): Transport {
     port: Number(url.port || (url.protocol === 'smtps:' ? 465 : 587)),
     secure: url.protocol === 'smtps:',
     requireTLS: url.protocol !== 'smtps:' && !isLoopback(url.hostname),
-    connectionTimeout: timeout,
-    greetingTimeout: timeout,
-    socketTimeout: timeout + afterGreeting,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs + socketTimeoutExtraMs,
     ...(options.caFile && { tls: { ca: readFileSync(options.caFile) } }),
     ...(url.username && {
       auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
@@ -59,7 +59,7 @@ export function smtpTransport(options: SMTPOptions): Transport {
       try {
         await mailer.sendMail(messageOf(mail, id));
       } catch (error) {
-        throw judged(error as SMTPError, url.host);
+        throw toMailError(error as SMTPError, url.host);
       }
     },
     close: async () => mailer.close(),
@@ -80,31 +80,33 @@ const messageOf = (mail: Mail, id: string) => ({
 });
 
 /**
- * An answer of the server, or a failure before it had the mail, is a refusal; anything else may
- * have been accepted.
+ * Converts an error: a reply of the server, or a failure before it had the mail, is a refusal.
+ * After any other error the mail may have been accepted.
  */
-function judged(error: SMTPError, host: string): Error {
-  const failing = { host, cause: causeOf(error) };
+function toMailError(error: SMTPError, host: string): Error {
+  const serverFailure = { host, cause: causeOf(error) };
   if (error.responseCode)
     return new MailRefusedError(
-      'the mail server refused it',
+      'the mail server refused the mail',
       error.responseCode >= 500 && error.code !== 'EAUTH',
-      failing,
+      serverFailure,
     );
-  const unsent =
-    error.syscall === 'connect' || before.has(error.code ?? '') || early.test(error.message);
-  return unsent
-    ? new MailRefusedError('the mail server cannot be reached', false, failing)
-    : new Unsure('it is not known whether the mail server took it', failing);
+  const isUnsent =
+    error.syscall === 'connect' ||
+    unsentCodes.has(error.code ?? '') ||
+    unsentMessage.test(error.message);
+  return isUnsent
+    ? new MailRefusedError('the mail server cannot be reached', false, serverFailure)
+    : new DeliveryUnknownError(
+        'it is unknown whether the mail server accepted the mail',
+        serverFailure,
+      );
 }
 
-/**
- * The reply code with the command that it answers (RFC 5321 §4.2), or the system's name of the
- * failure.
- */
+/** Returns the reply code with its command (RFC 5321 §4.2), or the system's error code. */
 function causeOf({ code = 'unknown', command = '', message, responseCode }: SMTPError): string {
   if (responseCode)
     return `${responseCode}${/^[A-Z][A-Z ]*$/.test(command) ? ` to ${command}` : ''}`;
   const system = message.split(/[^A-Z]/).find((word) => word.length > 3 && word.startsWith('E'));
-  return system ?? (early.test(message) ? 'ETIMEDOUT' : code);
+  return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : code);
 }

@@ -3,74 +3,77 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
-import { MailRefusedError, Unsure, type Mail, type Transport } from './message.js';
-import { write, type MailOrder } from './messages.js';
+import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
+import { writeMessage, type MailOrder } from './messages.js';
 
 /**
- * How long a mail may take, in milliseconds: a server may be slow at each command. Were it less,
- * another replica would drop a mail that this one is to try again.
+ * The longest a mail may take in milliseconds, since a server may be slow at each command. With
+ * less, another replica would drop a mail that this one will retry.
  */
-const sendingFor = 150_000;
+const claimTimeoutMs = 150_000;
 
-const waits = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
+const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
-/** What keeps a mail instead of sending it: the Part that creates a MockMessage. */
+/** Keeps a mail instead of sending it; returns the writes that create a MockMessage. */
 export type Mailbox = (mail: Mail, id: string) => Promise<StagedWrites>;
 
-/**
- * What became of a mail that was not sent at once, for who waits for it; nothing once it was sent
- * after all.
- */
+/** The state of a mail that was not sent at once; undefined if it was sent later. */
 export type DeliveryState = 'Deferred' | 'Failed' | 'Unknown' | undefined;
 
-/** Notes what became of the mail of a row. */
-export type NoteDelivery = (order: MailOrder, id: string, state: DeliveryState) => Promise<void>;
+/** Records the delivery state of a mail. */
+export type RecordDelivery = (order: MailOrder, id: string, state: DeliveryState) => Promise<void>;
 
 /**
- * Carries out rows of the mail queue: at most once, again only where it is certain that no one took
- * it, never after its code's life.
+ * Sends mails from the outbox, at most once each. Retries only if the mail was certainly not
+ * accepted and its code is still valid.
  */
 export function mailWorker(
   from: string,
-  how: { transport: Transport } | { mailbox: Mailbox },
+  target: { transport: Transport } | { mailbox: Mailbox },
   log: Log,
   outcomes?: Metrics['mail'],
-  note?: NoteDelivery,
+  recordDelivery?: RecordDelivery,
 ): Worker {
-  const noted = (...of: Parameters<NoteDelivery>): Promise<void> =>
-    (note?.(...of) ?? Promise.resolve()).catch((error: unknown) =>
-      log.warn({ err: error }, 'what became of a mail could not be noted'),
+  const recordSafely = (...args: Parameters<RecordDelivery>): Promise<void> =>
+    (recordDelivery?.(...args) ?? Promise.resolve()).catch((error: unknown) =>
+      log.warn({ err: error }, 'mail delivery state could not be recorded'),
     );
   return {
     name: 'mail',
-    delivery: 'mailbox' in how ? 'Idempotent' : 'AtMostOnce',
-    parallel: 5,
-    claimFor: sendingFor,
+    delivery: 'mailbox' in target ? 'Idempotent' : 'AtMostOnce',
+    maxParallel: 5,
+    claimMs: claimTimeoutMs,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
-      const mail: Mail = { to: order.to, from, ...write(order) };
-      if ('mailbox' in how) {
-        const part = await how.mailbox(mail, id);
+      const mail: Mail = { to: order.to, from, ...writeMessage(order) };
+      if ('mailbox' in target) {
+        const part = await target.mailbox(mail, id);
         outcomes?.inc({ outcome: 'Kept' });
         return { done: true, part };
       }
       try {
-        await withSpan('mail', () => how.transport.send(mail, id));
+        await withSpan('mail', () => target.transport.send(mail, id));
       } catch (error) {
         const refused = error instanceof MailRefusedError && !error.permanent;
-        const notBefore = Date.now() + waits[Math.min(attempt - 1, waits.length - 1)]!;
-        const again = refused && notBefore < until;
+        const notBefore =
+          Date.now() + retryDelaysMs[Math.min(attempt - 1, retryDelaysMs.length - 1)]!;
+        const willRetry = refused && notBefore < until;
         const failed = error instanceof MailRefusedError ? 'Failed' : 'Unknown';
-        const state = again ? 'Deferred' : failed;
+        const state = willRetry ? 'Deferred' : failed;
         outcomes?.inc({ outcome: state });
-        const failing =
-          error instanceof MailRefusedError || error instanceof Unsure ? error.failing : undefined;
-        log.warn({ err: error, ...failing, attempt, again }, 'a mail was not sent');
-        await noted(order, id, state);
-        return again ? { done: false, notBefore } : { done: true };
+        const serverFailure =
+          error instanceof MailRefusedError || error instanceof DeliveryUnknownError
+            ? error.serverFailure
+            : undefined;
+        log.warn(
+          { err: error, ...serverFailure, attempt, again: willRetry },
+          'a mail was not sent',
+        );
+        await recordSafely(order, id, state);
+        return willRetry ? { done: false, notBefore } : { done: true };
       }
       outcomes?.inc({ outcome: 'Sent' });
-      if (attempt > 1) await noted(order, id, undefined);
+      if (attempt > 1) await recordSafely(order, id, undefined);
       return { done: true };
     },
   };

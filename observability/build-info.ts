@@ -1,2 +1,2 @@
-/** The release, as package.json says it. */
+/** The release, equal to the version in package.json. */
 export const release = '0.1.0';

@@ -1,4 +1,4 @@
-/** What values are counted in by how large they are. */
+/** Counts values in buckets by size. */
 export interface Histogram {
   observe(value: number): void;
 }

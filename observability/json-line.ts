@@ -1,13 +1,10 @@
 /**
- * Characters that JSON lets stand as they are and that some readers take for the end of a line: NEL
- * and its neighbours, line and paragraph separators.
+ * Characters that JSON does not escape and that some readers treat as line ends: NEL and its
+ * neighbours, line and paragraph separators.
  */
 const separators = /[\u007f-\u009f\u2028\u2029]/g;
 
-/**
- * JSON text in which nothing but a line feed ends a line, anyone who reads it: the rest is escaped,
- * which changes no value.
- */
+/** Escapes line separators in JSON text, so that only a line feed ends a line. No value changes. */
 export const escapeSeparators = (json: string): string =>
   json.replaceAll(
     separators,

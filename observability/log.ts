@@ -1,10 +1,10 @@
 import { pino, type Logger } from 'pino';
 import { escapeSeparators } from './json-line.js';
 
-/** One line an event on standard error (docs/design/security.md#logs). */
+/** A log with one line per event on standard error (docs/design/security.md#logs). */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-const secret = new Set([
+const secretNames = new Set([
   'code',
   'token',
   'cookie',
@@ -18,37 +18,37 @@ const secret = new Set([
 ]);
 
 /**
- * Fields without what stands under a secret's name, on the first level or the second; numbers under
- * such a name are statuses.
+ * Redacts fields with the name of a secret, on the first and second level. Numbers are kept, since
+ * they are statuses.
  */
-function censored(fields: Record<string, unknown>, levels = 2): Record<string, unknown> {
-  let shown = fields;
+function redact(fields: Record<string, unknown>, levels = 2): Record<string, unknown> {
+  let redacted = fields;
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const next = censoredField(name, value, levels);
+    const next = redactField(name, value, levels);
     if (next === value) continue;
-    if (shown === fields) shown = { ...fields };
-    shown[name] = next;
+    if (redacted === fields) redacted = { ...fields };
+    redacted[name] = next;
   }
-  return shown;
+  return redacted;
 }
 
-function censoredField(name: string, value: unknown, levels: number): unknown {
-  if (secret.has(name) && value !== undefined && typeof value !== 'number') return '***';
+function redactField(name: string, value: unknown, levels: number): unknown {
+  if (secretNames.has(name) && value !== undefined && typeof value !== 'number') return '***';
   if (levels <= 1 || typeof value !== 'object' || value === null || value instanceof Error)
     return value;
-  return censored(value as Record<string, unknown>, levels - 1);
+  return redact(value as Record<string, unknown>, levels - 1);
 }
 
-/** Errors as class and message alone: what hangs on them may hold a request. */
+/** Serializes errors with class, message and stack only; other properties may hold a request. */
 const err = (error: unknown): unknown =>
   error instanceof Error
     ? { type: error.name, message: error.message, stack: error.stack }
     : { type: typeof error };
 
 /**
- * The process's log; `level` is one of pino's, `silent` included; `format` is `json`, or `text` for
- * people.
+ * Creates the process's log. `level` is one of pino's, including `silent`; `format` is `json`, or
+ * `text` for people.
  */
 export function createLog(
   level: string,
@@ -61,7 +61,7 @@ export function createLog(
       base: null,
       messageKey: 'message',
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: censored },
+      formatters: { level: (label) => ({ level: label }), log: redact },
       serializers: { err },
     },
     {
@@ -72,62 +72,62 @@ export function createLog(
 }
 
 /**
- * A stream that is told what one turn of the event loop has to say by one write, and the rest at
- * the exit: each write to standard error is a system call that the whole process waits for.
+ * Returns a stream that writes all lines of one turn of the event loop together, and the rest at
+ * exit. Each write to standard error is a system call that blocks the process.
  */
 export function bufferedStream(
   stream: Pick<NodeJS.WritableStream, 'write'>,
 ): Pick<NodeJS.WritableStream, 'write'> {
-  let held = '';
-  const tell = (): void => {
-    const lines = held;
-    held = '';
+  let buffer = '';
+  const flush = (): void => {
+    const lines = buffer;
+    buffer = '';
     if (lines !== '') stream.write(lines);
   };
-  process.once('exit', tell);
+  process.once('exit', flush);
   return {
     write(line: string): boolean {
-      if (held === '') setImmediate(tell);
-      held += line;
+      if (buffer === '') setImmediate(flush);
+      buffer += line;
       return true;
     },
   };
 }
 
 /**
- * A line for people: time, level, message, and the fields as `name=value`; an error's stack below.
- * Everything else that is not plain text stays quoted.
+ * Formats a line for people: time, level, message, and fields as `name=value`, with an error's
+ * stack below. Values that are not plain text stay quoted.
  */
 export function formatText(line: string): string {
   const {
     time,
     level,
     message,
-    err: thrown,
+    err: error,
     ...fields
   } = JSON.parse(line) as Record<string, unknown> & { err?: { message?: string; stack?: string } };
-  const told = Object.entries(fields)
+  const fieldText = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ` ${name}=${shown(value)}`);
-  const why = thrown
-    ? ` error=${shown(thrown.message)}${
-        thrown.stack
-          ? `\n${thrown.stack
+    .map(([name, value]) => ` ${name}=${formatValue(value)}`);
+  const errorText = error
+    ? ` error=${formatValue(error.message)}${
+        error.stack
+          ? `\n${error.stack
               .split('\n')
               .slice(1)
-              .map((one) => `    ${plain(one.trim())}`)
+              .map((frame) => `    ${stripControlCharacters(frame.trim())}`)
               .join('\n')}`
           : ''
       }`
     : '';
-  return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${plain(String(message ?? ''))}${told.join('')}${why}\n`;
+  return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${stripControlCharacters(String(message ?? ''))}${fieldText.join('')}${errorText}\n`;
 }
 
-const shown = (value: unknown): string =>
+const formatValue = (value: unknown): string =>
   typeof value === 'string' && /^[\w.:/@+-]+$/.test(value)
     ? value
-    : plain(JSON.stringify(value) ?? '');
+    : stripControlCharacters(JSON.stringify(value) ?? '');
 
-/** No control character reaches a terminal. */
-const plain = (text: string): string =>
+/** Replaces control characters, which must not reach a terminal. */
+const stripControlCharacters = (text: string): string =>
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');

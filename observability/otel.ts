@@ -22,36 +22,36 @@ import type { Log } from './log.js';
 import type { Attributes, SpanName, Tracer } from './tracer.js';
 import { release } from './build-info.js';
 
-const kinds: Readonly<Partial<Record<SpanName, SpanKind>>> = {
+const spanKinds: Readonly<Partial<Record<SpanName, SpanKind>>> = {
   mail: SpanKind.CLIENT,
   'claims review': SpanKind.CLIENT,
   commit: SpanKind.CLIENT,
 };
 
 /**
- * Milliseconds that a stop waits for a collector to take the last spans: a slow one is not to hold
- * up the end of a process (docs/design/operations.md#start-and-stop).
+ * How long a stop waits for the collector to accept the last spans, in milliseconds, so that a slow
+ * collector does not delay the exit (docs/design/operations.md#start-and-stop).
  */
-const lastWait = 2_000;
+const shutdownTimeoutMs = 2_000;
 
 /**
- * Sends spans by OTLP over http where `OTEL_EXPORTER_OTLP_ENDPOINT` says, with the other variables
- * of the OpenTelemetry specification; of traces that begin here so many in one as
- * `OTEL_TRACES_SAMPLER_ARG`, by default all. What goes wrong is told in the log.
+ * Sends spans by OTLP over http to `OTEL_EXPORTER_OTLP_ENDPOINT`, following the other variables of
+ * the OpenTelemetry specification. Samples the fraction `OTEL_TRACES_SAMPLER_ARG` of traces that
+ * start here, by default all. Failures are logged.
  */
 export function startTracing(environment: NodeJS.ProcessEnv, log: Log): Tracer {
-  const nothing = (): void => {};
+  const ignore = (): void => {};
   diag.setLogger(
     {
-      error: (message) => log.warn({ reason: message }, 'traces cannot be sent'),
-      warn: nothing,
-      info: nothing,
-      debug: nothing,
-      verbose: nothing,
+      error: (message) => log.warn({ reason: message }, 'traces could not be sent'),
+      warn: ignore,
+      info: ignore,
+      debug: ignore,
+      verbose: ignore,
     },
     DiagLogLevel.ERROR,
   );
-  const share = Number(environment.OTEL_TRACES_SAMPLER_ARG ?? 1);
+  const samplingRatio = Number(environment.OTEL_TRACES_SAMPLER_ARG ?? 1);
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -60,15 +60,15 @@ export function startTracing(environment: NodeJS.ProcessEnv, log: Log): Tracer {
       }),
     ),
     sampler: new ParentBasedSampler({
-      root: new TraceIdRatioBasedSampler(Number.isFinite(share) ? share : 1),
+      root: new TraceIdRatioBasedSampler(Number.isFinite(samplingRatio) ? samplingRatio : 1),
     }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
-  return new Spans(provider);
+  return new OtelTracer(provider);
 }
 
-/** Each span within the one under way; behind requests, mails alone begin a trace. */
-class Spans implements Tracer {
+/** Creates each span within the current one. Outside of requests, only mails start a trace. */
+class OtelTracer implements Tracer {
   readonly #provider: TracerProvider;
   readonly #tracer;
   readonly #active = new AsyncLocalStorage<Span>();
@@ -92,42 +92,46 @@ class Spans implements Tracer {
     return this.#within(span, work);
   }
 
-  answered(name: string, code: number, attributes: Attributes): void {
+  describeRequest(name: string, code: number, attributes: Attributes): void {
     const span = this.#active.getStore();
     span?.updateName(name).setAttributes({ ...attributes, 'http.response.status_code': code });
     if (code >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
   }
 
-  step<T>(step: SpanName, work: () => T, of?: (result: Awaited<T>) => Attributes): T {
+  step<T>(step: SpanName, work: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T {
     const parent = this.#active.getStore();
     if (!parent && step !== 'mail') return work();
     const span = this.#tracer.startSpan(
       step,
-      { kind: kinds[step] ?? SpanKind.INTERNAL },
+      { kind: spanKinds[step] ?? SpanKind.INTERNAL },
       parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT,
     );
-    return this.#within(span, work, of);
+    return this.#within(span, work, attributesOf);
   }
 
-  /** Sends what is left; rejects where that is not taken in time. */
+  /** Sends the remaining spans; rejects if the collector does not accept them in time. */
   async stop(): Promise<void> {
-    const late = AbortSignal.timeout(lastWait);
+    const timeout = AbortSignal.timeout(shutdownTimeoutMs);
     await Promise.race([
       this.#provider.shutdown(),
       new Promise((_, reject) => {
-        late.onabort = () =>
-          reject(new Error(`the collector did not take them within ${lastWait / 1000} s`));
+        timeout.onabort = () =>
+          reject(
+            new Error(
+              `the collector did not accept the last spans within ${shutdownTimeoutMs / 1000} s`,
+            ),
+          );
       }),
     ]);
   }
 
-  #within<T>(span: Span, work: () => T, of?: (result: Awaited<T>) => Attributes): T {
-    const done = (result: Awaited<T>): Awaited<T> => {
-      if (of) span.setAttributes(of(result));
+  #within<T>(span: Span, work: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T {
+    const onSuccess = (result: Awaited<T>): Awaited<T> => {
+      if (attributesOf) span.setAttributes(attributesOf(result));
       span.end();
       return result;
     };
-    const failed = (error: unknown): never => {
+    const onFailure = (error: unknown): never => {
       span
         .setAttribute('error.type', error instanceof Error ? error.name : typeof error)
         .setStatus({ code: SpanStatusCode.ERROR })
@@ -138,19 +142,19 @@ class Spans implements Tracer {
     try {
       result = this.#active.run(span, work);
     } catch (error) {
-      return failed(error);
+      return onFailure(error);
     }
     return result instanceof Promise
-      ? (result.then(done, failed) as T)
-      : done(result as Awaited<T>);
+      ? (result.then(onSuccess, onFailure) as T)
+      : onSuccess(result as Awaited<T>);
   }
 }
 
-const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The span that `traceparent` names (W3C Trace Context 1); nothing where it is not well formed. */
+/** Parses `traceparent` (W3C Trace Context 1); returns undefined if it is malformed. */
 function parentOf(traceparent: string): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = '00'] = form.exec(traceparent) ?? [];
+  const [, traceId = '', spanId = '', flags = '00'] = traceparentPattern.exec(traceparent) ?? [];
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
   return {
     traceId,

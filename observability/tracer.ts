@@ -1,46 +1,44 @@
 /**
- * What a span says of itself; never of whom: no name of a person, an object or an address
+ * Attributes of a span. They never identify anyone: no name of a person, an object or an address
  * (docs/design/security.md#logs).
  */
 export type Attributes = Record<string, string | number | boolean>;
 
 /**
- * The steps that have spans of their own, within a request or behind it
+ * The steps with spans of their own, within a request or after it
  * (docs/design/operations.md#traces).
  */
 export type SpanName = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims review' | 'provider';
 
-/** Anyone who writes spans down, where someone wants them. */
+/** Records spans. */
 export interface Tracer {
   /**
-   * A request, within the trace that `traceparent` names (W3C Trace Context) where there is one.
+   * Runs a request in a span, as part of the trace in `traceparent` (W3C Trace Context) if present.
    */
   request(traceparent: string | undefined, work: () => Promise<void>): Promise<void>;
-  /** What the request under way turned out to be. */
-  answered(name: string, code: number, attributes: Attributes): void;
-  /** A step of what is under way; `of` says more of what came of it. */
-  step<T>(step: SpanName, work: () => T, of?: (result: Awaited<T>) => Attributes): T;
-  /** The trace of what is under way. */
+  /** Sets the name, status code and attributes of the current request's span. */
+  describeRequest(name: string, code: number, attributes: Attributes): void;
+  /** Runs a step in a span; `attributesOf` returns attributes from its result. */
+  step<T>(step: SpanName, work: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T;
+  /** The id of the current trace. */
   readonly traceID: string | undefined;
-  /** Sends what is still held. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
 let tracer: Tracer | undefined;
 
-/**
- * From now on spans are written by this one, in all of this process; by no one where none is given.
- */
-export const setTracer = (given: Tracer | undefined): void => {
-  tracer = given;
+/** Sets the tracer of this process; undefined disables tracing. */
+export const setTracer = (newTracer: Tracer | undefined): void => {
+  tracer = newTracer;
 };
 
-/** Who writes spans down, if anyone does. */
+/** Returns the tracer of this process, if tracing is enabled. */
 export const getTracer = (): Tracer | undefined => tracer;
 
-/** Does a step, within a span where someone wants them. */
+/** Runs a step, in a span if tracing is enabled. */
 export const withSpan = <T>(
   step: SpanName,
   work: () => T,
-  of?: (result: Awaited<T>) => Attributes,
-): T => (tracer ? tracer.step(step, work, of) : work());
+  attributesOf?: (result: Awaited<T>) => Attributes,
+): T => (tracer ? tracer.step(step, work, attributesOf) : work());

@@ -87,7 +87,7 @@ export class ActivePolicyController {
       throw new Error(
         `policy ${policyName(this.#desired)} cannot be activated by this release: add another Policy to --manifests`,
       );
-    if (!this.#engine.alive()) throw new Error('Cedar does not respond');
+    if (!this.#engine.isResponding()) throw new Error('Cedar does not respond');
   }
 
   /**
@@ -154,7 +154,7 @@ export class ActivePolicyController {
       this.#log.debug({ err: error }, 'cached policy rules could not be read, parsing the text');
       return undefined;
     });
-    const rules = await this.#engine.use(name, text, cachedRules);
+    const rules = await this.#engine.activate(name, text, cachedRules);
     if (!cachedRules)
       this.#caching = this.#parsedPolicyCache
         .put(name, text, rules)

@@ -188,8 +188,8 @@ permit (principal is Account, action == Action::"create", resource is Passkey);
   {
     about: 'Recovery',
     rules: `
-// Whoever is signed in to an account may stop its recovery, and so may whoever has one of the mails
-// about it: what is sent along is judged where it is carried out.
+// The owner of an account may stop its recovery, and so may anyone who holds the token of one of the
+// mails about it. The token is verified when the request is carried out.
 @id("own-recoveries")
 @message("You may see and stop a recovery of your account.")
 permit (

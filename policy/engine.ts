@@ -61,7 +61,7 @@ export interface Engine {
    * `parsedRules` are given. Throws and changes nothing if the text cannot be parsed. The latest
    * call wins.
    */
-  use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
+  activate(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
   /**
    * Compiles a text without activating it. Returns a function that evaluates requests at `timeMs`
    * since the epoch, by default now.
@@ -73,7 +73,7 @@ export interface Engine {
   /** Decides one request. Synchronous; never throws. */
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
   /** Returns whether Cedar still responds. */
-  alive(): boolean;
+  isResponding(): boolean;
 }
 
 /**
@@ -125,10 +125,10 @@ class CedarEngine implements Engine {
   readonly #vocabulary: Vocabulary;
   readonly #operators: () => Promise<readonly Operator[]>;
   readonly #activeContext: EvaluatorContext;
-  readonly #trialContext: EvaluatorContext;
+  readonly #checkContext: EvaluatorContext;
   #activeEvaluator: PolicyEvaluator | undefined;
   #useCount = 0;
-  #lastCheck: Promise<unknown> = Promise.resolve();
+  #pendingChecks: Promise<unknown> = Promise.resolve();
 
   constructor(
     cedar: Cedar,
@@ -152,7 +152,7 @@ class CedarEngine implements Engine {
       ...(evaluationSeconds && { evaluationSeconds }),
       ...(onEvaluationError && { onEvaluationError }),
     };
-    this.#trialContext = {
+    this.#checkContext = {
       cedar,
       vocabulary,
       preparsedSets: new PreparsedPolicySetPool(cedar, `trial${engineNumber}-`),
@@ -166,8 +166,8 @@ class CedarEngine implements Engine {
 
   /** Runs checks one after another, since each uses a worker thread. */
   check(text: string): Promise<PolicyCheckResult> {
-    const checked = this.#lastCheck.then(() => this.#check(text));
-    this.#lastCheck = checked.catch(() => undefined);
+    const checked = this.#pendingChecks.then(() => this.#check(text));
+    this.#pendingChecks = checked.catch(() => undefined);
     return checked;
   }
 
@@ -181,7 +181,7 @@ class CedarEngine implements Engine {
     if (faults.length + unsatisfiable.length > 0) return { faults: [...faults, ...unsatisfiable] };
     const operators = await this.#operators();
     const lockouts = await checkLockout(
-      this.#createEvaluator('', rules, this.#trialContext),
+      this.#createEvaluator('', rules, this.#checkContext),
       this.#kinds,
       operators,
     );
@@ -202,10 +202,14 @@ class CedarEngine implements Engine {
     return (await this.#parseOrThrow('', text)).map(summarize);
   }
 
-  async use(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]> {
-    const useNumber = ++this.#useCount;
+  async activate(
+    name: string,
+    text: string,
+    parsedRules?: readonly Rule[],
+  ): Promise<readonly Rule[]> {
+    const activation = ++this.#useCount;
     const rules = parsedRules ?? (await this.#parseOrThrow(name, text));
-    if (useNumber !== this.#useCount) return rules;
+    if (activation !== this.#useCount) return rules;
     this.#activeEvaluator = this.#createEvaluator(name, rules, this.#activeContext);
     this.decide({ caller: { type: 'Anonymous' }, action: 'discovery', facts: { path: '/api' } });
     return rules;
@@ -218,7 +222,7 @@ class CedarEngine implements Engine {
     const evaluator = this.#createEvaluator(
       name,
       await this.#parseOrThrow(name, text),
-      this.#trialContext,
+      this.#checkContext,
     );
     return (attributes, timeMs) => this.#evaluate(evaluator, attributes, timeMs);
   }
@@ -230,7 +234,7 @@ class CedarEngine implements Engine {
     return response;
   }
 
-  alive(): boolean {
+  isResponding(): boolean {
     try {
       return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success';
     } catch {

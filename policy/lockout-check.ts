@@ -255,7 +255,7 @@ function signInRequests(
   }: SignInPath,
   time: number,
 ): AuthorizationAttributes[] {
-  const kind = kinds.find(({ bound }) => bound);
+  const kind = kinds.find(({ boundToCookie }) => boundToCookie);
   const browser: Caller = { type: 'Browser', interaction };
   const signIn = {
     methods: [method],

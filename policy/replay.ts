@@ -1,7 +1,7 @@
 import type { AnyKind } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { fromTimestamp } from '../registry/timestamp.js';
-import { pages } from '../registry/pager.js';
+import { listPages } from '../registry/pager.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
 import type { Engine } from './engine.js';
 import { toAttributes } from './decisions/record.js';
@@ -33,7 +33,7 @@ export async function replay(
     new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
   );
   let notReached = 0;
-  for await (const page of pages(store, PolicyDecision, limits.pageSize))
+  for await (const page of listPages(store, PolicyDecision, limits.pageSize))
     for (const stored of page) {
       if (notReached > 0 || performance.now() > deadline) {
         notReached += 1;

@@ -34,11 +34,11 @@ const verifiedCookie = (
 export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
-    if (presented.bound === undefined) return undefined;
+    if (presented.boundName === undefined) return undefined;
     const uid = verifiedCookie(services, presented, services.cookies.interaction);
-    if (!uid || nameOf(uid) !== presented.bound) return undefined;
-    services.noteActivity(presented.bound);
-    return { type: 'Browser', interaction: presented.bound };
+    if (!uid || nameOf(uid) !== presented.boundName) return undefined;
+    services.noteActivity(presented.boundName);
+    return { type: 'Browser', interaction: presented.boundName };
   };
 
 const cacheSize = 20_000;

@@ -26,7 +26,7 @@ export function logoutWorker(services: ProviderServices, notify: NotifyClient): 
   return {
     name: 'logout',
     delivery: 'AtLeastOnce',
-    parallel: 8,
+    maxParallel: 8,
     async run(payload, row): Promise<Outcome> {
       const notice = payload as Notice;
       const state = await attempt(() => notify(notice.client, notice.account, notice.sid));
@@ -100,7 +100,7 @@ export function grantsWorker(services: ProviderServices): Worker {
   return {
     name: 'grants',
     delivery: 'Idempotent',
-    parallel: 4,
+    maxParallel: 4,
     async run(payload): Promise<Outcome> {
       const { grants = [], copies = [], notices = [] } = payload as Cleanup;
       for (const hashed of grants) await revokeGrant(services, hashed);

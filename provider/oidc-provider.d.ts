@@ -7,7 +7,7 @@ declare module 'oidc-provider' {
   import { EventEmitter } from 'node:events';
   import type { KeyObject } from 'node:crypto';
 
-  /** What the library hands to an adapter and takes back; unknown fields survive. */
+  /** The data of an object as adapters store it; unknown fields must be preserved. */
   export interface AdapterPayload {
     [field: string]: unknown;
     jti?: string;
@@ -28,7 +28,7 @@ declare module 'oidc-provider' {
     authorizations?: Record<string, ClientAuthorization>;
   }
 
-  /** What a session keeps for one client. */
+  /** The data of one client in a session. */
   export interface ClientAuthorization {
     sid?: string;
     grantId?: string;
@@ -51,7 +51,7 @@ declare module 'oidc-provider' {
       acr?: string;
       amr?: string[];
       ts?: number;
-      remember?: boolean /** Ours: how it was proven. */;
+      remember?: boolean /** Added by this service: the sign-in method. */;
       method?: string;
     };
     consent?: { grantId?: string };
@@ -75,10 +75,10 @@ declare module 'oidc-provider' {
     readonly applicationType: 'web' | 'native';
     readonly subjectType: 'public' | 'pairwise';
     readonly sectorIdentifier?: string;
-    /** Ours: the Client's `spec.pkce` and `spec.profile`. */
+    /** Added by this service: the Client's `spec.pkce` and `spec.profile`. */
     readonly pkce?: 'Required' | 'Optional';
     readonly profile?: 'FAPI2';
-    /** Ours: the Client's `spec.lifetimes`. */
+    /** Added by this service: the Client's `spec.lifetimes`. */
     readonly lifetimes?: { accessToken?: string; idToken?: string; refreshToken?: string };
     readonly redirectUris: string[];
     readonly postLogoutRedirectUris: string[];
@@ -124,7 +124,7 @@ declare module 'oidc-provider' {
     readonly iat?: number;
     readonly returnTo: string;
     readonly grantId?: string;
-    /** The id of the device code that it is about, where it is. */
+    /** The id of the device code, if the interaction belongs to one. */
     readonly deviceCode?: string;
     readonly params: Record<string, unknown> & { client_id: string; scope?: string };
     readonly prompt: {
@@ -189,7 +189,7 @@ declare module 'oidc-provider' {
     urlFor(name: string, options?: { query?: Record<string, string> }): string;
   }
 
-  /** A Koa context, as far as it is used. */
+  /** The used part of a Koa context. */
   export interface KoaContext {
     readonly req: IncomingMessage;
     readonly res: ServerResponse;
@@ -210,7 +210,7 @@ declare module 'oidc-provider' {
     accepts(...types: string[]): string | false;
   }
 
-  /** Inside the library's routes `oidc` is always there. */
+  /** A Koa context inside the library's routes, where `oidc` is always present. */
   export type ProviderContext = KoaContext & { readonly oidc: OIDCContext };
 
   export interface ClientMetadata {
@@ -241,7 +241,7 @@ declare module 'oidc-provider' {
     payload(): Promise<Record<string, unknown>>;
   }
 
-  /** A private key that the library asks to sign and never holds itself. */
+  /** A private key that signs outside the library. */
   export class ExternalSigningKey {
     alg: string;
     kid: string;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
-import { noteSignIn } from '../registry/sign-in-event.js';
+import { recordSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
 import { submitResult, stageResult } from './interaction/submit-result.js';
 import type { ProviderServices } from './context/context.js';
@@ -50,7 +50,7 @@ export function portsOf(
       services.log.warn({ event, ...facts }, 'a security event');
     },
     noteSignIn: (facts) => {
-      if (request) noteSignIn(request, facts);
+      if (request) recordSignIn(request, facts);
     },
     signIns: services.signIns,
     sign: async (claims, typ) => signJwt(services.keys, claims, typ),

@@ -22,7 +22,7 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   /** Counted by client network before the body is decoded. */
   limit?: LimitOf;
   /**
-   * Runs the action on the target as it was when the request was authorized; returns an object of
+   * Runs the action on the target as it was when the request was authorized. Returns an object of
    * `answers`.
    */
   run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;

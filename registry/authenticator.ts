@@ -4,14 +4,14 @@ import type { Caller } from './kind.js';
 /** The credentials of a request. */
 export interface AuthenticationRequest {
   readonly request: IncomingMessage;
-  /** Returns the value of a cookie; undefined if it is absent or was sent with two values. */
+  /** Returns a cookie's value; undefined if it is absent or was sent with two values. */
   cookie(name: string): string | undefined;
   /** The name of the requested object, if its kind is bound to a cookie. */
-  readonly bound?: string;
+  readonly boundName?: string;
 }
 
 /**
  * Authenticates a request; undefined if the credential is not for this authenticator. Throws 401
  * for an invalid credential.
  */
-export type Authenticator = (presented: AuthenticationRequest) => Promise<Caller | undefined>;
+export type Authenticator = (request: AuthenticationRequest) => Promise<Caller | undefined>;

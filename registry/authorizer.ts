@@ -21,17 +21,18 @@ export interface AuthorizationAttributes {
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
   /**
-   * What is recorded: permissions only, the part of a change, or nothing. By default it follows
+   * The permissions to record: only allowed ones, those of a change, or none. By default it follows
    * from the action.
    */
   readonly record?: 'allowed' | 'change' | 'never';
 }
 
-/** The message of a refusal without a rule's message. */
-export const noWords = 'Policy refuses it.';
+/** The message of a refusal if the policy has none. */
+export const defaultRefusalMessage = 'Policy refuses it.';
 
 /** Returns the message of a refusal: for a 403, a cause, the consent page. */
-export const whyRefused = ({ reasons }: Decision): string => reasons[0]?.message || noWords;
+export const refusalMessage = ({ reasons }: Decision): string =>
+  reasons[0]?.message || defaultRefusalMessage;
 
 /** Authorizes a request or scope; what no policy permits is denied. Synchronous; never throws. */
 export type Authorizer = (attributes: AuthorizationAttributes) => Decision;

@@ -1,7 +1,7 @@
 import type { Caller, Decision, Ports, RequestFacts } from './kind.js';
 import type { EncodedObject } from './encoded-object.js';
 
-/** What differs from call to call. */
+/** The facts of one call. */
 export interface CallFacts {
   caller: Caller;
   request: RequestFacts;
@@ -11,11 +11,11 @@ export interface CallFacts {
   decision?: Decision;
 }
 
-/** The object that a request was authorized for, as it was read then. */
+/** The object that a request was authorized for, at the version that was read. */
 export interface AuthorizedTarget {
   readonly stored: EncodedObject;
-  /** It was not read but cached, so that only a commit proves it. */
+  /** Whether it came from a cache, so that only a commit proves it. */
   readonly fromCache?: boolean;
-  /** Authorizes the request for the object as it stands now; throws what refuses it. */
+  /** Authorizes the request for the current object; throws if it is refused. */
   readonly authorize: (stored: EncodedObject | undefined) => Decision;
 }

@@ -22,22 +22,22 @@ export interface AccountCaller {
   readonly account: string;
   /** The verified address, lower case: what Groups list. */
   readonly email: string;
-  /** The Groups it is in, in order of their names. */
+  /** Its Groups, sorted by name. */
   readonly groups?: readonly string[];
-  /** In Group `operators`. */
+  /** Whether it is in Group `operators`. */
   readonly operator: boolean;
   readonly session?: string;
-  /** Seconds since the epoch of the last proof. */
+  /** The time of the last proof, in seconds since the epoch. */
   readonly authenticated?: number;
-  /** Until when that proof is recent, in seconds since the epoch. */
+  /** The time until which that proof is recent, in seconds since the epoch. */
   readonly recentUntil?: number;
   readonly methods?: readonly string[];
   /** The acr of that proof. */
   readonly assurance?: string;
-  /** How many passkeys the account has. */
+  /** The number of passkeys of the account. */
   readonly passkeys?: number;
-  /** Of an operator: whether any operator has a passkey. */
+  /** For an operator: whether any operator has a passkey. */
   readonly operatorsHavePasskeys?: boolean;
-  /** Of an operator: whether any operator has a passkey that counts in full. */
+  /** For an operator: whether any operator has a passkey that counts in full. */
   readonly operatorsHaveFullPasskeys?: boolean;
 }

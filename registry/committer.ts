@@ -13,7 +13,7 @@ import type { StagedWrites } from './kind.js';
 import type { OptimisticCache } from './optimistic-cache.js';
 import { withSpan } from '../observability/tracer.js';
 
-const nothing: StagedWrites = { checks: [], writes: [] };
+const noWrites: StagedWrites = { checks: [], writes: [] };
 
 /** Commits to storage, and updates the watch cache and the optimistic cache. */
 export class StoreCommitter {
@@ -37,26 +37,26 @@ export class StoreCommitter {
    */
   async commit(
     parts: readonly StagedWrites[],
-    record: StagedWrites = nothing,
+    record: StagedWrites = noWrites,
   ): Promise<Committed | Lost> {
-    const all = [...parts, record];
-    const checks = all.flatMap((part) => part.checks);
+    const allParts = [...parts, record];
+    const checks = allParts.flatMap((part) => part.checks);
     try {
       return await this.#write(
         checks,
-        all.flatMap((part) => part.writes),
+        allParts.flatMap((part) => part.writes),
       );
     } catch (error) {
-      const bare =
+      const fallback =
         error instanceof UnavailableError && error.full ? deleteOnlyFallbackOf(parts) : undefined;
-      if (!bare) throw statusErrorOf(error);
+      if (!fallback) throw statusErrorOf(error);
       const outcome = await toStatusError(
         this.#write(
           parts.flatMap((part) => part.checks),
-          bare.writes,
+          fallback.writes,
         ),
       );
-      if (outcome.committed) bare.made?.();
+      if (outcome.committed) fallback.onCommitted?.();
       return outcome;
     }
   }
@@ -65,18 +65,18 @@ export class StoreCommitter {
     const outcome = await withSpan(
       'commit',
       () => this.#storage.commit(checks, writes),
-      (done) => ({
+      (result) => ({
         'vestibule.writes': writes.length,
-        'vestibule.committed': done.committed,
-        ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }),
+        'vestibule.committed': result.committed,
+        ...(result.committed && result.batch !== undefined && { 'vestibule.batch': result.batch }),
       }),
     );
     if (!outcome.committed) {
-      this.#optimisticCache?.lost(outcome);
+      this.#optimisticCache?.recordConflict(outcome);
       return outcome;
     }
-    this.#optimisticCache?.committed(checks, writes, outcome.revision);
-    this.#watchCache.committed(
+    this.#optimisticCache?.recordCommit(checks, writes, outcome.revision);
+    this.#watchCache.recordCommit(
       writes.map((write) => ('put' in write ? write.put : write.delete)),
       outcome.revision,
     );

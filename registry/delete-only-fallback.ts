@@ -1,17 +1,17 @@
 import type { Write } from '../storage/storage.js';
 
 /**
- * Deletes that a store takes which has no room left, in place of what else would have been written,
- * and what is done once they are made (docs/design/storage.md#no-space).
+ * The deletes that replace a commit when the store is out of space, and a callback after they are
+ * made (docs/design/storage.md#no-space).
  */
 export interface DeleteOnlyFallback {
   readonly writes: readonly Write[];
-  made?(): void;
+  onCommitted?(): void;
 }
 
 /**
- * What is left of several pieces of a commit in a store without room: their deletes, where each can
- * do with those; else nothing. Where a piece does not say, it can if it deletes alone.
+ * Returns the combined deletes of several parts of a commit. Undefined if a part needs its other
+ * writes; a part without a fallback qualifies if it only deletes.
  */
 export function deleteOnlyFallbackOf(
   parts: readonly {
@@ -23,13 +23,13 @@ export function deleteOnlyFallbackOf(
     ({ writes, deleteOnlyFallback }) =>
       deleteOnlyFallback ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),
   );
-  if (!fallbacks.every((one) => one !== undefined)) return undefined;
-  const writes = fallbacks.flatMap((one) => one.writes);
+  if (!fallbacks.every((fallback) => fallback !== undefined)) return undefined;
+  const writes = fallbacks.flatMap((fallback) => fallback.writes);
   return writes.length > 0
     ? {
         writes,
-        made() {
-          for (const one of fallbacks) one.made?.();
+        onCommitted() {
+          for (const fallback of fallbacks) fallback.onCommitted?.();
         },
       }
     : undefined;

@@ -20,23 +20,23 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
   });
   const internal = object.internal === undefined ? '' : JSON.stringify(object.internal);
   const length = Buffer.byteLength(wire);
-  const framed = Buffer.allocUnsafe(4 + length + Buffer.byteLength(internal));
-  framed.writeUInt32BE(length, 0);
-  framed.write(wire, 4);
-  framed.write(internal, 4 + length);
-  return framed;
+  const encoded = Buffer.allocUnsafe(4 + length + Buffer.byteLength(internal));
+  encoded.writeUInt32BE(length, 0);
+  encoded.write(wire, 4);
+  encoded.write(internal, 4 + length);
+  return encoded;
 }
 
-const heads = new Map<string, Buffer>();
+const wireHeads = new Map<string, Buffer>();
 
 /** Returns the first bytes of an object on the wire, up to the resourceVersion. */
-function headOf(kind: AnyKind): Buffer {
-  const before = heads.get(kind.kind);
-  if (before) return before;
+function wireHead(kind: AnyKind): Buffer {
+  const cached = wireHeads.get(kind.kind);
+  if (cached) return cached;
   const head = Buffer.from(
     `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
   );
-  heads.set(kind.kind, head);
+  wireHeads.set(kind.kind, head);
   return head;
 }
 const splice = Buffer.from('",');
@@ -92,7 +92,7 @@ export class EncodedObject {
    * has its own).
    */
   wire(revision: number = this.revision): Buffer {
-    const head = headOf(this.kind);
+    const head = wireHead(this.kind);
     const length = this.entry.value.readUInt32BE(0);
     const version = String(revision);
     const from = 4 + head.length - spliceLength;
@@ -106,9 +106,9 @@ export class EncodedObject {
     return wire;
   }
 
-  /** Whether `framed` equals the stored bytes. */
-  equals(framed: Buffer): boolean {
-    return this.entry.value.equals(framed);
+  /** Whether `encoded` equals the stored bytes. */
+  equals(encoded: Buffer): boolean {
+    return this.entry.value.equals(encoded);
   }
 }
 
@@ -116,8 +116,8 @@ const objectsByEntry = new WeakMap<Entry, EncodedObject>();
 
 /** Returns the object of an entry, the same one for the same entry, so that it is parsed once. */
 export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
-  const known = objectsByEntry.get(entry);
-  if (known) return known;
+  const cached = objectsByEntry.get(entry);
+  if (cached) return cached;
   const object = new EncodedObject(kind, entry);
   objectsByEntry.set(entry, object);
   return object;
@@ -133,6 +133,6 @@ export function clone<T>(value: T): T {
   return copy as T;
 }
 
-/** Whether an entry has not expired at `now` (ms): the reader judges expiry. */
+/** Whether an entry has not expired at `now` (ms): the reader checks expiry. */
 export const isLive = (entry: Entry | undefined, now: number): entry is Entry =>
   entry !== undefined && (entry.expires === undefined || entry.expires > now);

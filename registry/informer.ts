@@ -5,8 +5,8 @@ import type { AnyKind, ObjectOf } from './kind.js';
 import type { Store } from './store.js';
 import { isLive, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 
-const retry = 1_000;
-const patience = 1_000;
+const retryMs = 1_000;
+const waitMs = 1_000;
 
 /**
  * List and watch of a small kind, for components that keep an index: first all objects, then each
@@ -16,10 +16,10 @@ export class Informer<K extends AnyKind> {
   readonly #store: Store;
   readonly #kind: K;
   readonly #onUpdate: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
-  readonly #held = new Map<string, ObjectOf<K>>();
+  readonly #objects = new Map<string, ObjectOf<K>>();
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #isStopped = false;
 
   /**
    * `onUpdate` gets both versions of a change and one of a creation or deletion; it may not throw.
@@ -37,24 +37,24 @@ export class Informer<K extends AnyKind> {
   /** Lists all objects, then follows changes; call after the watch cache has started. */
   async start(): Promise<void> {
     const page = await this.#store.storage.list(prefixRange(`objects/${this.#kind.resource}/`));
-    const now = new Map(
+    const listed = new Map(
       page.entries
         .filter((entry) => isLive(entry, Date.now()))
         .map((entry) => encodedObjectOf(this.#kind, entry))
         .map((stored) => [stored.name, objectOf<K>(stored)]),
     );
-    for (const name of this.#held.keys()) if (!now.get(name)) this.#set(name, undefined);
-    for (const [name, object] of now) this.#set(name, object);
-    if (this.#stopped) return;
+    for (const name of this.#objects.keys()) if (!listed.get(name)) this.#set(name, undefined);
+    for (const [name, object] of listed) this.#set(name, object);
+    if (this.#isStopped) return;
     this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, page.revision, {
-      event: (event) => this.#take(event),
-      end: () => this.#again(),
+      event: (event) => this.#apply(event),
+      end: () => this.#relist(),
     });
   }
 
   /** Stops following; call before the watch cache stops. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#subscription?.leave();
   }
@@ -63,11 +63,11 @@ export class Informer<K extends AnyKind> {
    * Whether the index is current: as new as the watch cache, which has received this replica's own
    * commits.
    */
-  get fresh(): boolean {
+  get isFresh(): boolean {
     const { watchCache } = this.#store;
     return (
       this.#subscription !== undefined &&
-      watchCache.trusts(this.#kind.resource) &&
+      watchCache.isFresh(this.#kind.resource) &&
       this.#subscription.position() >= watchCache.revision
     );
   }
@@ -76,11 +76,11 @@ export class Informer<K extends AnyKind> {
    * Waits up to a second for this replica's own commits to arrive; returns whether the index is
    * current.
    */
-  async settled(): Promise<boolean> {
+  async waitUntilFresh(): Promise<boolean> {
     const { watchCache } = this.#store;
-    if (!this.fresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.committedTo(this.#kind.resource), patience);
-    return this.fresh;
+    if (!this.isFresh && this.#subscription)
+      await watchCache.waitUntil(watchCache.lastCommitTo(this.#kind.resource), waitMs);
+    return this.isFresh;
   }
 
   /** Returns all objects from the store, for a caller that cannot rely on the index. */
@@ -88,24 +88,24 @@ export class Informer<K extends AnyKind> {
     return this.#store.reader(this.#kind).list();
   }
 
-  #take({ before, after }: WatchCacheEvent): void {
+  #apply({ before, after }: WatchCacheEvent): void {
     this.#set((after ?? before)!.name, after && objectOf<K>(after));
   }
 
   #set(name: string, after: ObjectOf<K> | undefined): void {
-    const before = this.#held.get(name);
-    if (after) this.#held.set(name, after);
-    else this.#held.delete(name);
+    const before = this.#objects.get(name);
+    if (after) this.#objects.set(name, after);
+    else this.#objects.delete(name);
     if (before || after) this.#onUpdate(before, after);
   }
 
   /** Lists again when the history is compacted, until it succeeds. */
-  #again(): void {
+  #relist(): void {
     this.#subscription = undefined;
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
-      this.start().catch(() => this.#again());
-    }, retry);
+      this.start().catch(() => this.#relist());
+    }, retryMs);
     this.#timer.unref();
   }
 }

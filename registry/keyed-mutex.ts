@@ -1,20 +1,20 @@
-/** Runs work under the same key one after another. */
+/** Runs work on the same key one at a time. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` when all that came before it under the key is over, however it ended. */
+  /** Runs `work` after all earlier work on the key has ended or failed. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key) ?? Promise.resolve();
-    const mine = before.then(work);
-    const over = mine.then(
+    const previous = this.#last.get(key) ?? Promise.resolve();
+    const current = previous.then(work);
+    const settled = current.then(
       () => {},
       () => {},
     );
-    this.#last.set(key, over);
+    this.#last.set(key, settled);
     try {
-      return await mine;
+      return await current;
     } finally {
-      if (this.#last.get(key) === over) this.#last.delete(key);
+      if (this.#last.get(key) === settled) this.#last.delete(key);
     }
   }
 }

@@ -131,9 +131,9 @@ export interface Call {
   /** Counts one against a limit by client network, in a commit of its own; throws 429 above it. */
   spend(limit: Limit): Promise<void>;
   /** Takes back one count. */
-  giveBack(limit: Limit): void;
+  refund(limit: Limit): void;
   /** Returns the used share of a limit's ceiling over all networks, from 0 to 1. */
-  spentRatio(limit: Limit): Promise<number>;
+  usedShare(limit: Limit): Promise<number>;
   /**
    * Runs `work` and commits it; runs it again after a conflict. With dryRun, nothing is committed.
    */
@@ -244,7 +244,7 @@ export interface Strategy<O> {
   decorate?(object: O, call: Call): Promise<void>;
   /**
    * Starts a deletion in steps instead of removing the object. The response is the object as it
-   * then stands, or what this returns if it is gone.
+   * then is, or the return value if it was removed.
    */
   beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
@@ -267,11 +267,11 @@ export interface KindDefinition<
   /** `spec.account` or `status.account`: owned by an Account and named `<account>-<suffix>`. */
   owner?: 'spec.account' | 'status.account' | 'metadata.name';
   /** Visible only to the browser that holds the cookie of its name. */
-  bound?: boolean;
+  boundToCookie?: boolean;
   /** The service generates the name; a create with a name is refused. */
-  named?: 'service';
+  nameSource?: 'service';
   /** Replaces the plain create. */
-  create?: Creation;
+  create?: CreateAction;
   /** Kept in the watch cache, because most requests read it. */
   cached?: boolean;
   /**
@@ -300,7 +300,7 @@ export interface KindDefinition<
 }
 
 /** An action that replaces a kind's create: POST on `<resource>`. */
-export interface Creation {
+export interface CreateAction {
   /** The schema of the spec in the request, if it differs from the kind's. */
   spec?: z.ZodTypeAny;
   /** Whether `dryRun` is supported; it is refused otherwise. */
@@ -308,11 +308,11 @@ export interface Creation {
   /** Limited by client network, before the body is decoded. */
   limit?: LimitOf;
   /** Runs the action and returns the created object. */
-  run(call: Call, body: CreationBody): Promise<KindObject>;
+  run(call: Call, body: CreateActionBody): Promise<KindObject>;
 }
 
 /** The body of a create action, decoded and validated. */
-export interface CreationBody {
+export interface CreateActionBody {
   readonly spec: any;
   readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
 }

@@ -1,5 +1,5 @@
 import {
-  bothWays,
+  rateLimitBounds,
   count,
   duration,
   parseLimit,
@@ -11,9 +11,12 @@ import { signInLimits } from './sign-in-limits.js';
 
 export { limitFault, parseLimit, type LimitSetting } from './limit-setting.js';
 
-const stolen = 'less breaks Clients, and what is stolen counts for as long';
+const tokenBounds = 'less breaks Clients, and what is stolen counts for as long';
 
-/** Every limit, by its key. Durations are milliseconds in code, sizes bytes, shares hundredths. */
+/**
+ * Every limit by key. In code, durations are milliseconds, sizes are bytes, and percentages are
+ * numbers from 0 to 100.
+ */
 export const limitSettings = {
   ...signInLimits,
   authorizationRequestSize: size(
@@ -26,24 +29,24 @@ export const limitSettings = {
     '1Ki',
     ['256', '4Ki'],
     'scopes must fit, and all of it is kept',
-    'Bytes of one of its parameters for which there is no other bound.',
+    'Bytes of a request parameter without a limit of its own.',
   ),
   signInWindow: duration(
     '10m',
     ['1m', '24h'],
-    bothWays,
-    'The time over which bytes of sign-ins are counted.',
+    rateLimitBounds,
+    'Window in which bytes of sign-ins are counted.',
   ),
   signInBytesPerNetwork: size(
     '2Mi',
     ['64Ki', '1Gi'],
-    bothWays,
+    rateLimitBounds,
     'Bytes stored for requests of one client network in signInWindow.',
   ),
   signInBytesInAll: size(
     '128Mi',
     ['1Mi', '64Gi'],
-    bothWays,
+    rateLimitBounds,
     'Bytes stored for requests of all client networks in signInWindow.',
   ),
   stateSize: size(
@@ -73,111 +76,111 @@ export const limitSettings = {
   requestsPerNetwork: count(
     120,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Authorization requests from one client network in a minute; the same number each for pushed ' +
       'requests, device authorization requests, user codes and sign-outs.',
   ),
   proofsPerNetwork: count(
     60,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Attempts to sign in (by code, link or passkey) from one client network in a minute; the ' +
       'same number of codes for new addresses.',
   ),
   passkeysPerNetwork: count(
     60,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Passkeys that one client network may register in a minute; the same number of WebAuthn challenges.',
   ),
   challengesPerSession: count(
     60,
     [5, 10_000],
-    bothWays,
+    rateLimitBounds,
     'WebAuthn challenges for one sign-in or session in two hours.',
   ),
   changesPerNetwork: count(
     120,
     [10, 1_000_000],
-    bothWays,
+    rateLimitBounds,
     'Updates and patches of accounts, passkeys and grants from one client network in a minute.',
   ),
   exportsPerNetwork: count(
     10,
     [1, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Exports of accounts from one client network in a minute.',
   ),
   recoveriesPerAccountDay: count(
     5,
     [1, 100],
-    bothWays,
+    rateLimitBounds,
     'Recoveries that a person may start for their account in a day; each sends mail.',
   ),
   recoveryCancelsPerNetwork: count(
     30,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Attempts to cancel a recovery by the link in a mail, from one client network in a minute.',
   ),
   wrongSecretsPerNetwork: count(
     20,
     [3, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong client secrets for one Client from one client network in wrongCodeWindow.',
   ),
   wrongUserCodesPerSession: count(
     5,
     [2, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong user codes (device authorization) from one browser in wrongCodeWindow.',
   ),
   wrongUserCodesPerNetwork: count(
     20,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong user codes (device authorization) from one client network in wrongCodeWindow.',
   ),
   codeRest: duration(
     '15m',
     ['1m', '24h'],
     'less lets a guesser go on, more locks people out',
-    'How long the codes of an address rest the first time: mails have only the link, and codes ' +
-      'are refused. Doubles each time.',
+    'First pause of the codes of an address: mails have only the link, and codes are ' +
+      'refused. Doubles each time.',
   ),
   codeRestMax: duration(
     '24h',
     ['1m', '168h'],
     'less lets a guesser go on, more locks people out',
-    'The longest time that the codes of an address rest.',
+    'Longest pause of the codes of an address.',
   ),
   recoveryWait: duration(
     '48h',
     ['1h', '720h'],
     'the owner needs time to see that someone takes the account over, and to get back in',
-    'How long a recovery waits before an account loses its passkeys, and a passkey added behind ' +
-      'an emailed proof before it counts in full.',
+    'How long a recovery waits before the account loses its passkeys, and how long a ' +
+      'passkey that was added after an email sign-in waits before it counts in full.',
   ),
   authorizationCodeLifetime: duration(
     '60s',
     ['10s', '10m'],
     'RFC 6749 4.1.2 recommends ten minutes at most',
-    'How long an authorization code counts.',
+    'Lifetime of an authorization code.',
   ),
-  accessTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an access token counts.'),
-  idTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an ID token counts.'),
+  accessTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'Lifetime of an access token.'),
+  idTokenLifetime: duration('1h', ['1m', '24h'], tokenBounds, 'Lifetime of an ID token.'),
   refreshTokenLifetime: duration(
     '336h',
     ['5m', '8760h'],
-    stolen,
-    'How long a refresh token counts. Each use replaces one of a public Client, a use in its ' +
-      'last third one of a Client that authenticates.',
+    tokenBounds,
+    'Lifetime of a refresh token. For a public Client, each use replaces it; for a Client ' +
+      'that authenticates, a use in its last third does.',
   ),
   refreshTokenTotalLifetime: duration(
     '8760h',
     ['5m', '26280h'],
-    stolen,
-    'How long refresh tokens of one sign-in count at most.',
+    tokenBounds,
+    'Maximum total lifetime of the refresh tokens of one sign-in.',
   ),
   deviceCodeLifetime: duration(
     '10m',
@@ -195,25 +198,25 @@ export const limitSettings = {
     50,
     [2, 500],
     'fewer sign people out at random, and each is read at a sign-in',
-    'Sessions of an account; beyond them the least recently used one ends.',
+    'Sessions of an account; above it, the least recently used one ends.',
   ),
   watchesPerSession: count(
     20,
     [2, 1_000],
     'a page needs some, and each holds memory',
-    'Watches of one session or sign-in that are open at a time, on each replica.',
+    'Concurrent watches of one session or sign-in, on each replica.',
   ),
   watchesOfNetwork: count(
     200,
     [10, 10_000],
     'offices share a network, and each holds memory',
-    'Watches of sign-ins of one client network that are open at a time, on each replica.',
+    'Concurrent watches of sign-ins from one client network, on each replica.',
   ),
   watchesOfStrangers: count(
     4_000,
     [100, 100_000],
     'each sign-in has one, and each holds memory',
-    'Watches of sign-ins of all client networks, on each replica.',
+    'Concurrent watches of sign-ins from all client networks, on each replica.',
   ),
   listPageSize: count(
     500,
@@ -225,20 +228,20 @@ export const limitSettings = {
     '256Ki',
     ['128Ki', '4Mi'],
     'a Policy must fit, and a body is held in memory',
-    'Bytes of one request’s body; those about sign-ins and passkeys have 64Ki at most.',
+    'Bytes of a request body; for sign-ins and passkeys at most 64Ki.',
   ),
   memoryShare: percent(
     '80%',
     ['20%', '95%'],
     'less refuses what there is room for, and more leaves none for what goes on',
-    'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use ' +
-      'before new watches and large bodies are refused.',
+    'Used share of the heap or cgroup limit, whichever is higher, above which new watches ' +
+      'and large bodies are refused.',
   ),
   memoryBodySize: size(
     '64Ki',
     ['16Ki', '4Mi'],
     'people must be able to sign in, and a larger body is held in memory',
-    'Bytes beyond which a body is a large one, for memoryShare.',
+    'Bytes above which a body is large, for memoryShare.',
   ),
   ownedMetadataSize: size(
     '4Ki',
@@ -250,20 +253,20 @@ export const limitSettings = {
     1_000,
     [50, 1_000_000],
     'less ends an ordinary afternoon, and each leaves a decision',
-    'Changes that one account may ask for in a day; operators as many as they like.',
+    'Changes by one account in a day; operators have no limit.',
   ),
   accountBytes: size(
     '4Mi',
     ['256Ki', '1Gi'],
     'less ends an ordinary afternoon, and much of it is kept',
-    'Bytes of those changes together.',
+    'Bytes of the changes by one account in a day.',
   ),
   decisionsPerAccount: count(
     2_000,
     [100, 20_000],
     'fewer forget what was just decided, and each is kept for 90 days',
-    'Decisions about one account that are kept one by one; beyond them the oldest go. What is ' +
-      'decided more often is counted.',
+    'Recorded decisions about one account; above it, the oldest are deleted. More frequent ' +
+      'decisions are only counted.',
   ),
   requestHeaderSize: size(
     '16Ki',
@@ -281,25 +284,25 @@ export const limitSettings = {
     '30m',
     ['1m', '24h'],
     'less is polling, and a longer one hardly ever ends',
-    'How long a watch lasts at least that names no timeout; it ends at random within twice that.',
+    'Minimum duration of a watch without a timeout; it ends at a random time within twice that.',
   ),
 } as const satisfies Record<string, LimitSetting>;
 
 /** The key of a limit. */
 export type LimitName = keyof typeof limitSettings;
 
-/** Every limit as code reads it: milliseconds, bytes, counts, hundredths. */
+/** Every limit as a number: milliseconds, bytes, counts, percent. */
 export type Limits = Readonly<Record<LimitName, number>>;
 
 const names = Object.keys(limitSettings) as LimitName[];
 
-/** Pairs of which the first may not be more than the second, with the reason. */
-const ordered: readonly (readonly [LimitName, LimitName, string])[] = [
+/** Pairs of limits of which the first may not exceed the second, with the reason. */
+const orderedPairs: readonly (readonly [LimitName, LimitName, string])[] = [
   ['emailResendWait', 'emailCodeLifetime', 'a code would end before another may be asked for'],
   ['emailCodeLifetime', 'interactionLifetime', 'a code would outlive the sign-in it is for'],
   ['sessionIdleLifetime', 'sessionLifetime', 'no session lasts longer than the longest'],
   ['refreshTokenLifetime', 'refreshTokenTotalLifetime', 'no token lasts longer than all of them'],
-  ['codeRest', 'codeRestMax', 'no rest lasts longer than the longest'],
+  ['codeRest', 'codeRestMax', 'no pause is longer than the longest'],
   ['signInIdle', 'interactionLifetime', 'no sign-in lasts longer than the longest'],
   [
     'recentSignIn',
@@ -308,14 +311,14 @@ const ordered: readonly (readonly [LimitName, LimitName, string])[] = [
   ],
 ];
 
-/** Returns the limits that contradict another, each with what is wrong. */
+/** Returns the limits that contradict another, each with the problem. */
 export function limitContradictions(limits: Limits): [LimitName, string][] {
-  return ordered
+  return orderedPairs
     .filter(([less, more]) => limits[less] > limits[more])
     .map(([less, more, why]) => [less, `at most limits.${more}: ${why}`]);
 }
 
-/** The limits of a service whose settings name none. */
+/** The limits of a service that sets none. */
 export const defaultLimits = Object.fromEntries(
   names.map((name) => [name, parseLimit(limitSettings[name], limitSettings[name].default)]),
 ) as Limits;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { inWords } from './pattern.js';
+import { describePattern } from './pattern.js';
 
-const labelKey = inWords(
+const labelKey = describePattern(
   /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
   'must be a label key: at most 63 letters, digits, - _ or ., with an optional domain and a slash before',
 );
@@ -11,12 +11,9 @@ const identifier = (max: number) =>
   z
     .string()
     .max(max)
-    .regex(inWords(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
+    .regex(describePattern(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
 
-/**
- * What a caller may say in metadata; the rest is the service's
- * (docs/design/kubernetes.md#metadata).
- */
+/** The metadata that a caller may set (docs/design/kubernetes.md#metadata). */
 export const CallerMetadata = z.object({
   labels: z
     .record(
@@ -25,18 +22,18 @@ export const CallerMetadata = z.object({
         .string()
         .max(63)
         .regex(
-          inWords(
+          describePattern(
             /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/,
             'must be a label value: at most 63 letters, digits, - _ or .',
           ),
         ),
     )
     .optional()
-    .describe('Keys and values to select by.'),
+    .describe('Keys and values for selectors.'),
   annotations: z
     .record(z.string().max(317).regex(labelKey), z.string().max(262_144))
     .optional()
-    .describe('Free notes.'),
+    .describe('Arbitrary metadata.'),
   ownerReferences: z
     .array(
       z.object({
@@ -53,13 +50,13 @@ export const CallerMetadata = z.object({
     .describe('Objects this one depends on.'),
 });
 
-/** Metadata as it is sent (docs/design/api.md#objects). */
+/** The metadata of a response (docs/design/api.md#objects). */
 export const Metadata = CallerMetadata.extend({
   name: z.string().describe('Name of the object, unique among its kind.'),
   generateName: z
     .string()
     .optional()
-    .describe('What the name was asked to begin with when the object was created.'),
+    .describe('Prefix of the generated name, as requested when the object was created.'),
   uid: z.string().describe('Unique in time and space.'),
   resourceVersion: z
     .string()
@@ -72,5 +69,5 @@ export const Metadata = CallerMetadata.extend({
     .string()
     .datetime()
     .optional()
-    .describe('Since when a deletion is being carried out.'),
+    .describe('When the deletion of the object started.'),
 });

@@ -1,14 +1,14 @@
 import type { AnyKind, Call, KindObject } from './kind.js';
 import type { Cause } from './status.js';
 
-/** Returns how many bytes labels, annotations and owner references have, as they are stored. */
+/** Returns the stored size of labels, annotations and owner references in bytes. */
 function sizeOf({ metadata: { labels, annotations, ownerReferences } }: KindObject): number {
   return Buffer.byteLength(JSON.stringify({ labels, annotations, ownerReferences }));
 }
 
 /**
- * Returns what is wrong where the metadata of something an account owns grows beyond
- * `limits.ownedMetadataSize`; what stood before may stay.
+ * Returns a cause if the metadata of an object that an account owns grows beyond
+ * `limits.ownedMetadataSize`. Metadata that was larger before may stay.
  */
 export function metadataSizeFaults(
   kind: AnyKind,

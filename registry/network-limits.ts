@@ -2,12 +2,12 @@ import { BoundedMap } from '../security/bounded-map.js';
 import type { Storage } from '../storage/storage.js';
 import { toStatusError } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
-import { limitKey, raised, type Limit } from './rate-limit.js';
+import { limitKey, scaleLimit, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
 import { tooManyRequests } from './status.js';
 
 /** The number of networks whose blocks are kept in memory. */
-const held = 20_000;
+const maxNetworks = 20_000;
 
 /** Uses that this replica reserved for a network in a window, and how many are left. */
 interface Block {
@@ -17,24 +17,24 @@ interface Block {
 }
 
 /** The record of one wide network: the uses reserved in its window, by narrower network. */
-interface Counted {
+interface LimitRecord {
   readonly window: number;
   readonly drawn: number;
   readonly within?: Readonly<Record<string, number>>;
 }
 
-/** Where a limit is counted: the key of its record, the network and those around it. */
-interface Place {
+/** The counter of a limit: the key of its record, the network and those around it. */
+interface CountedNetwork {
   readonly key: string;
   readonly block: string;
   readonly prefixes: Prefixes;
 }
 
 /** The network name of a ceiling for all networks. */
-const everybody = 'everybody';
+const allNetworks = 'everybody';
 
 /** Limits new limit records of all kinds, so that strangers cannot fill the store with them. */
-const recordsOf = ({ limitRecords }: Limits): Limit => ({
+const recordLimit = ({ limitRecords }: Limits): Limit => ({
   name: 'limitrecords',
   max: limitRecords,
   seconds: 60,
@@ -49,11 +49,11 @@ export class NetworkLimits {
   readonly #storage: Storage;
   readonly #factor: number;
   readonly #limits: Limits;
-  readonly #blocks = new BoundedMap<string, Block>(held);
+  readonly #blocks = new BoundedMap<string, Block>(maxNetworks);
   /** Blocks of the ceilings for all networks; never evicted. */
-  readonly #common = new Map<string, Block>();
-  readonly #drawing = new Map<string, Promise<void>>();
-  readonly #places = new BoundedMap<string, Place>(held);
+  readonly #ceilingBlocks = new Map<string, Block>();
+  readonly #reservations = new Map<string, Promise<void>>();
+  readonly #networks = new BoundedMap<string, CountedNetwork>(maxNetworks);
   readonly #ratios = new Map<string, { readonly at: number; readonly ratio: Promise<number> }>();
 
   constructor(storage: Storage, factor = 1, limits: Limits = defaultLimits) {
@@ -67,23 +67,28 @@ export class NetworkLimits {
    * `now` in ms since the epoch.
    */
   async spend(declared: Limit, network: string, now: number, amount = 1): Promise<void> {
-    const limit = raised(declared, this.#factor);
-    await this.#take(limit, this.#place(limit, network), now, amount);
+    const limit = scaleLimit(declared, this.#factor);
+    await this.#spendFrom(limit, this.#network(limit, network), now, amount);
     if (limit.inAll !== undefined)
-      await this.#take(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
+      await this.#spendFrom(
+        ceilingOf(limit),
+        this.#network(ceilingOf(limit), allNetworks),
+        now,
+        amount,
+      );
   }
 
   /** Takes back uses; they stay with this replica, in the block they came from. */
-  giveBack(declared: Limit, network: string, now: number, amount = 1): void {
-    const limit = raised(declared, this.#factor);
-    this.#putBack(limit, this.#place(limit, network), now, amount);
+  refund(declared: Limit, network: string, now: number, amount = 1): void {
+    const limit = scaleLimit(declared, this.#factor);
+    this.#putBack(limit, this.#network(limit, network), now, amount);
     if (limit.inAll !== undefined)
-      this.#putBack(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
+      this.#putBack(ceilingOf(limit), this.#network(ceilingOf(limit), allNetworks), now, amount);
   }
 
   /** Counts a new limit record; throws 429 if too many were made this minute. */
   countRecord(now: number): Promise<void> {
-    return this.spend(recordsOf(this.#limits), everybody, now);
+    return this.spend(recordLimit(this.#limits), allNetworks, now);
   }
 
   /**
@@ -91,9 +96,9 @@ export class NetworkLimits {
    * most a second old.
    */
   ratio(declared: Limit, now: number): Promise<number> {
-    const ceiling = ceilingOf(raised(declared, this.#factor));
-    const known = this.#ratios.get(ceiling.name);
-    if (known && Math.abs(now - known.at) < 1_000) return known.ratio;
+    const ceiling = ceilingOf(scaleLimit(declared, this.#factor));
+    const cached = this.#ratios.get(ceiling.name);
+    if (cached && Math.abs(now - cached.at) < 1_000) return cached.ratio;
     const ratio = this.#ratio(ceiling, now);
     this.#ratios.set(ceiling.name, { at: now, ratio });
     ratio.catch(() => this.#ratios.delete(ceiling.name));
@@ -101,65 +106,74 @@ export class NetworkLimits {
   }
 
   async #ratio(limit: Limit, now: number): Promise<number> {
-    const { entry } = await toStatusError(this.#storage.get(this.#place(limit, everybody).key));
-    const counted = entry && (JSON.parse(entry.value.toString()) as Counted);
-    return counted && counted.window >= windowOf(limit, now) ? counted.drawn / limit.max : 0;
+    const { entry } = await toStatusError(this.#storage.get(this.#network(limit, allNetworks).key));
+    const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+    return record && record.window >= windowOf(limit, now) ? record.drawn / limit.max : 0;
   }
 
-  async #take(limit: Limit, place: Place, now: number, amount: number): Promise<void> {
+  async #spendFrom(
+    limit: Limit,
+    network: CountedNetwork,
+    now: number,
+    amount: number,
+  ): Promise<void> {
     const window = windowOf(limit, now);
-    let block = this.#block(place);
+    let block = this.#block(network);
     while (!block || block.window < window || block.window > window + 1 || block.left < amount) {
-      await this.#drawn(limit, place, { window, now, amount });
-      block = this.#block(place);
+      await this.#reserveOnce(limit, network, { window, now, amount });
+      block = this.#block(network);
     }
     block.left -= amount;
   }
 
-  #putBack(limit: Limit, place: Place, now: number, amount: number): void {
-    const block = this.#block(place);
+  #putBack(limit: Limit, network: CountedNetwork, now: number, amount: number): void {
+    const block = this.#block(network);
     if (block && block.window >= windowOf(limit, now)) block.left += amount;
   }
 
   /** Returns the record and networks of a limit; cached. */
-  #place(limit: Limit, network: string): Place {
+  #network(limit: Limit, network: string): CountedNetwork {
     const block = `${limit.name} ${network}`;
-    return this.#places.getOrMake(block, () => {
+    return this.#networks.getOrCreate(block, () => {
       const prefixes = prefixesOf(network);
       return { key: limitKey(limit, prefixes.wide), block, prefixes };
     });
   }
 
   /** Reserves one block at a time for each network, so that concurrent requests share it. */
-  #drawn(limit: Limit, place: Place, asked: Asked): Promise<void> {
-    let drawing = this.#drawing.get(place.block);
-    if (!drawing) {
-      drawing = this.#draw(limit, place, asked).finally(() => {
-        this.#drawing.delete(place.block);
+  #reserveOnce(limit: Limit, network: CountedNetwork, reservation: Reservation): Promise<void> {
+    let pending = this.#reservations.get(network.block);
+    if (!pending) {
+      pending = this.#reserve(limit, network, reservation).finally(() => {
+        this.#reservations.delete(network.block);
       });
-      this.#drawing.set(place.block, drawing);
+      this.#reservations.set(network.block, pending);
     }
-    return drawing;
+    return pending;
   }
 
   /**
    * Reserves a block. A replica whose clock is behind uses the newer window that another one began,
    * so that two clocks cannot open a limit twice.
    */
-  async #draw(limit: Limit, place: Place, { window, now, amount }: Asked): Promise<void> {
-    const { key, prefixes } = place;
+  async #reserve(
+    limit: Limit,
+    network: CountedNetwork,
+    { window, now, amount }: Reservation,
+  ): Promise<void> {
+    const { key, prefixes } = network;
     for (;;) {
       const { entry } = await toStatusError(this.#storage.get(key));
-      const counted = entry && (JSON.parse(entry.value.toString()) as Counted);
-      const current = counted?.window === window + 1 ? counted.window : window;
-      const { drawn, within = {} } = counted?.window === current ? counted : { drawn: 0 };
+      const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+      const current = record?.window === window + 1 ? record.window : window;
+      const { drawn, within = {} } = record?.window === current ? record : { drawn: 0 };
       const end = (current + 1) * limit.seconds * 1000;
-      const mine = this.#blockIn(place, current);
-      const room = this.#room(limit, prefixes, { drawn, within });
-      const block = Math.min(blockOf(limit, prefixes, mine.drawn), Math.floor(room / 4));
-      const size = Math.min(Math.max(amount - mine.left, block, 1), room);
-      if (size + mine.left < amount || size <= 0) {
-        this.#ratios.delete(limit.name); // whoever asks next is told what stands
+      const own = this.#blockIn(network, current);
+      const remaining = this.#remaining(limit, prefixes, { drawn, within });
+      const block = Math.min(blockSize(limit, prefixes, own.drawn), Math.floor(remaining / 4));
+      const size = Math.min(Math.max(amount - own.left, block, 1), remaining);
+      if (size + own.left < amount || size <= 0) {
+        this.#ratios.delete(limit.name); // the next read of the ratio must see the store
         throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
       }
       if (!entry && limit.name !== 'limitrecords') await this.countRecord(now);
@@ -167,24 +181,24 @@ export class NetworkLimits {
         JSON.stringify({
           window: current,
           drawn: drawn + size,
-          ...(prefixes.within.length > 0 && { within: added(within, prefixes, size) }),
+          ...(prefixes.within.length > 0 && { within: addUses(within, prefixes, size) }),
         }),
       );
-      const answer = await toStatusError(
+      const outcome = await toStatusError(
         this.#storage.commit(
           [{ key, is: entry ? entry.revision : 'absent' }],
           [{ put: key, value, expires: end }],
         ),
       );
-      if (!answer.committed) continue;
-      const { left, drawn: drawnBefore } = this.#blockIn(place, current);
-      this.#hold(place, { window: current, left: left + size, drawn: drawnBefore + size });
+      if (!outcome.committed) continue;
+      const { left, drawn: drawnBefore } = this.#blockIn(network, current);
+      this.#setBlock(network, { window: current, left: left + size, drawn: drawnBefore + size });
       return;
     }
   }
 
   /** Returns how many uses are left for a network and each network around it. */
-  #room(
+  #remaining(
     limit: Limit,
     prefixes: Prefixes,
     { drawn, within }: { drawn: number; within: Readonly<Record<string, number>> },
@@ -203,13 +217,13 @@ export class NetworkLimits {
     return max * { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide }[width];
   }
 
-  #block({ block, prefixes }: Place): Block | undefined {
-    return (prefixes.wide === everybody ? this.#common : this.#blocks).get(block);
+  #block({ block, prefixes }: CountedNetwork): Block | undefined {
+    return (prefixes.wide === allNetworks ? this.#ceilingBlocks : this.#blocks).get(block);
   }
 
   /** Returns the block of a network in a window, empty if there is none. */
-  #blockIn(place: Place, window: number): Block {
-    const block = this.#block(place);
+  #blockIn(network: CountedNetwork, window: number): Block {
+    const block = this.#block(network);
     return block?.window === window ? block : { left: 0, window, drawn: 0 };
   }
 
@@ -217,27 +231,27 @@ export class NetworkLimits {
    * Keeps a block and evicts the oldest one only, so that many networks cannot make this replica
    * forget the windows of others.
    */
-  #hold({ block: name, prefixes }: Place, block: Block): void {
-    (prefixes.wide === everybody ? this.#common : this.#blocks).set(name, block);
+  #setBlock({ block: name, prefixes }: CountedNetwork, block: Block): void {
+    (prefixes.wide === allNetworks ? this.#ceilingBlocks : this.#blocks).set(name, block);
   }
 }
 
-interface Asked {
+interface Reservation {
   readonly window: number;
   readonly now: number;
   readonly amount: number;
 }
 
 /**
- * How much is drawn at once: as much as this replica has drawn in the window already, from a
- * hundredth (at least two) to a tenth. So a replica that is killed loses no more than it used or a
- * hundredth, a network that asks once hardly takes from those beside it, and a busy one still costs
- * few commits. Never more than a quarter of what is left, so that no replica keeps the last of it
- * from the others.
+ * Returns how many uses to reserve at once: as many as this replica has reserved in the window, but
+ * between a hundredth (at least two) and a tenth of the limit. So a killed replica loses at most
+ * what it used or a hundredth, a network with one request takes little from its neighbours, and a
+ * busy one needs few commits. The caller reserves at most a quarter of the rest, so that no replica
+ * takes the last uses from the others.
  */
-function blockOf({ max, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
+function blockSize({ max, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
   const hundredth = Math.floor(max / 100);
-  if (wide === everybody) return hundredth; // replicas must not use it up by drawing alone
+  if (wide === allNetworks) return hundredth; // reservations alone must not use up the ceiling
   return Math.min(Math.floor(max / 10), block, Math.max(2, hundredth, drawn));
 }
 
@@ -250,7 +264,7 @@ const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({
   seconds,
 });
 
-function added(
+function addUses(
   within: Readonly<Record<string, number>>,
   prefixes: Prefixes,
   size: number,

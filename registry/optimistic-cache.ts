@@ -1,32 +1,31 @@
 import type { Change, Check, Entry, Lost, Revision, Write } from '../storage/storage.js';
 
 /** The limits of the cache: entries, and bytes of their values. */
-const max = { entries: 10_000, bytes: 16 << 20 };
+const limits = { entries: 10_000, bytes: 16 << 20 };
 
 /**
- * The last known version of keys that this replica writes, a suggestion that saves a read: a change
- * starts from it, and the checks of its commit prove it. Nothing is answered or refused on the
- * strength of it.
+ * The last known versions of the keys that this replica writes. A change starts from them to save a
+ * read, and the checks of its commit prove them. They are never used to answer or refuse a request.
  */
 export class OptimisticCache {
-  readonly #known = new Map<string, Entry>();
+  readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   /** Returns the last known entry of a key, or undefined. */
   get(key: string): Entry | undefined {
-    return this.#known.get(key);
+    return this.#entries.get(key);
   }
 
   /**
    * Records a commit of this replica: keys that were read and written are likely to be written
    * again.
    */
-  committed(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
+  recordCommit(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
     const read = new Set(checks.map(({ key }) => key));
     for (const write of writes) {
-      if (!('put' in write)) this.#forget(write.delete);
+      if (!('put' in write)) this.#delete(write.delete);
       else if (read.has(write.put))
-        this.#keep({
+        this.#set({
           key: write.put,
           value: write.value,
           revision,
@@ -35,35 +34,35 @@ export class OptimisticCache {
     }
   }
 
-  /** Records a lost race: `winners` is what stands in the store. */
-  lost({ winners }: Lost): void {
+  /** Records a conflict: `winners` are the current entries. */
+  recordConflict({ winners }: Lost): void {
     for (const [key, entry] of winners)
-      if (entry) this.#keep(entry);
-      else this.#forget(key);
+      if (entry) this.#set(entry);
+      else this.#delete(key);
   }
 
   /** Records a change that any replica made. */
-  changed({ key, entry }: Change): void {
-    if (!this.#known.has(key)) return;
-    if (entry) this.#keep(entry);
-    else this.#forget(key);
+  recordChange({ key, entry }: Change): void {
+    if (!this.#entries.has(key)) return;
+    if (entry) this.#set(entry);
+    else this.#delete(key);
   }
 
   /** Keeps the newest version of a key; evicts the oldest entries above the limits. */
-  #keep(entry: Entry): void {
-    const held = this.#known.get(entry.key);
-    if (held && held.revision >= entry.revision) return;
-    this.#forget(entry.key);
-    this.#known.set(entry.key, entry);
+  #set(entry: Entry): void {
+    const current = this.#entries.get(entry.key);
+    if (current && current.revision >= entry.revision) return;
+    this.#delete(entry.key);
+    this.#entries.set(entry.key, entry);
     this.#bytes += entry.value.length;
-    for (const key of this.#known.keys()) {
-      if (this.#known.size <= max.entries && this.#bytes <= max.bytes) return;
-      this.#forget(key);
+    for (const key of this.#entries.keys()) {
+      if (this.#entries.size <= limits.entries && this.#bytes <= limits.bytes) return;
+      this.#delete(key);
     }
   }
 
-  #forget(key: string): void {
-    this.#bytes -= this.#known.get(key)?.value.length ?? 0;
-    this.#known.delete(key);
+  #delete(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.value.length ?? 0;
+    this.#entries.delete(key);
   }
 }

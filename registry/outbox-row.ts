@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Keys } from '../security/keyring.js';
 
 /**
- * What of a row must be readable before it is claimed: times in milliseconds since the epoch, and
- * the replica that wrote it.
+ * The readable part of a row: times in milliseconds since the epoch, and the replica that wrote it.
  */
 export interface RowHead {
   notBefore: number;
@@ -13,18 +12,16 @@ export interface RowHead {
   by?: string;
 }
 
-/** This replica, among those that share a store. */
+/** The id of this replica. */
 const replica = randomUUID().slice(0, 8);
 
-/**
- * A row as it lies in the store: its head in clear, what is to be done sealed under the row's key.
- */
+/** An outbox row: a readable head, and a payload that is sealed with the row's key. */
 export interface OutboxRow {
   readonly head: RowHead;
   readonly payload: unknown;
 }
 
-/** The write that puts a new row for `worker`. */
+/** Returns the write of a new row for `worker`. */
 export function outboxRow(
   keys: Keys,
   worker: string,
@@ -45,12 +42,12 @@ export function outboxRow(
   };
 }
 
-/** Head and sealed payload, framed. */
+/** Encodes the head and the sealed payload. */
 export function encodeRow(head: RowHead, sealed: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), sealed]);
 }
 
-/** Takes a row apart without opening it. */
+/** Decodes a row without opening its payload. */
 export function decodeRow(value: Buffer): { head: RowHead; sealed: Buffer } {
   const end = value.indexOf(10);
   return {
@@ -59,5 +56,5 @@ export function decodeRow(value: Buffer): { head: RowHead; sealed: Buffer } {
   };
 }
 
-/** Whether this replica wrote it, and is first to carry it out. */
+/** Reports whether this replica wrote the row and therefore runs it first. */
 export const isOwn = (head: RowHead): boolean => head.by === replica;

@@ -14,9 +14,9 @@ import type { Store } from './store.js';
 
 /** The outcome of one try. */
 export type Outcome =
-  /** Done: the row is deleted in one commit with `part`. */
+  /** Success: the row is deleted in one commit with `part`. */
   | { readonly done: true; readonly part?: StagedWrites }
-  /** Failed: tried again at `notBefore` (ms since the epoch); `part` is committed beside it. */
+  /** Failure: the row is retried at `notBefore` (ms since the epoch); `part` is committed too. */
   | { readonly done: false; readonly notBefore: number; readonly part?: StagedWrites };
 
 /** Runs the rows of one queue. */
@@ -28,27 +28,27 @@ export interface Worker {
    */
   readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Idempotent';
   /** The number of rows that run at once. */
-  readonly parallel: number;
+  readonly maxParallel: number;
   /** How long a claim lasts, in milliseconds; 30 s by default. */
-  readonly claimFor?: number;
+  readonly claimMs?: number;
   /**
-   * Runs a row; throwing means failed for ten seconds. `until` is the end of the row, in ms since
-   * the epoch.
+   * Runs a row. A thrown error means a retry after ten seconds. `until` is the end of the row, in
+   * ms since the epoch.
    */
   run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
 }
 
-const shortClaim = 30_000;
-const refusedFor = 10_000;
+const defaultClaimMs = 30_000;
+const failureRetryMs = 10_000;
 
 /** The delay before a row is tried again when the store takes no writes, in milliseconds. */
-const restFor = 1_000;
+const unavailableRetryMs = 1_000;
 
 /**
  * How long other replicas wait before they take a row, in milliseconds, so that not all try it at
  * once.
  */
-const yieldFor = 1_000;
+const yieldMs = 1_000;
 
 /**
  * Transactional outbox: effects are written in a transaction and run after it. Rows are found by
@@ -82,8 +82,8 @@ export class Outbox {
    * Returns the number of pending rows of a worker, and since when this replica has known the
    * oldest (ms since the epoch).
    */
-  waiting(worker: string): { readonly rows: number; readonly since?: number } {
-    return this.#queues.get(worker)?.waiting() ?? { rows: 0 };
+  pending(worker: string): { readonly rows: number; readonly since?: number } {
+    return this.#queues.get(worker)?.pending() ?? { rows: 0 };
   }
 
   /** Stops taking rows and waits for those that run. */
@@ -101,7 +101,7 @@ export class Outbox {
         from ??= await this.#load();
         for await (const batch of this.#store.storage.watch('outbox/', from, signal)) {
           from = batch.revision;
-          this.#take(batch.changes);
+          this.#applyChanges(batch.changes);
         }
       } catch (error) {
         if (error instanceof CompactedError) from = undefined;
@@ -117,7 +117,7 @@ export class Outbox {
     return page.revision;
   }
 
-  #take(changes: readonly Change[]): void {
+  #applyChanges(changes: readonly Change[]): void {
     for (const { key, entry } of changes)
       if (entry) this.#offer(entry);
       else this.#queueOf(key)?.forget(key);
@@ -137,15 +137,15 @@ class Queue {
   readonly #store: Store;
   readonly #keys: Keys;
   readonly #log: Log;
-  /** Rows that are due, in order, and rows that are due later, with their time. */
+  /** Rows that are due, in order. */
   readonly #ready = new Map<string, Entry>();
   readonly #later = new Map<string, { readonly entry: Entry; readonly due: number }>();
-  readonly #underWay = new Map<string, Promise<void>>();
-  readonly #resting = new Map<string, number>();
-  readonly #since = new Map<string, number>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #retryAt = new Map<string, number>();
+  readonly #knownSince = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Infinity;
-  #stopped = false;
+  #isStopped = false;
 
   constructor(worker: Worker, store: Store, keys: Keys, log: Log) {
     this.#worker = worker;
@@ -155,41 +155,41 @@ class Queue {
   }
 
   offer(entry: Entry): void {
-    if (!this.#since.has(entry.key)) this.#since.set(entry.key, Date.now());
-    if (this.#underWay.has(entry.key)) return;
-    this.#put(entry);
+    if (!this.#knownSince.has(entry.key)) this.#knownSince.set(entry.key, Date.now());
+    if (this.#running.has(entry.key)) return;
+    this.#schedule(entry);
     this.#start();
   }
 
   /** Returns the number of rows, and since when the oldest is known. */
-  waiting(): { rows: number; since?: number } {
-    const since = this.#since.values().next().value;
-    return { rows: this.#since.size, ...(since !== undefined && { since }) };
+  pending(): { rows: number; since?: number } {
+    const since = this.#knownSince.values().next().value;
+    return { rows: this.#knownSince.size, ...(since !== undefined && { since }) };
   }
 
   forget(key: string): void {
-    this.#since.delete(key);
+    this.#knownSince.delete(key);
     this.#ready.delete(key);
     this.#later.delete(key);
-    this.#resting.delete(key);
+    this.#retryAt.delete(key);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     clearTimeout(this.#timer);
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#running.values());
   }
 
-  #put(entry: Entry): void {
+  #schedule(entry: Entry): void {
     const { key } = entry;
-    let due = this.#resting.get(key) ?? 0;
+    let due = this.#retryAt.get(key) ?? 0;
     try {
       due = Math.max(
         due,
         dueAt(
           decodeRow(entry.value).head,
-          this.#since.get(key) ?? Date.now(),
-          this.#worker.claimFor,
+          this.#knownSince.get(key) ?? Date.now(),
+          this.#worker.claimMs,
         ),
       );
     } catch {
@@ -206,15 +206,15 @@ class Queue {
 
   /** Starts due rows, as many as may run at once. */
   #start(): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     for (const [key, entry] of this.#ready) {
-      if (this.#underWay.size >= this.#worker.parallel) return;
-      if (this.#underWay.has(key)) continue;
+      if (this.#running.size >= this.#worker.maxParallel) return;
+      if (this.#running.has(key)) continue;
       this.#ready.delete(key);
-      this.#underWay.set(
+      this.#running.set(
         key,
-        this.#one(entry).finally(() => {
-          this.#underWay.delete(key);
+        this.#process(entry).finally(() => {
+          this.#running.delete(key);
           this.#start();
         }),
       );
@@ -223,7 +223,7 @@ class Queue {
 
   /** Sets the timer for `due`, at most a minute ahead, because the clock may be set. */
   #wakeAt(due: number): void {
-    if (this.#stopped || due >= this.#wakesAt) return;
+    if (this.#isStopped || due >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = due;
     this.#timer = setTimeout(() => this.#wake(), Math.min(due - Date.now(), 60_000));
@@ -247,39 +247,39 @@ class Queue {
   }
 
   /** Claims, runs and settles one row; if it still exists afterwards, it is scheduled again. */
-  async #one(entry: Entry): Promise<void> {
+  async #process(entry: Entry): Promise<void> {
     try {
-      this.#resting.delete(entry.key);
-      if (await this.#carryOut(entry)) return void this.#since.delete(entry.key);
+      this.#retryAt.delete(entry.key);
+      if (await this.#claimAndRun(entry)) return void this.#knownSince.delete(entry.key);
     } catch (error) {
-      this.#resting.set(entry.key, Date.now() + restFor);
+      this.#retryAt.set(entry.key, Date.now() + unavailableRetryMs);
       this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
     }
-    const again = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
-    if (again.entry) this.#put(again.entry);
-    else this.#since.delete(entry.key);
+    const latest = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
+    if (latest.entry) this.#schedule(latest.entry);
+    else this.#knownSince.delete(entry.key);
   }
 
   /** Returns whether the row was deleted. */
-  async #carryOut(entry: Entry): Promise<boolean> {
+  async #claimAndRun(entry: Entry): Promise<boolean> {
     const { head, sealed } = decodeRow(entry.value);
-    const unmoved = [{ key: entry.key, is: entry.revision }];
+    const unchanged = [{ key: entry.key, is: entry.revision }];
     if (
       Date.now() > head.until ||
       (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce')
     )
-      return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }]))
+      return (await this.#store.commit([{ checks: unchanged, writes: [{ delete: entry.key }] }]))
         .committed;
     if (this.#worker.delivery === 'Idempotent')
-      return this.#settle(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
+      return this.#finish(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
     const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
     const claim = await this.#store.commit([
-      { checks: unmoved, writes: [put(entry, claimed, sealed)] },
+      { checks: unchanged, writes: [putRow(entry, claimed, sealed)] },
     ]);
-    return claim.committed && this.#settle(entry, claimed, sealed, claim.revision);
+    return claim.committed && this.#finish(entry, claimed, sealed, claim.revision);
   }
 
-  async #settle(
+  async #finish(
     entry: Entry,
     claimed: RowHead,
     sealed: Buffer,
@@ -287,23 +287,23 @@ class Queue {
   ): Promise<boolean> {
     const { key } = entry;
     const id = key.slice(key.lastIndexOf('/') + 1);
-    const outcome = await this.#try(key, sealed, {
+    const outcome = await this.#runWorker(key, sealed, {
       id,
       attempt: claimed.attempt,
       until: claimed.until,
     });
-    const { claimed: _, ...open } = claimed;
+    const { claimed: _, ...unclaimed } = claimed;
     const row = outcome.done
       ? { delete: key }
-      : put(entry, { ...open, notBefore: outcome.notBefore }, sealed);
-    const settled = await this.#store.commit([
+      : putRow(entry, { ...unclaimed, notBefore: outcome.notBefore }, sealed);
+    const commit = await this.#store.commit([
       { checks: [{ key, is: revision }], writes: [row] },
       ...(outcome.part ? [outcome.part] : []),
     ]);
-    return settled.committed && outcome.done;
+    return commit.committed && outcome.done;
   }
 
-  async #try(
+  async #runWorker(
     key: string,
     sealed: Buffer,
     row: { id: string; attempt: number; until: number },
@@ -315,12 +315,12 @@ class Queue {
         { err: error, worker: this.#worker.name, attempt: row.attempt },
         'an outbox row was refused',
       );
-      return { done: false, notBefore: Date.now() + refusedFor };
+      return { done: false, notBefore: Date.now() + failureRetryMs };
     }
   }
 }
 
-const put = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
+const putRow = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
   put: entry.key,
   value: encodeRow(head, sealed),
   ...(entry.expires !== undefined && { expires: entry.expires }),
@@ -330,9 +330,9 @@ const put = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
  * Returns when a row is due: its time, or the end of a claim. Rows of other replicas are due later,
  * counted from when they were first seen here.
  */
-function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
-  const due = head.claimed === undefined ? head.notBefore : head.claimed + claimFor;
-  return isOwn(head) ? due : Math.max(due, since) + yieldFor;
+function dueAt(head: RowHead, since: number, claimMs = defaultClaimMs): number {
+  const due = head.claimed === undefined ? head.notBefore : head.claimed + claimMs;
+  return isOwn(head) ? due : Math.max(due, since) + yieldMs;
 }
 
 /** Deletes pending rows of a worker by their payload; claimed rows stay. */
@@ -340,12 +340,12 @@ export async function dropRows(
   store: Store,
   keys: Keys,
   worker: string,
-  unwanted: (payload: unknown) => boolean,
+  isUnwanted: (payload: unknown) => boolean,
 ): Promise<void> {
   const { entries } = await store.storage.list(prefixRange(`outbox/${worker}/`));
   for (const { key, value, revision } of entries) {
     const { head, sealed } = decodeRow(value);
-    if (head.claimed !== undefined || !unwanted(JSON.parse(keys.open(key, sealed).toString())))
+    if (head.claimed !== undefined || !isUnwanted(JSON.parse(keys.open(key, sealed).toString())))
       continue;
     await store.commit([{ checks: [{ key, is: revision }], writes: [{ delete: key }] }]);
   }

@@ -5,19 +5,19 @@ import type { Store } from './store.js';
 import { isLive, EncodedObject } from './encoded-object.js';
 
 /**
- * Every object of a kind in pages, all as they stood at one revision; where that is forgotten on
- * the way, the rest as it stands then.
+ * Yields every object of a kind in pages, all at one revision. If that revision is compacted
+ * in between, the rest is read at the current one.
  */
-export async function* pages(
+export async function* listPages(
   store: Store,
   kind: AnyKind,
   size: number,
 ): AsyncGenerator<EncodedObject[]> {
   const { end, start } = prefixRange(`objects/${kind.resource}/`);
-  let at: Revision | undefined;
+  let revision: Revision | undefined;
   for (let from = start; ; ) {
-    const page: Page = await read(store, { start: from, end }, size, at);
-    at = page.revision;
+    const page: Page = await readPage(store, { start: from, end }, size, revision);
+    revision = page.revision;
     yield page.entries
       .filter((entry) => isLive(entry, Date.now()))
       .map((entry) => new EncodedObject(kind, entry));
@@ -26,7 +26,7 @@ export async function* pages(
   }
 }
 
-async function read(
+async function readPage(
   store: Store,
   range: { start: string; end: string },
   limit: number,

@@ -1,22 +1,22 @@
-const sentences = new Map<string, string>();
+const descriptions = new Map<string, string>();
 
 /**
- * Keeps what a pattern demands in words, for anyone who sent something else ("must be …"), and returns
- * the pattern.
+ * Registers the requirement of a pattern in words ("must be …") for error messages, and returns the
+ * pattern.
  */
-export function inWords(pattern: RegExp, words: string): RegExp {
-  sentences.set(pattern.source, words);
+export function describePattern(pattern: RegExp, words: string): RegExp {
+  descriptions.set(pattern.source, words);
   return pattern;
 }
 
-/** What a pattern of a schema demands, by its source; undefined where no one said it. */
-export const wordsOf = (source: string): string | undefined => sentences.get(source);
+/** Returns the requirement of a pattern by its source, or undefined if none is registered. */
+export const patternDescription = (source: string): string | undefined => descriptions.get(source);
 
 /**
- * One line of text for people: no control characters, no line or paragraph separators, nothing that
- * changes the direction of writing.
+ * One line of text: no control characters, line or paragraph separators, or characters that change
+ * the writing direction.
  */
-export const lineOfText = inWords(
+export const lineOfText = describePattern(
   /^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$/,
   'must be one line of text without control characters and without characters that change the direction of writing',
 );

@@ -1,12 +1,12 @@
 /**
- * How wide a network is among those that a limit counts: one subscriber's, what a provider may give
- * one subscriber, a site's.
+ * The width of a network that a limit counts: one subscriber's, the largest that a provider assigns
+ * to one subscriber, a site's.
  */
 export type Width = 'narrow' | 'middle' | 'wide';
 
 /**
- * A network with those around it, narrowest first; `wide` names the record that all of them are
- * counted in.
+ * A network and the networks around it, narrowest first; `wide` names the record that counts all of
+ * them.
  */
 export interface Prefixes {
   readonly wide: string;
@@ -15,7 +15,7 @@ export interface Prefixes {
 
 /**
  * Returns the nested prefixes of a client network: /64, /56 and /48 of IPv6, /32 and /24 of IPv4
- * (`clientNetwork` gives the first of each). What is no network stands for itself.
+ * (`clientNetwork` returns the first of each). Any other text stands for itself.
  */
 export function prefixesOf(network: string): Prefixes {
   const groups = /^([0-9a-f]{1,4}):([0-9a-f]{1,4}):([0-9a-f]{1,4}):([0-9a-f]{1,4})::\/64$/.exec(

@@ -3,7 +3,7 @@ import type { LimitName, Limits } from './limit-settings.js';
 import { tooManyRequests } from './status.js';
 
 /**
- * At most `max` uses in a window of `seconds`, for each subject; counted in the store, over all
+ * At most `max` uses in a window of `seconds` for each subject, counted in the store over all
  * replicas.
  */
 export interface Limit {
@@ -19,10 +19,10 @@ export interface Limit {
   readonly block?: number;
 }
 
-/** Makes a limit of the settings. */
+/** Returns a limit from the settings. */
 export type LimitOf = (limits: Limits) => Limit;
 
-/** Returns the limit `name`: as many in a minute as the setting says. */
+/** Returns a limit by name; the setting is the number of uses per minute. */
 export const perMinute =
   (name: string, setting: LimitName): LimitOf =>
   (limits) => ({ name, max: limits[setting], seconds: 60 });
@@ -34,11 +34,11 @@ export const limitKey = (limit: Limit, subject: string): string =>
 const slots = 64;
 
 /**
- * Adds one use at `now` (ms) to a log of uses, or throws 429: a sliding window, exact for limits of
- * a few dozen; above, uses are counted by sixty-fourths of it, each until its last has passed, so
- * that the log stays short.
+ * Adds one use at `now` (ms) to a log of uses, or throws 429. The sliding window is exact up to 64
+ * uses. Above, uses are grouped into 64ths of the window, and each counts until its group has
+ * passed, so that the log stays short.
  */
-export function spendFrom(
+export function addUse(
   limit: Limit,
   log: Buffer | undefined,
   now: number,
@@ -64,7 +64,7 @@ export function spendFrom(
 }
 
 /** Returns the log without its newest use. */
-export function givenBack(log: Buffer): Buffer {
+export function withoutNewestUse(log: Buffer): Buffer {
   const uses = JSON.parse(log.toString()) as [time: number, count: number][];
   const newest = uses.at(-1);
   if (newest) newest[1] -= 1;
@@ -72,8 +72,8 @@ export function givenBack(log: Buffer): Buffer {
   return Buffer.from(JSON.stringify(uses));
 }
 
-/** A limit with `factor` times as much in it. */
-export const raised = (limit: Limit, factor: number): Limit =>
+/** Returns a limit with its maximum multiplied by `factor`. */
+export const scaleLimit = (limit: Limit, factor: number): Limit =>
   factor === 1
     ? limit
     : {

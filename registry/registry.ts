@@ -5,19 +5,23 @@ import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 /** The validators and schemas of one kind, converted once. */
 interface KindSchemas {
   readonly spec: Validator;
-  readonly status: JSONSchema /** What is sent to create one. */;
-  readonly sent: Validator;
+  readonly status: JSONSchema;
+  /** The validator of the spec in a create request. */
+  readonly createSpec: Validator;
 }
 
 function schemasOf(kind: AnyKind): KindSchemas {
   const spec = new Validator(toJSONSchema(kind.spec, `${kind.kind}.spec`));
-  const sent = kind.create?.spec
+  const createSpec = kind.create?.spec
     ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`))
     : spec;
-  return { spec, sent, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
+  return { spec, createSpec, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
 }
 
-/** All kinds and actions, by the names in paths; a contradiction between them fails the start. */
+/**
+ * All kinds and actions by their names in paths. The constructor throws if they contradict each
+ * other.
+ */
 export class Registry {
   readonly kinds: readonly AnyKind[];
   readonly actions: readonly Action[];
@@ -42,7 +46,7 @@ export class Registry {
     return this.#byResource.get(resource);
   }
 
-  /** The actions on `<resource>/<name>/<subresource>`. */
+  /** Returns the actions on `<resource>/<name>/<subresource>`. */
   actionsOn(kind: AnyKind, subresource: string): Action[] {
     return this.actions.filter(
       (action) => action.of === kind && action.subresource === subresource,
@@ -53,17 +57,17 @@ export class Registry {
     return this.#schemas.get(kind.kind)!;
   }
 
-  /** The validator of an action's body: of a `patch`, its kind's spec; of a `get`, none. */
+  /** Returns the validator of an action's body; undefined for `get` and `patch`. */
   body(action: Action): Validator | undefined {
     return this.#bodies.get(action);
   }
 
   /** Compiles all validators before the first request. */
-  warm(): void {
-    for (const { spec, sent } of this.#schemas.values()) {
-      spec.warm();
-      sent.warm();
+  compileValidators(): void {
+    for (const { spec, createSpec } of this.#schemas.values()) {
+      spec.compile();
+      createSpec.compile();
     }
-    for (const validator of this.#bodies.values()) validator.warm();
+    for (const validator of this.#bodies.values()) validator.compile();
   }
 }

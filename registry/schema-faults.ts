@@ -1,8 +1,8 @@
-import { wordsOf } from './pattern.js';
+import { patternDescription } from './pattern.js';
 import type { Cause } from './status.js';
 
 /** An error of the JSON Schema validator. */
-interface Fault {
+interface SchemaFault {
   readonly keyword: string;
   readonly instancePath: string;
   readonly schemaPath: string;
@@ -10,25 +10,25 @@ interface Fault {
 }
 
 /** The maximum number of causes in a response. */
-const max = 32;
+const maxCauses = 32;
 
 /**
  * Returns causes for validation errors, the first of each field, with paths below `at`. For a
  * union, the choice of types.
  */
-export function causesOf(errors: readonly Fault[], at: string): Cause[] {
+export function causesOf(errors: readonly SchemaFault[], at: string): Cause[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
-  const told = errors.filter(
+  const relevant = errors.filter(
     ({ schemaPath, keyword }) =>
       keyword === 'anyOf' ||
       !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)),
   );
   const causes = new Map<string, Cause>();
-  for (const error of told) {
+  for (const error of relevant) {
     const cause = error.keyword === 'anyOf' ? choiceCause(error, errors, at) : causeOf(error, at);
     if (!causes.has(cause.field!)) causes.set(cause.field!, cause);
   }
-  return [...causes.values()].slice(0, max);
+  return [...causes.values()].slice(0, maxCauses);
 }
 
 const pathOf = (at: string, pointer: string): string =>
@@ -60,14 +60,14 @@ const formats: Readonly<Record<string, string>> = {
   'date-time': 'a time such as 2030-01-31T12:00:00Z',
 };
 
-function choiceCause(choice: Fault, errors: readonly Fault[], at: string): Cause {
-  const offered = errors.filter(
+function choiceCause(choice: SchemaFault, errors: readonly SchemaFault[], at: string): Cause {
+  const typeErrors = errors.filter(
     ({ keyword, instancePath, schemaPath }) =>
       keyword === 'type' &&
       instancePath === choice.instancePath &&
       schemaPath.startsWith(`${choice.schemaPath}/`),
   );
-  const words = offered
+  const words = typeErrors
     .map(({ params }) => typeWords((params as { type: unknown }).type))
     .join(', or ');
   return {
@@ -81,13 +81,13 @@ const quoted = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');
 
 /** Returns the cause of one error; it never contains the value, which may be a secret. */
-function causeOf(fault: Fault, at: string): Cause {
+function causeOf(fault: SchemaFault, at: string): Cause {
   const field = pathOf(at, fault.instancePath);
   return memberCause(fault, field) ?? valueCause(fault, field);
 }
 
 /** Returns the cause of an unknown or missing member; undefined for other errors. */
-function memberCause({ keyword, params }: Fault, field: string): Cause | undefined {
+function memberCause({ keyword, params }: SchemaFault, field: string): Cause | undefined {
   switch (keyword) {
     case 'required':
       return {
@@ -112,7 +112,7 @@ function memberCause({ keyword, params }: Fault, field: string): Cause | undefin
   }
 }
 
-function valueCause(fault: Fault, field: string): Cause {
+function valueCause(fault: SchemaFault, field: string): Cause {
   const { keyword, params } = fault;
   switch (keyword) {
     case 'enum':
@@ -153,7 +153,7 @@ const notSupported = (field: string, supported: readonly unknown[]): Cause => ({
 });
 
 /** Returns what a value must be, in words. */
-function requirementOf({ keyword, params }: Fault): string {
+function requirementOf({ keyword, params }: SchemaFault): string {
   const limit = Number(params.limit);
   switch (keyword) {
     case 'minLength':
@@ -169,7 +169,7 @@ function requirementOf({ keyword, params }: Fault): string {
     case 'exclusiveMaximum':
       return `must be less than ${limit}`;
     case 'pattern':
-      return wordsOf(String(params.pattern)) ?? 'must be of another form';
+      return patternDescription(String(params.pattern)) ?? 'must be of another form';
     case 'format':
       return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`;
     case 'propertyNames':

@@ -1,7 +1,7 @@
 import { ZodFirstPartyTypeKind as Kind, type z } from 'zod';
 
 /** zod types whose conversion to JSON Schema is wrong, useless or empty. */
-const refused = new Set<string>([
+const unsupportedTypes = new Set<string>([
   Kind.ZodEffects,
   Kind.ZodPipeline,
   Kind.ZodDate,
@@ -23,8 +23,8 @@ const refused = new Set<string>([
   Kind.ZodUndefined,
   Kind.ZodNaN,
 ]);
-const known = new Set<string>(Object.values(Kind));
-const lossy = new Set(['trim', 'toLowerCase', 'toUpperCase', 'base64url']);
+const zodTypes = new Set<string>(Object.values(Kind));
+const lossyChecks = new Set(['trim', 'toLowerCase', 'toUpperCase', 'base64url']);
 
 interface Definition {
   typeName?: string;
@@ -38,31 +38,32 @@ interface Definition {
   shape?: () => Record<string, z.ZodTypeAny>;
 }
 
-/** Throws, naming the path, where a schema holds what JSON Schema would lose without a word. */
-export function refuseUnconvertible(schema: z.ZodTypeAny, where: string): void {
+/** Throws with the path if a schema contains a construct that JSON Schema would silently lose. */
+export function refuseUnconvertible(schema: z.ZodTypeAny, path: string): void {
   const definition = schema._def as Definition;
-  if (!definition?.typeName) throw new Error(`${where}: not a schema of zod 3`);
-  if (refused.has(definition.typeName) || !known.has(definition.typeName))
-    throw new Error(`${where}: ${definition.typeName} cannot be expressed in JSON Schema`);
+  if (!definition?.typeName) throw new Error(`${path}: not a schema of zod 3`);
+  if (unsupportedTypes.has(definition.typeName) || !zodTypes.has(definition.typeName))
+    throw new Error(`${path}: ${definition.typeName} cannot be expressed in JSON Schema`);
   if (
     definition.typeName === Kind.ZodLiteral &&
     !['string', 'number', 'boolean'].includes(typeof definition.value)
   )
-    throw new Error(`${where}: a literal must be text, a number or a boolean`);
+    throw new Error(`${path}: a literal must be text, a number or a boolean`);
   for (const check of definition.typeName === Kind.ZodString ? (definition.checks ?? []) : []) {
-    if (lossy.has(check.kind)) throw new Error(`${where}: ${check.kind}() is lost in JSON Schema`);
+    if (lossyChecks.has(check.kind))
+      throw new Error(`${path}: ${check.kind}() is lost in JSON Schema`);
     if (check.regex && check.regex.flags !== '')
-      throw new Error(`${where}: the flags of ${check.regex} are lost in JSON Schema`);
+      throw new Error(`${path}: the flags of ${check.regex} are lost in JSON Schema`);
     if (check.regex && !(check.regex.source.startsWith('^') && check.regex.source.endsWith('$')))
-      throw new Error(`${where}: ${check.regex} is not anchored`);
+      throw new Error(`${path}: ${check.regex} is not anchored`);
   }
   for (const [name, property] of Object.entries(definition.shape?.() ?? {}))
-    refuseUnconvertible(property, `${where}.${name}`);
+    refuseUnconvertible(property, `${path}.${name}`);
   const options =
     definition.options instanceof Map
       ? [...definition.options.values()]
       : (definition.options ?? []);
-  options.forEach((option, i) => refuseUnconvertible(option, `${where}|${i}`));
+  options.forEach((option, i) => refuseUnconvertible(option, `${path}|${i}`));
   for (const inner of [definition.innerType, definition.type, definition.valueType])
-    if (inner?._def) refuseUnconvertible(inner, where);
+    if (inner?._def) refuseUnconvertible(inner, path);
 }

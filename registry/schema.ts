@@ -24,8 +24,8 @@ export interface JSONSchema {
 }
 
 /**
- * Converts a zod schema; throws, naming the path, for a construct that JSON Schema would lose and
- * for an empty schema.
+ * Converts a zod schema. Throws with the path for a construct that JSON Schema would lose, and for
+ * an empty schema.
  */
 export function toJSONSchema(schema: z.ZodTypeAny, where: string): JSONSchema {
   refuseUnconvertible(schema, where);
@@ -63,7 +63,7 @@ function tidy(schema: JSONSchema, where: string): JSONSchema {
   return schema;
 }
 
-/** Returns the property that tells the branches of a union apart. */
+/** Returns the property that discriminates the branches of a union. */
 function commonTag(branches: JSONSchema[]): string | undefined {
   const first = branches[0]?.properties ?? {};
   return Object.keys(first).find((name) =>
@@ -96,8 +96,8 @@ export class Validator {
   }
 
   /**
-   * Returns the faults of `value`, one for each field and at most 32, with paths below `at`. If
-   * there are none, sets defaults and puts lines of text in Unicode normal form C, in place.
+   * Returns the faults of `value`, one a field and at most 32, with paths below `at`. Without
+   * faults, sets defaults and normalizes lines of text to NFC, in place.
    */
   check(value: unknown, at: string): Cause[] {
     this.#compiled ??= ajv.compile(this.schema);
@@ -108,7 +108,7 @@ export class Validator {
   }
 
   /** Compiles the schema before the first request. */
-  warm(): void {
+  compile(): void {
     this.#compiled ??= ajv.compile(this.schema);
   }
 }
@@ -126,8 +126,8 @@ function hasLines(schema: JSONSchema): boolean {
 }
 
 /**
- * Puts lines of text in normal form C; names, addresses, tokens and credentials stay as they were
- * sent. Returns the value.
+ * Normalizes lines of text to NFC; names, addresses, tokens and credentials stay as they were sent.
+ * Returns the value.
  */
 function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
@@ -137,10 +137,10 @@ function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown
       value[i] = normaliseLines(schema.items, item);
     });
   else if (typeof value === 'object' && value !== null) {
-    const held = value as Record<string, unknown>;
-    const known = branchFor(schema, held);
-    for (const name of Object.keys(held))
-      held[name] = normaliseLines(known && memberOf(known, name), held[name]);
+    const record = value as Record<string, unknown>;
+    const branch = branchFor(schema, record);
+    for (const name of Object.keys(record))
+      record[name] = normaliseLines(branch && memberOf(branch, name), record[name]);
   }
   return value;
 }
@@ -149,7 +149,7 @@ const memberOf = (schema: JSONSchema, name: string): JSONSchema | undefined =>
   schema.properties?.[name] ??
   (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 
-/** Removes members that `schema` does not know from `value`; returns their paths. */
+/** Removes members that `schema` does not define from `value`; returns their paths. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
   if (Array.isArray(value))
     return schema.items

@@ -1,8 +1,8 @@
-import { bothWays, count, duration, percent, type LimitSetting } from './limit-setting.js';
+import { rateLimitBounds, count, duration, percent, type LimitSetting } from './limit-setting.js';
 
 const tooShortToUse = 'people cannot finish in less, and what is not used should end';
 
-/** Limits of sign-ins, of their mails and codes, and of the sessions that follow. */
+/** The limits of sign-ins, their mails and codes, and the sessions that follow. */
 export const signInLimits = {
   interactionLifetime: duration(
     '1h',
@@ -14,20 +14,20 @@ export const signInLimits = {
     '10m',
     ['2m', '24h'],
     tooShortToUse,
-    'How long a sign-in that is not proven yet lasts without its browser.',
+    'How long an unverified sign-in lasts without a request from its browser.',
   ),
   unprovenShare: percent(
     '20%',
     ['1%', '50%'],
     'less ends sign-ins of people, and more leaves no room for anything else',
-    'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of ' +
-      '2Gi. Beyond it those go first that were left alone for longest.',
+    'Share of the store for unverified sign-ins: of the etcd quota, or of 2Gi. Above it, ' +
+      'the longest idle ones are deleted first.',
   ),
   emailCodeLifetime: duration(
     '10m',
     ['1m', '1h'],
     'mail takes its time, and a code is only as good as the mailbox',
-    'How long an emailed code or link counts.',
+    'Lifetime of an emailed code or link.',
   ),
   emailCodeDigits: count(
     8,
@@ -35,30 +35,35 @@ export const signInLimits = {
     'fewer are guessed, more are mistyped',
     'Digits of an emailed code.',
   ),
-  emailCodeTries: count(5, [1, 10], 'each try is a guess', 'Codes that may be tried for one mail.'),
+  emailCodeTries: count(
+    5,
+    [1, 10],
+    'each try is a guess',
+    'Attempts to enter the code of one mail.',
+  ),
   emailResendWait: duration(
     '60s',
     ['10s', '10m'],
-    bothWays,
+    rateLimitBounds,
     'How long to wait for another mail in the same sign-in.',
   ),
-  mailWindow: duration('15m', ['1m', '24h'], bothWays, 'The time over which mails are counted.'),
+  mailWindow: duration('15m', ['1m', '24h'], rateLimitBounds, 'Window in which mails are counted.'),
   mailsPerKnownAddress: count(
     5,
     [1, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in mailWindow, for browsers that signed in with it before.',
   ),
   mailsPerAddress: count(
     5,
     [1, 1_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in mailWindow, for all other browsers together.',
   ),
   mailsPerAddressDay: count(
     20,
     [1, 10_000],
-    bothWays,
+    rateLimitBounds,
     'Mails to one address in a day, for all other browsers together.',
   ),
   knownBrowserLifetime: duration(
@@ -67,12 +72,22 @@ export const signInLimits = {
     'people who seldom sign in would be strangers, and browsers keep nothing for longer',
     'How long a browser can prove that it signed in with an address.',
   ),
-  mailsPerInteraction: count(5, [1, 1_000], bothWays, 'Mails from one sign-in in mailWindow.'),
-  mailsPerNetwork: count(20, [1, 100_000], bothWays, 'Mails for one client network in mailWindow.'),
+  mailsPerInteraction: count(
+    5,
+    [1, 1_000],
+    rateLimitBounds,
+    'Mails from one sign-in in mailWindow.',
+  ),
+  mailsPerNetwork: count(
+    20,
+    [1, 100_000],
+    rateLimitBounds,
+    'Mails for one client network in mailWindow.',
+  ),
   mailsInAll: count(
     3_000,
     [10, 10_000_000],
-    bothWays,
+    rateLimitBounds,
     'Mails in mailWindow, for the whole service; mails for browsers that signed in with the ' +
       'address before do not count.',
   ),
@@ -80,13 +95,13 @@ export const signInLimits = {
     2,
     [1, 256],
     'what a site shares is more than one subscriber has, and less than all of them',
-    'How many times as much a /56 of IPv6 may as a /64, under every limit by network.',
+    'Factor by which a /56 of IPv6 may exceed the limit of a /64, for every limit by network.',
   ),
   networkFactorWide: count(
     4,
     [1, 1_000],
     'what a site shares is more than one subscriber has, and less than all of them',
-    'How many times as much a /48 of IPv6 may as a /64, and a /24 of IPv4 as one address.',
+    'Factor by which a /48 of IPv6 may exceed the limit of a /64, and a /24 of IPv4 that of one address.',
   ),
   limitRecords: count(
     6_000,
@@ -97,13 +112,13 @@ export const signInLimits = {
   wrongCodeWindow: duration(
     '15m',
     ['1m', '24h'],
-    bothWays,
-    'The time over which wrong codes are counted.',
+    rateLimitBounds,
+    'Window in which wrong codes are counted.',
   ),
   wrongCodesPerNetwork: count(
     15,
     [5, 100_000],
-    bothWays,
+    rateLimitBounds,
     'Wrong codes from one client network in wrongCodeWindow.',
   ),
   wrongCodesInAll: count(
@@ -116,13 +131,13 @@ export const signInLimits = {
     '24h',
     ['1h', '720h'],
     'less forgets who guesses, more never forgives',
-    'How long it takes until as many wrong codes as rest an address are forgotten, and one of its rests.',
+    'Time after which wrongCodesPerAddress wrong codes of an address, and one of its pauses, are forgotten.',
   ),
   wrongCodesPerAddress: count(
     100,
     [10, 1_000],
     'fewer let anyone lock people out of codes, more are a fair chance to guess one',
-    'Wrong codes in a row for one address, after which its codes rest; links and passkeys go on.',
+    'Wrong codes in a row for one address, after which its codes are paused; links and passkeys keep working.',
   ),
   sessionIdleLifetime: duration(
     '336h',
@@ -134,12 +149,12 @@ export const signInLimits = {
     '2160h',
     ['5m', '8760h'],
     'a sign-in that is never repeated proves nothing',
-    'How long a session lasts at most.',
+    'Maximum lifetime of a session.',
   ),
   recentSignIn: duration(
     '10m',
     ['1m', '1h'],
     'people cannot finish in less, and a browser left open is as good as a sign-in',
-    'How recent a sign-in must be for changes of how one signs in.',
+    'Maximum age of a sign-in that allows changes of sign-in methods.',
   ),
 } as const satisfies Record<string, LimitSetting>;

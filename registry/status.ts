@@ -26,9 +26,9 @@ export interface Details {
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly Cause[];
-  /** Whole seconds; sent as Retry-After too. */
+  /** The number of remaining attempts after a wrong code. */
   readonly retryAfterSeconds?: number;
-  /** The number of wrong codes that are left. */
+  /** The sign-in methods that are sufficient if a recent sign-in is needed. */
   readonly triesLeft?: number;
   /** The sign-in methods that suffice, if a newer sign-in is needed. */
   readonly methods?: readonly string[];
@@ -121,27 +121,27 @@ export class StatusError extends Error {
   }
 }
 
-/** What error messages need of a kind. */
-export interface Named {
+/** The names of a kind that error messages contain. */
+export interface KindNames {
   readonly kind: string;
   readonly resource: string;
   readonly group: string;
 }
 
-const qualified = (of: Named): string => `${of.resource}.${of.group}`;
+const qualified = (of: KindNames): string => `${of.resource}.${of.group}`;
 
-/** 400: the request cannot be read as it stands. */
+/** 400: the request is malformed. */
 export const badRequest = (message: string, causes?: readonly Cause[]): StatusError =>
   new StatusError('BadRequest', message, causes && { causes });
 
-/** 401: a credential is needed and there is none, or the one given is not good. */
+/** 401: the credential is missing or invalid. */
 export const unauthorized = (): StatusError =>
   new StatusError('Unauthorized', 'Unauthorized', undefined, { 'WWW-Authenticate': 'Bearer' });
 
-/** 403: the caller may know of it but not do this; `why` is a sentence for people. */
+/** 403: the caller may know of the object but not do this; `why` is a sentence. */
 export const forbidden = (
   why: string,
-  of?: Named,
+  of?: KindNames,
   name?: string,
   more: Details = {},
 ): StatusError =>
@@ -151,22 +151,22 @@ export const forbidden = (
     { ...(name && { name }), ...(of && { group: of.group, kind: of.resource }), ...more },
   );
 
-/** 404 for an object: absent and not yours to know are the same bytes. */
-export const notFound = (of: Named, name: string): StatusError =>
+/** 404 for an object. An absent and a hidden object have the same response. */
+export const notFound = (of: KindNames, name: string): StatusError =>
   new StatusError('NotFound', `${qualified(of)} "${name}" not found`, {
     name,
     group: of.group,
     kind: of.resource,
   });
 
-/** 404 for a path that leads nowhere. */
+/** 404 for a path that does not exist. */
 export const noSuchPath = (): StatusError =>
   new StatusError('NotFound', 'the server could not find the requested resource', {});
 
 /** 405 with the methods that are allowed. */
 export const methodNotAllowed = (
   verb: string,
-  of: Named | undefined,
+  of: KindNames | undefined,
   allow: readonly string[],
 ): StatusError =>
   new StatusError(
@@ -185,8 +185,8 @@ export const notAcceptable = (served: readonly string[]): StatusError =>
     `only the following media types are served: ${served.join(', ')}`,
   );
 
-/** 409: the name or a unique value is taken; `field` names the value. */
-export const alreadyExists = (of: Named, name: string, field?: string): StatusError =>
+/** 409: the name is taken, or the unique value of `field`. */
+export const alreadyExists = (of: KindNames, name: string, field?: string): StatusError =>
   new StatusError(
     'AlreadyExists',
     field
@@ -202,39 +202,39 @@ export const alreadyExists = (of: Named, name: string, field?: string): StatusEr
     },
   );
 
-/** 409: every name that was tried for a generateName is taken; another may be free. */
-export const noFreeName = (of: Named, name: string): StatusError =>
+/** 409: no free name was found for a generateName; a retry may find one. */
+export const noFreeName = (of: KindNames, name: string): StatusError =>
   new StatusError(
     'AlreadyExists',
     `${qualified(of)} "${name}" already exists, the server was not able to generate a unique name for the object`,
     { name, group: of.group, kind: of.resource, retryAfterSeconds: 1 },
   );
 
-/** 409: the object moved on, or is in a phase in which this cannot be done. */
-export const conflict = (of: Named, name: string, why: string): StatusError =>
+/** 409: the object has changed, or is in a phase that does not allow this. */
+export const conflict = (of: KindNames, name: string, why: string): StatusError =>
   new StatusError(
     'Conflict',
     `Operation cannot be fulfilled on ${qualified(of)} "${name}": ${why}`,
     { name, group: of.group, kind: of.resource },
   );
 
-/** 409 for a resourceVersion that is no longer the object's. */
-export const staleVersion = (of: Named, name: string): StatusError =>
+/** 409: the resourceVersion is not the current one. */
+export const staleVersion = (of: KindNames, name: string): StatusError =>
   conflict(
     of,
     name,
     'the object has been modified; please apply your changes to the latest version and try again',
   );
 
-/** 410: a proof, an interaction or a piece of history is over. */
-export const expired = (why: string, of?: Named, name?: string): StatusError =>
+/** 410: a proof, an interaction or a resourceVersion has expired. */
+export const expired = (why: string, of?: KindNames, name?: string): StatusError =>
   new StatusError(
     'Expired',
     why,
     of && { ...(name && { name }), group: of.group, kind: of.resource },
   );
 
-/** 413: the body is over `most` bytes. */
+/** 413: the body is over `max` bytes. */
 export const tooLarge = (max: number): StatusError =>
   new StatusError(
     'RequestEntityTooLarge',
@@ -243,7 +243,7 @@ export const tooLarge = (max: number): StatusError =>
     { Connection: 'close' },
   );
 
-/** 415 naming what would be accepted. */
+/** 415, with the accepted media types. */
 export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
   new StatusError(
     'UnsupportedMediaType',
@@ -252,35 +252,35 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
 
 /** 422 with a cause for each invalid field. */
 export function invalid(
-  of: Named,
+  of: KindNames,
   name: string,
   causes: readonly Cause[],
   more: Details = {},
 ): StatusError {
-  const told = causes.map((cause) =>
+  const messages = causes.map((cause) =>
     cause.field ? `${cause.field}: ${cause.message}` : cause.message,
   );
   return new StatusError(
     'Invalid',
-    `${of.kind}.${of.group} "${name}" is invalid: ${told.length === 1 ? told[0] : `[${told.join(', ')}]`}`,
+    `${of.kind}.${of.group} "${name}" is invalid: ${messages.length === 1 ? messages[0] : `[${messages.join(', ')}]`}`,
     { name, group: of.group, kind: of.kind, causes, ...more },
   );
 }
 
-/** 429: wait so many whole seconds. */
+/** 429, to be retried after whole seconds. */
 export const tooManyRequests = (
   retryAfterSeconds: number,
   why = 'too many requests, please try again later',
 ): StatusError => new StatusError('TooManyRequests', why, { retryAfterSeconds });
 
-/** 503: nothing was written, a blind repeat is right. */
+/** 503: nothing was written, so the request can be repeated. */
 export const unavailable = (why: string, retryAfterSeconds = 1): StatusError =>
   new StatusError('ServiceUnavailable', why, { retryAfterSeconds });
 
-/** 504: it is not known whether the write happened, so no Retry-After. */
+/** 504: the outcome of the write is unknown, so there is no Retry-After. */
 export const timeout = (why: string, causes?: readonly Cause[]): StatusError =>
   new StatusError('Timeout', why, causes && { causes });
 
-/** 500: nothing about the fault leaves the server. */
+/** 500, without details of the error. */
 export const internalError = (): StatusError =>
   new StatusError('InternalError', 'Internal error occurred: see the audit ID of this answer');

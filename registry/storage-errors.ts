@@ -2,8 +2,8 @@ import { TooLargeError, UnavailableError, UnknownOutcomeError } from '../storage
 import { internalError, timeout, unavailable } from './status.js';
 
 /**
- * Storage's own errors as Status errors: nothing written 503, perhaps written 504; anything else as
- * it was.
+ * Maps a storage error to a Status error: 503 if nothing was written, 504 if the outcome is
+ * unknown. Returns other errors unchanged.
  */
 export function statusErrorOf(error: unknown): unknown {
   if (error instanceof UnavailableError)
@@ -13,7 +13,7 @@ export function statusErrorOf(error: unknown): unknown {
   return error instanceof TooLargeError ? internalError() : error;
 }
 
-/** Waits for work on the store, whose failures are then Status errors. */
+/** Awaits storage work and rethrows its errors as Status errors. */
 export async function toStatusError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -34,8 +34,8 @@ import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from '.
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
 import type { CallFacts, AuthorizedTarget } from './call-facts.js';
 
-/** What a Store needs. */
-interface StoreParts {
+/** The dependencies of a Store. */
+interface StoreDependencies {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly watchCache: WatchCache;
@@ -47,35 +47,40 @@ interface StoreParts {
 }
 
 /** The result of a change, and whether anything was committed. */
-interface Done<T> {
+interface ChangeResult<T> {
   readonly result: T;
   readonly committed: boolean;
 }
 
-/** The outcome of one try; `lostAt` is a key at which the race was lost. */
-type Attempt<T> = Done<T> | { readonly lostAt: string };
+/** The outcome of one try; `lostAt` is the key of a conflict. */
+type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
 
-const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
+const systemRequest: RequestFacts = {
+  auditID: 'system',
+  network: '',
+  userAgent: '',
+  browser: false,
+};
 
-const deadline = 10_000;
+const retryForMs = 10_000;
 
 /** The generic store of all kinds: reads objects, and runs the only read-modify-write loop. */
 export class Store {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly watchCache: WatchCache;
-  readonly #parts: StoreParts;
+  readonly #parts: StoreDependencies;
   /** The settings of the deployment. */
   readonly settings: Settings;
   /** Rate limits by client network, shared by all replicas. */
   readonly networkLimits: NetworkLimits;
-  /** Present if a read asks another process (etcd). */
+  /** Present if reads go to another process (etcd). */
   readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: StoreCommitter;
   /** Serializes retries on the same key within this process. */
-  readonly #conflicts = new KeyedMutex();
+  readonly #retryMutex = new KeyedMutex();
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreDependencies) {
     this.storage = parts.storage;
     this.registry = parts.registry;
     this.watchCache = parts.watchCache;
@@ -89,7 +94,8 @@ export class Store {
     const optimisticCache = parts.storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
     this.#committer = new StoreCommitter(parts.storage, parts.watchCache, optimisticCache);
-    if (optimisticCache) parts.watchCache.onChange((change) => optimisticCache.changed(change));
+    if (optimisticCache)
+      parts.watchCache.onChange((change) => optimisticCache.recordChange(change));
   }
 
   /**
@@ -123,8 +129,8 @@ export class Store {
         } as AuthorizationAttributes),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
-      giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
-      spentRatio: (limit) => this.networkLimits.ratio(limit, call.now),
+      refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),
+      usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
         const authorized = target;
         target = undefined;
@@ -138,7 +144,11 @@ export class Store {
 
   /** Returns a Call of the service itself. */
   systemCall(): Call {
-    return this.call({ caller: { type: 'System' }, request: ownFacts, ports: this.#parts.ports() });
+    return this.call({
+      caller: { type: 'System' },
+      request: systemRequest,
+      ports: this.#parts.ports(),
+    });
   }
 
   /** Returns the latest version of an object, not decoded. */
@@ -149,16 +159,16 @@ export class Store {
 
   /** Returns an object from the watch cache if that is fresh, else from the store. */
   async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
-    return live(await toStatusError(this.watchCache.cached(kind, objectKey(kind, name))));
+    return ifLive(await toStatusError(this.watchCache.cached(kind, objectKey(kind, name))));
   }
 
-  /** The same without waiting; undefined if the cache does not hold it or is stale. */
-  held(kind: AnyKind, name: string): EncodedObject | undefined {
-    return live(this.watchCache.held(objectKey(kind, name))?.stored);
+  /** Returns an object from the watch cache synchronously; undefined if it is absent or stale. */
+  peekCached(kind: AnyKind, name: string): EncodedObject | undefined {
+    return ifLive(this.watchCache.peek(objectKey(kind, name))?.stored);
   }
 
   /** Returns the last known version of an object, for a change to start from. */
-  cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
+  lastKnown(kind: AnyKind, name: string): EncodedObject | undefined {
     const entry = this.#cachedEntry(objectKey(kind, name));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
@@ -166,14 +176,14 @@ export class Store {
   #cachedEntry(key: string): Entry | undefined {
     return (
       this.#optimisticCache &&
-      (this.#optimisticCache.get(key) ?? this.watchCache.held(key)?.stored?.entry)
+      (this.#optimisticCache.get(key) ?? this.watchCache.peek(key)?.stored?.entry)
     );
   }
 
   /** Returns reads of one kind, without authorization. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
-    const range = (owner?: string) =>
+    const keyRange = (owner?: string) =>
       prefixRange(
         owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`,
       );
@@ -181,7 +191,7 @@ export class Store {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
       cached: async (name) => (await this.cached(kind, name))?.object as O | undefined,
       list: async (owner) =>
-        (await toStatusError(this.storage.list(range(owner)))).entries
+        (await toStatusError(this.storage.list(keyRange(owner)))).entries
           .filter((entry) => isLive(entry, Date.now()))
           .map((entry) => encodedObjectOf(kind, entry).object as O),
       byUnique: async (field, value) => {
@@ -194,9 +204,10 @@ export class Store {
   }
 
   /**
-   * Passes all stored objects of a kind to `take` in pages, as of one revision, which it returns.
+   * Calls `onPage` with every page of a kind's stored objects. All pages are of one revision, which
+   * it returns.
    */
-  async eachPage(kind: AnyKind, take: (page: readonly Entry[]) => void): Promise<Revision> {
+  async eachPage(kind: AnyKind, onPage: (page: readonly Entry[]) => void): Promise<Revision> {
     const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
     let at: Revision | undefined;
     for (let start = first; ; ) {
@@ -204,7 +215,7 @@ export class Store {
         this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }),
       );
       at = page.revision;
-      take(page.entries);
+      onPage(page.entries);
       if (page.more === 0) return at;
       start = `${page.entries.at(-1)!.key}!`;
     }
@@ -227,41 +238,41 @@ export class Store {
     work: (tx: Transaction) => Promise<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
-  ): Promise<Done<T>> {
+  ): Promise<ChangeResult<T>> {
     let outcome = this.#optimisticCache
       ? await this.#tryFromCache(call, work, target, decision)
-      : await this.#tryUpdate(call, work, this.#sourceOf(target?.stored), decision);
-    outcome ??= await this.#tryLive(call, work, target, decision);
-    for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      outcome = await this.#conflicts.run(outcome.lostAt, () => {
-        if (performance.now() > end)
+      : await this.#tryCommit(call, work, this.#source(target?.stored), decision);
+    outcome ??= await this.#tryOnCurrent(call, work, target, decision);
+    for (const deadline = performance.now() + retryForMs; 'conflictKey' in outcome; ) {
+      outcome = await this.#retryMutex.run(outcome.conflictKey, () => {
+        if (performance.now() > deadline)
           throw unavailable('too many changes of the same objects at once');
-        return this.#tryLive(call, work, target, decision);
+        return this.#tryOnCurrent(call, work, target, decision);
       });
     }
     return outcome;
   }
 
   /** A try on the current objects. The request is authorized again if its target has changed. */
-  async #tryLive<T>(
+  async #tryOnCurrent<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
-  ): Promise<Attempt<T>> {
-    if (!target) return this.#tryUpdate(call, work, this.#sourceOf(), decision);
+  ): Promise<TryResult<T>> {
+    if (!target) return this.#tryCommit(call, work, this.#source(), decision);
     const { kind, name, revision } = target.stored;
     const stored = await this.stored(kind, name);
     const isSame = stored?.revision === revision;
-    return this.#tryUpdate(
+    return this.#tryCommit(
       call,
       work,
-      this.#sourceOf(stored),
+      this.#source(stored),
       isSame ? decision : target.authorize(stored),
     );
   }
 
-  #sourceOf(target?: EncodedObject): TransactionSource {
+  #source(target?: EncodedObject): TransactionSource {
     return { get: this.#get, known: target ? [target] : [] };
   }
 
@@ -274,30 +285,30 @@ export class Store {
     work: (tx: Transaction) => Promise<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
-  ): Promise<Attempt<T> | undefined> {
-    let guessed = target?.fromCache ?? false;
+  ): Promise<TryResult<T> | undefined> {
+    let usedCache = target?.fromCache ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
-      const recalled = this.#cachedEntry(key);
-      if (!recalled) return this.#get(key);
-      guessed = true;
-      return recalled;
+      const cached = this.#cachedEntry(key);
+      if (!cached) return this.#get(key);
+      usedCache = true;
+      return cached;
     };
-    let refused = false;
-    const tried = (tx: Transaction): Promise<T> =>
+    let hasWorkFailed = false;
+    const trackedWork = (tx: Transaction): Promise<T> =>
       work(tx).catch((error: unknown) => {
-        refused = true;
+        hasWorkFailed = true;
         throw error;
       });
     try {
-      const outcome = await this.#tryUpdate(
+      const outcome = await this.#tryCommit(
         call,
-        tried,
+        trackedWork,
         { get, known: target ? [target.stored] : [] },
         decision,
       );
-      if (!guessed || 'lostAt' in outcome || outcome.committed) return outcome;
+      if (!usedCache || 'conflictKey' in outcome || outcome.committed) return outcome;
     } catch (error) {
-      if (!guessed || !refused) throw error;
+      if (!usedCache || !hasWorkFailed) throw error;
     }
     return undefined;
   }
@@ -305,12 +316,12 @@ export class Store {
   readonly #get = async (key: string): Promise<Entry | undefined> =>
     (await toStatusError(this.storage.get(key))).entry;
 
-  async #tryUpdate<T>(
+  async #tryCommit<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     source: TransactionSource,
     decision: Decision | undefined,
-  ): Promise<Attempt<T>> {
+  ): Promise<TryResult<T>> {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
@@ -325,7 +336,7 @@ export class Store {
       [tx.isChanged ? tx.finish().part : part],
       record.finish().part,
     );
-    if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
+    if (!outcome.committed) return { conflictKey: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
     return { result, committed: true };
@@ -364,5 +375,5 @@ export class Store {
   }
 }
 
-const live = (stored: EncodedObject | undefined): EncodedObject | undefined =>
+const ifLive = (stored: EncodedObject | undefined): EncodedObject | undefined =>
   stored && isLive(stored.entry, Date.now()) ? stored : undefined;

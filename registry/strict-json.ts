@@ -1,24 +1,25 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from './status.js';
 
-const max = { depth: 32, values: 20_000 };
-const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
+const limits = { depth: 32, values: 20_000 };
+const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
 
 /**
- * Reads JSON so that every reader takes it alike (RFC 7493 §2): fatal UTF-8, bounded, no key twice,
- * no poisonous key, no number out of range; else 400.
+ * Parses JSON strictly (RFC 7493 §2), so that every parser agrees on the value: valid UTF-8,
+ * bounded depth and size, no duplicate or dangerous key, no number out of range. Throws 400
+ * otherwise.
  */
 export function parseJSON(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8');
   const text = bytes.toString();
   if (text.charCodeAt(0) === 0xfeff) throw badRequest('the body begins with a byte order mark');
   new Scanner(text).run();
-  const value = parsed(text);
-  refuseNumbers(value);
+  const value = parseOrThrow(text);
+  checkNumbers(value);
   return value;
 }
 
-function parsed(text: string): unknown {
+function parseOrThrow(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -26,46 +27,42 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A number that a double cannot hold as it was written is 400, anywhere below `value`. */
-function refuseNumbers(value: unknown): void {
+/** Throws 400 if a number below `value` does not fit a double exactly. */
+function checkNumbers(value: unknown): void {
   if (typeof value === 'number') {
     if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
       throw badRequest('a number is out of range');
   } else if (typeof value === 'object' && value !== null) {
-    for (const member of Object.values(value)) refuseNumbers(member);
+    for (const member of Object.values(value)) checkNumbers(member);
   }
 }
 
-/**
- * One container that is open: the keys seen in an object, nothing for an array, and where in it the
- * scanner is.
- */
-interface Open {
+/** An open container: the keys seen so far (objects only), and the position in it. */
+interface OpenContainer {
   keys: Set<string> | undefined;
   expectKey: boolean;
-  place: string | number;
+  position: string | number;
 }
 
 /**
- * Counts depth and values and reads keys before anything walks the value; syntax is left to
- * JSON.parse.
+ * Checks depth, number of values and keys before the value is walked; JSON.parse checks the syntax.
  */
 class Scanner {
   readonly #text: string;
-  #at = 0;
+  #position = 0;
   #values = 0;
-  readonly #open: Open[] = [];
+  readonly #containers: OpenContainer[] = [];
 
   constructor(text: string) {
     this.#text = text;
   }
 
   run(): void {
-    for (; this.#at < this.#text.length; this.#at += 1) {
-      const char = this.#text[this.#at]!;
+    for (; this.#position < this.#text.length; this.#position += 1) {
+      const char = this.#text[this.#position]!;
       if (char === '"') this.#string();
       else if (char === '{' || char === '[') this.#enter(char === '{');
-      else if (char === '}' || char === ']') this.#open.pop();
+      else if (char === '}' || char === ']') this.#containers.pop();
       else if (char === ',') {
         this.#count();
         this.#next();
@@ -74,27 +71,29 @@ class Scanner {
   }
 
   #enter(object: boolean): void {
-    if (this.#open.length >= max.depth)
-      throw badRequest(`the body is nested deeper than ${max.depth}`);
+    if (this.#containers.length >= limits.depth)
+      throw badRequest(`the body is nested deeper than ${limits.depth}`);
     this.#count();
-    this.#open.push({
+    this.#containers.push({
       keys: object ? new Set() : undefined,
       expectKey: object,
-      place: object ? '' : 0,
+      position: object ? '' : 0,
     });
   }
 
   #next(): void {
-    const top = this.#open.at(-1);
+    const top = this.#containers.at(-1);
     if (top?.keys) top.expectKey = true;
-    else if (top) top.place = Number(top.place) + 1;
+    else if (top) top.position = Number(top.position) + 1;
   }
 
-  /** Where the scanner is, as causes write paths. */
+  /** The current path, in the syntax of causes. */
   get #path(): string {
-    return this.#open
-      .map(({ place }, i) =>
-        typeof place === 'number' ? `[${place}]` : `${i > 0 ? '.' : ''}${place.slice(0, 64)}`,
+    return this.#containers
+      .map(({ position }, i) =>
+        typeof position === 'number'
+          ? `[${position}]`
+          : `${i > 0 ? '.' : ''}${position.slice(0, 64)}`,
       )
       .join('')
       .slice(0, 256);
@@ -102,21 +101,26 @@ class Scanner {
 
   #count(): void {
     this.#values += 1;
-    if (this.#values > max.values) throw badRequest(`the body has more than ${max.values} values`);
+    if (this.#values > limits.values)
+      throw badRequest(`the body has more than ${limits.values} values`);
   }
 
   #string(): void {
-    const start = this.#at;
-    for (this.#at += 1; this.#at < this.#text.length && this.#text[this.#at] !== '"'; this.#at += 1)
-      if (this.#text[this.#at] === '\\') this.#at += 1;
-    const raw = this.#text.slice(start, this.#at + 1);
+    const start = this.#position;
+    for (
+      this.#position += 1;
+      this.#position < this.#text.length && this.#text[this.#position] !== '"';
+      this.#position += 1
+    )
+      if (this.#text[this.#position] === '\\') this.#position += 1;
+    const raw = this.#text.slice(start, this.#position + 1);
     const value = raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1);
     if (!value.isWellFormed()) throw badRequest('a string has half of a surrogate pair');
-    const top = this.#open.at(-1);
+    const top = this.#containers.at(-1);
     if (!top?.expectKey) return;
     top.expectKey = false;
-    if (poisonous.has(value)) throw badRequest('a key of the body is not allowed');
-    top.place = value;
+    if (dangerousKeys.has(value)) throw badRequest('a key of the body is not allowed');
+    top.position = value;
     if (top.keys!.has(value)) throw badRequest(`duplicate field "${this.#path}"`);
     top.keys!.add(value);
   }

@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from './kind.js';
 import { digest } from '../security/keyring.js';
-import { limitKey, raised, spendFrom, type Limit } from './rate-limit.js';
+import { limitKey, scaleLimit, addUse, type Limit } from './rate-limit.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
@@ -28,28 +28,28 @@ import {
 } from './encoded-object.js';
 import { toTimestamp } from './timestamp.js';
 
-const letters = 'bcdfghjklmnpqrstvwxz2456789';
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
+/** Returns random letters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
 export function randomName(length: number): string {
   let name = '';
   while (name.length < length) {
     const byte = randomByte();
-    if (byte < 243) name += letters[byte % 27];
+    if (byte < 243) name += nameLetters[byte % 27];
   }
   return name;
 }
 
-const drawn = { bytes: new Uint8Array(1024), used: 1024 };
+const randomBlock = { bytes: new Uint8Array(1024), used: 1024 };
 
 /** Returns a byte from the CSPRNG, which is read in blocks; each byte is used once. */
 function randomByte(): number {
-  if (drawn.used === drawn.bytes.length) {
-    webcrypto.getRandomValues(drawn.bytes);
-    drawn.used = 0;
+  if (randomBlock.used === randomBlock.bytes.length) {
+    webcrypto.getRandomValues(randomBlock.bytes);
+    randomBlock.used = 0;
   }
-  const byte = drawn.bytes[drawn.used]!;
-  drawn.used += 1;
+  const byte = randomBlock.bytes[randomBlock.used]!;
+  randomBlock.used += 1;
   return byte;
 }
 
@@ -57,10 +57,11 @@ function randomByte(): number {
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
   `unique/${kind.resource}/${field}/${digest(value)}`;
 
-/** Where a transaction reads: the store, or objects that were read for this request. */
+/** The source of a transaction's reads: the store, or objects that were read for this request. */
 export interface TransactionSource {
   get(key: string): Promise<Entry | undefined>;
-  readonly known?: readonly EncodedObject[] /** Another one of the same commit, whose raw keys this one goes on from. */;
+  readonly known?: readonly EncodedObject[];
+  /** Another transaction of the same commit, whose raw keys this one continues from. */
   readonly first?: StoreTransaction;
 }
 
@@ -78,7 +79,7 @@ export class StoreTransaction implements Transaction {
   readonly #read = new Map<string, Entry | undefined>();
   readonly #objects = new Map<string, EncodedObject>();
   readonly #staged = new Map<string, Staged>();
-  readonly #raw = new Map<string, Write>();
+  readonly #rawWrites = new Map<string, Write>();
   readonly #parts: StagedWrites[] = [];
   /** Whether another transaction of the commit took over a key after this one was finished. */
   isChanged = false;
@@ -106,25 +107,25 @@ export class StoreTransaction implements Transaction {
     field: string,
     value: string,
   ): Promise<ObjectOf<K> | undefined> {
-    const held = await this.read(uniqueKey(kind, field, value));
-    return held && this.get(kind, held.value.toString());
+    const reserved = await this.read(uniqueKey(kind, field, value));
+    return reserved && this.get(kind, reserved.value.toString());
   }
 
   async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
-    const given = draft as {
+    const input = draft as {
       metadata: KindObject['metadata'] & { generateName?: string };
     } & KindObject;
     const name =
-      given.metadata.name ??
-      (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
-    if (await this.#taken(kind, name))
-      throw given.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
+      input.metadata.name ??
+      (await this.#freeName(kind, (input.metadata.generateName ?? '').slice(0, 58)));
+    if (await this.#isTaken(kind, name))
+      throw input.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
     const {
       generateName,
       labels,
       annotations,
-      ownerReferences = await this.#owners(kind, given),
-    } = given.metadata;
+      ownerReferences = await this.#ownerReferences(kind, input),
+    } = input.metadata;
     const object: KindObject = {
       metadata: {
         name,
@@ -137,43 +138,43 @@ export class StoreTransaction implements Transaction {
         ...(annotations && { annotations }),
         ...(ownerReferences && { ownerReferences }),
       },
-      spec: given.spec,
-      status: given.status ?? {},
-      internal: given.internal,
+      spec: input.spec,
+      status: input.status ?? {},
+      internal: input.internal,
     };
-    await this.#settle(kind, object, undefined);
+    await this.#runHooks(kind, object, undefined);
     return object as ObjectOf<K>;
   }
 
   /** Returns a free name with this prefix, or after eight tries one that is taken. */
   async #freeName(kind: AnyKind, base: string): Promise<string> {
     let name = `${base}${randomName(5)}`;
-    for (let tries = 1; tries < 8 && (await this.#taken(kind, name)); tries += 1)
+    for (let tryCount = 1; tryCount < 8 && (await this.#isTaken(kind, name)); tryCount += 1)
       name = `${base}${randomName(5)}`;
     return name;
   }
 
-  async #taken(kind: AnyKind, name: string): Promise<boolean> {
+  async #isTaken(kind: AnyKind, name: string): Promise<boolean> {
     const key = objectKey(kind, name);
     return Boolean(this.#staged.get(key)?.object ?? (await this.#entry(key)));
   }
 
   /**
-   * Returns the ownerReference of an object that an Account owns; reads the Account only if it is
-   * not at hand.
+   * Returns the ownerReference of an object that an Account owns. Reads the Account only if it is
+   * not cached.
    */
-  async #owners(kind: AnyKind, object: KindObject): Promise<OwnerReference[] | undefined> {
+  async #ownerReferences(kind: AnyKind, object: KindObject): Promise<OwnerReference[] | undefined> {
     const name = ownerName(kind, object);
-    const owning = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
-    if (typeof name !== 'string' || !owning) return undefined;
-    const key = objectKey(owning, name);
-    const accounts = this.#call.store(owning);
+    const ownerKind = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
+    if (typeof name !== 'string' || !ownerKind) return undefined;
+    const key = objectKey(ownerKind, name);
+    const accounts = this.#call.store(ownerKind);
     const owner =
       this.#staged.get(key)?.object ??
       (this.#read.has(key)
-        ? (await this.#stored(owning, name))?.object
+        ? (await this.#stored(ownerKind, name))?.object
         : await accounts.cached(name));
-    return owner && [ownerReference(owning, owner)];
+    return owner && [ownerReference(ownerKind, owner)];
   }
 
   async update<K extends AnyKind>(
@@ -187,7 +188,7 @@ export class StoreTransaction implements Transaction {
     const next = staged ? staged.object : before?.parse();
     if (!next) throw notFound(kind, name);
     await change(next as ObjectOf<K>);
-    await this.#settle(kind, next, before);
+    await this.#runHooks(kind, next, before);
     return next as ObjectOf<K>;
   }
 
@@ -208,7 +209,7 @@ export class StoreTransaction implements Transaction {
 
   async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
     this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
-    await this.#claim(kind, undefined, old);
+    await this.#updateUniqueValues(kind, undefined, old);
     await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
   }
 
@@ -223,16 +224,16 @@ export class StoreTransaction implements Transaction {
       id: options.id ?? randomUUID(),
       notBefore: options.notBefore ?? this.#call.now,
     });
-    this.#raw.set(row.put, row);
+    this.#rawWrites.set(row.put, row);
   }
 
   async spend(limit: Limit, subject: string): Promise<void> {
     const key = limitKey(limit, subject);
-    const pending = this.#raw.get(key);
-    const held = pending && 'put' in pending ? pending.value : (await this.#entry(key))?.value;
-    const { value, expires } = spendFrom(
-      raised(limit, this.#call.settings.limitFactor),
-      held,
+    const pending = this.#rawWrites.get(key);
+    const log = pending && 'put' in pending ? pending.value : (await this.#entry(key))?.value;
+    const { value, expires } = addUse(
+      scaleLimit(limit, this.#call.settings.limitFactor),
+      log,
       this.#call.now,
     );
     this.write(key, value, expires);
@@ -246,7 +247,7 @@ export class StoreTransaction implements Transaction {
   }
 
   async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> {
-    const pending = this.#raw.get(key) ?? this.#source.first?.takeOver(key);
+    const pending = this.#rawWrites.get(key) ?? this.#source.first?.takeOver(key);
     if (pending) return 'put' in pending ? pending : undefined;
     return this.#entry(key);
   }
@@ -256,16 +257,16 @@ export class StoreTransaction implements Transaction {
    * writes the key now: a commit writes a key once.
    */
   takeOver(key: string): Write | undefined {
-    const pending = this.#raw.get(key);
-    if (this.#raw.delete(key)) this.isChanged = true;
+    const pending = this.#rawWrites.get(key);
+    if (this.#rawWrites.delete(key)) this.isChanged = true;
     return pending;
   }
 
   write(key: string, value: Buffer, expires?: number): void {
-    this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) });
+    this.#rawWrites.set(key, { put: key, value, ...(expires !== undefined && { expires }) });
   }
   remove(key: string): void {
-    this.#raw.set(key, { delete: key });
+    this.#rawWrites.set(key, { delete: key });
   }
 
   /** Returns the checks and writes of the commit, and the objects that get its revision. */
@@ -274,20 +275,20 @@ export class StoreTransaction implements Transaction {
       key,
       is: entry ? entry.revision : 'absent',
     }));
-    const writes: Write[] = [...this.#raw.values()];
+    const writes: Write[] = [...this.#rawWrites.values()];
     const written: KindObject[] = [];
     for (const [key, { kind, before, object }] of this.#staged) {
       if (!object) {
         if (before) writes.push({ delete: key });
         continue;
       }
-      const framed = encode(kind, object);
-      if (before?.equals(framed)) continue;
+      const encoded = encode(kind, object);
+      if (before?.equals(encoded)) continue;
       const expires = kind.expires?.(object);
-      writes.push({ put: key, value: framed, ...(expires !== undefined && { expires }) });
+      writes.push({ put: key, value: encoded, ...(expires !== undefined && { expires }) });
       written.push(object);
     }
-    const bare = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
+    const fallback = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
     const deleted = new Set(writes.flatMap((write) => ('delete' in write ? [write.delete] : [])));
     for (const part of this.#parts) {
       checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
@@ -297,18 +298,18 @@ export class StoreTransaction implements Transaction {
         writes.push(write);
       }
     }
-    return { part: { checks, writes, ...(bare && { deleteOnlyFallback: bare }) }, written };
+    return { part: { checks, writes, ...(fallback && { deleteOnlyFallback: fallback }) }, written };
   }
 
   async #entry(key: string): Promise<Entry | undefined> {
-    if (this.#read.has(key)) return this.#live(key);
+    if (this.#read.has(key)) return this.#ifLive(key);
     const entry = await this.#source.get(key);
     this.#read.set(key, entry);
-    return this.#live(key);
+    return this.#ifLive(key);
   }
 
   /** Returns the entry that was read, unless it has expired; the commit checks it either way. */
-  #live(key: string): Entry | undefined {
+  #ifLive(key: string): Entry | undefined {
     const entry = this.#read.get(key);
     return isLive(entry, this.#call.now) ? entry : undefined;
   }
@@ -329,7 +330,11 @@ export class StoreTransaction implements Transaction {
    * Runs the hooks of every write in order: default, validate, generation, beforeCommit, unique
    * values.
    */
-  async #settle(kind: AnyKind, next: KindObject, before: EncodedObject | undefined): Promise<void> {
+  async #runHooks(
+    kind: AnyKind,
+    next: KindObject,
+    before: EncodedObject | undefined,
+  ): Promise<void> {
     const old = before?.object;
     const call = this.#call;
     kind.strategy.default?.(next, old, call);
@@ -342,26 +347,28 @@ export class StoreTransaction implements Transaction {
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
     this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
     await kind.strategy.beforeCommit?.(this, next, old, call);
-    await this.#claim(kind, next, old);
+    await this.#updateUniqueValues(kind, next, old);
   }
 
-  async #claim(
+  async #updateUniqueValues(
     kind: AnyKind,
     next: KindObject | undefined,
     old: KindObject | undefined,
   ): Promise<void> {
-    for (const [field, of] of Object.entries(kind.unique)) {
-      const held = valuesOf(old && of(old));
-      const wanted = valuesOf(next && of(next));
-      for (const value of held) if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
-      for (const value of wanted) if (!held.has(value)) await this.#take(kind, field, value, next!);
+    for (const [field, selectValues] of Object.entries(kind.unique)) {
+      const previous = valuesOf(old && selectValues(old));
+      const wanted = valuesOf(next && selectValues(next));
+      for (const value of previous)
+        if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
+      for (const value of wanted)
+        if (!previous.has(value)) await this.#take(kind, field, value, next!);
     }
   }
 
   async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
     const key = uniqueKey(kind, field, value);
-    const taken = await this.#entry(key);
-    if (taken && taken.value.toString() !== next.metadata.name)
+    const reserved = await this.#entry(key);
+    if (reserved && reserved.value.toString() !== next.metadata.name)
       throw alreadyExists(kind, next.metadata.name, field);
     this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next));
   }

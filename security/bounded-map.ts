@@ -1,4 +1,4 @@
-/** A map of at most `max` entries: one more takes the place of the one that was set longest ago. */
+/** A map of at most `max` entries; a further one evicts the entry that was set longest ago. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #max: number;
 
@@ -13,12 +13,12 @@ export class BoundedMap<K, V> extends Map<K, V> {
     return super.set(key, value);
   }
 
-  /** Returns what stands under a key, made where nothing does. */
-  getOrMake(key: K, make: () => V): V {
-    const known = this.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    this.set(key, made);
-    return made;
+  /** Returns the value of a key; creates it if absent. */
+  getOrCreate(key: K, create: () => V): V {
+    const existing = this.get(key);
+    if (existing !== undefined) return existing;
+    const created = create();
+    this.set(key, created);
+    return created;
   }
 }

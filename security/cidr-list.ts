@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 
-/** Addresses and networks in CIDR notation, IPv4 and IPv6. */
-export class AddressList {
+/** A list of addresses and networks in CIDR notation, IPv4 and IPv6. */
+export class CidrList {
   readonly #list = new BlockList();
 
   constructor(networks: readonly string[]) {
@@ -12,7 +12,7 @@ export class AddressList {
     }
   }
 
-  /** Whether an address is in one of them. */
+  /** Returns whether an address is in one of them. */
   has(address: string): boolean {
     return this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   }

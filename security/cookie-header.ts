@@ -1,6 +1,6 @@
 /**
- * Every value under one name in a Cookie header, byte for byte: undecoded, and with quotes where
- * quotes were sent (docs/design/security.md#cookies).
+ * Returns every value of a name in a Cookie header, byte for byte: not decoded, and with any quotes
+ * (docs/design/security.md#cookies).
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   const values: string[] = [];

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { AddressList } from './cidr-list.js';
+import { CidrList } from './cidr-list.js';
 
 /** IANA special-purpose, multicast and reserved IPv4. */
-const special4 = new AddressList([
+const specialIPv4 = new CidrList([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -23,34 +23,35 @@ const special4 = new AddressList([
   '240.0.0.0/4',
 ]);
 /**
- * What of global unicast IPv6 is special: protocol assignments with Teredo, documentation, 6to4.
+ * Special-purpose ranges within global unicast IPv6: protocol assignments with Teredo,
+ * documentation, 6to4.
  */
-const special6 = new AddressList([
+const specialIPv6 = new CidrList([
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
   '2620:4f:8000::/48',
 ]);
-const global6 = new AddressList(['2000::/3']);
-const loopback = new AddressList(['127.0.0.0/8', '::1/128']);
-/** Where clouds answer with credentials. */
-const metadata4 = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16'];
-/** An IPv4 address as the two words that IPv6 carries it in. */
-const words = (address: string): string => {
+const globalIPv6 = new CidrList(['2000::/3']);
+const loopback = new CidrList(['127.0.0.0/8', '::1/128']);
+/** Metadata services of clouds, which return credentials. */
+const metadataIPv4 = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16'];
+/** Returns an IPv4 address as the last two groups of an IPv6 address. */
+const toIPv6Groups = (address: string): string => {
   const [a, b, c, d] = address.split('.').map(Number) as [number, number, number, number];
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
 /**
- * The same, also by way of a translator (RFC 6052, RFC 8215), a tunnel (RFC 3056) or the oldest
- * spelling: anyone who opens those networks does not open this.
+ * Also in the forms of translators (RFC 6052, RFC 8215), of tunnels (RFC 3056) and IPv4-compatible:
+ * allowing those networks does not allow metadata services.
  */
-const metadata = new AddressList([
-  ...metadata4,
+const metadata = new CidrList([
+  ...metadataIPv4,
   'fd00:ec2::254',
   'fd20:ce::254',
-  ...metadata4
-    .map(words)
+  ...metadataIPv4
+    .map(toIPv6Groups)
     .flatMap((inner) => [
       `::${inner}`,
       `64:ff9b::${inner}`,
@@ -59,8 +60,8 @@ const metadata = new AddressList([
     ]),
 ]);
 
-/** IPv4 written as mapped IPv6, as the IPv4 it is; any other address as it stands. */
-function unmapped(address: string): string {
+/** Converts IPv4-mapped IPv6 to IPv4; returns any other address unchanged. */
+function unmapIPv4(address: string): string {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted) return dotted;
   const pair = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
@@ -70,31 +71,31 @@ function unmapped(address: string): string {
 }
 
 /**
- * Judges addresses that a name resolved to, before anything connects to them
+ * Decides whether outgoing requests may connect to a resolved address
  * (docs/design/security.md#outgoing-requests).
  */
-export class AddressJudge {
-  readonly #allowed: AddressList;
+export class EgressPolicy {
+  readonly #allowed: CidrList;
   readonly #loopbackAllowed: boolean;
 
   /**
-   * `allowed`: ranges in CIDR notation that the operator opened; loopback is open while the base
-   * URL is itself on it.
+   * `allowed`: ranges in CIDR notation that the operator allows. Loopback is allowed if the base
+   * URL is on loopback.
    */
   constructor(allowed: readonly string[], loopbackAllowed: boolean) {
-    this.#allowed = new AddressList(allowed);
+    this.#allowed = new CidrList(allowed);
     this.#loopbackAllowed = loopbackAllowed;
   }
 
-  /** Whether an address may be connected to; plain http goes to loopback alone. */
+  /** Returns whether an address may be connected to; plain http is only permitted to loopback. */
   permits(text: string, secure: boolean): boolean {
-    const address = unmapped(text);
+    const address = unmapIPv4(text);
     if (isIP(address) === 0 || metadata.has(address)) return false;
-    const local = loopback.has(address);
-    if (!secure) return local && this.#loopbackAllowed;
-    if (this.#allowed.has(address) || (local && this.#loopbackAllowed)) return true;
+    const isLocal = loopback.has(address);
+    if (!secure) return isLocal && this.#loopbackAllowed;
+    if (this.#allowed.has(address) || (isLocal && this.#loopbackAllowed)) return true;
     return isIP(address) === 4
-      ? !special4.has(address)
-      : global6.has(address) && !special6.has(address);
+      ? !specialIPv4.has(address)
+      : globalIPv6.has(address) && !specialIPv6.has(address);
   }
 }

@@ -6,6 +6,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML shows it, in content and in quoted attributes alike. */
+/** Escapes text for HTML content and quoted attributes. */
 export const escapeHTML = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);

@@ -21,7 +21,7 @@ const secret = z
   .describe('256 random bits, base64url.');
 
 /**
- * The keys file: ordered, the first of its kind signs or seals, all verify or open
+ * The keys file. Lists are ordered: the first key of a type signs or seals, all verify or open
  * (docs/design/operations.md#keys).
  */
 export const KeysFile = z.object({
@@ -40,11 +40,11 @@ export const KeysFile = z.object({
 });
 export type KeysFile = z.infer<typeof KeysFile>;
 
-const rememberedSignatures = 10_000;
+const maxCachedSignatures = 10_000;
 
-const random = (): string => randomBytes(32).toString('base64url');
+const randomSecret = (): string => randomBytes(32).toString('base64url');
 
-/** RFC 7638 thumbprint of an EC or RSA key, base64url. */
+/** Returns the RFC 7638 thumbprint of an EC or RSA key, base64url. */
 export function thumbprint(jwk: Record<string, unknown>): string {
   const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
   return createHash('sha256')
@@ -53,38 +53,35 @@ export function thumbprint(jwk: Record<string, unknown>): string {
 }
 
 function signingKey(alg: 'ES256' | 'RS256'): Record<string, unknown> {
-  const pair =
+  const keyPair =
     alg === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
       : generateKeyPairSync('rsa', { modulusLength: 3072 });
-  const jwk = { ...pair.privateKey.export({ format: 'jwk' }) } as Record<string, unknown>;
+  const jwk = { ...keyPair.privateKey.export({ format: 'jwk' }) } as Record<string, unknown>;
   return { ...jwk, alg, use: 'sig', kid: thumbprint(jwk) };
 }
 
-/** New keys, as `vestibule keys new` writes them. */
+/** Generates keys, as `vestibule keys new` writes them. */
 export const newKeys = (): KeysFile => ({
-  cookies: [random()],
-  sealing: [random()],
-  hmac: [random()],
-  pairwise: random(),
-  dpopNonce: random(),
+  cookies: [randomSecret()],
+  sealing: [randomSecret()],
+  hmac: [randomSecret()],
+  pairwise: randomSecret(),
+  dpopNonce: randomSecret(),
   signing: [signingKey('ES256'), signingKey('RS256')],
 });
 
-/**
- * What the keys of each sort are known by, where a key itself must not be told: hashes of secrets
- * of 256 bits, thumbprints of those that sign.
- */
+/** Public ids of the keys of each type: hashes of 256-bit secrets, thumbprints of signing keys. */
 export type KeyIDs = Readonly<
   Record<'cookies' | 'hmac' | 'sealing' | 'signing', readonly string[]>
 >;
-type Sort = keyof KeyIDs;
+type KeyType = keyof KeyIDs;
 
-/** Every sort of keys that a rotation changes. */
-export const allSorts: readonly Sort[] = ['cookies', 'hmac', 'sealing', 'signing'];
+/** The types of keys that a rotation changes. */
+export const keyTypes: readonly KeyType[] = ['cookies', 'hmac', 'sealing', 'signing'];
 
-/** A keys file in the form that it is used in. */
-interface Ready {
+/** A keys file prepared for use. */
+interface ActiveKeys {
   readonly text: string;
   readonly ids: KeyIDs;
   readonly signing: readonly Record<string, unknown>[];
@@ -93,16 +90,16 @@ interface Ready {
   readonly cookies: readonly KeyObject[];
   readonly hmac: readonly KeyObject[];
   readonly sealing: readonly { id: number; key: KeyObject }[];
-  /** Sorts of which every key was dropped: nothing is opened or verified by them. */
-  readonly exhausted: ReadonlySet<Sort>;
+  /** Types of which every key was dropped; nothing is opened or verified with them. */
+  readonly exhausted: ReadonlySet<KeyType>;
 }
 
-const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
+const decodeBase64 = (text: string): Buffer => Buffer.from(text, 'base64url');
 
 function idsOf({ cookies, hmac, sealing, signing }: KeysFile): KeyIDs {
-  const ids = (sort: string, keys: readonly string[]): string[] =>
+  const ids = (keyType: string, keys: readonly string[]): string[] =>
     keys.map((text) =>
-      hash('sha256', `vestibule key id\0${sort}\0${text}`, 'base64url').slice(0, 22),
+      hash('sha256', `vestibule key id\0${keyType}\0${text}`, 'base64url').slice(0, 22),
     );
   return {
     cookies: ids('cookies', cookies),
@@ -113,33 +110,33 @@ function idsOf({ cookies, hmac, sealing, signing }: KeysFile): KeyIDs {
 }
 
 /**
- * A keys file without the keys that were dropped; of a sort of which none would be left, all stay,
- * to make what no one opens.
+ * Returns a keys file without dropped keys. A type without any remaining key keeps all, to produce
+ * what no one can open.
  */
-function without(
+function withoutDropped(
   file: KeysFile,
   dropped: ReadonlySet<string>,
-): { file: KeysFile; exhausted: Set<Sort> } {
+): { file: KeysFile; exhausted: Set<KeyType> } {
   const ids = idsOf(file);
-  const exhausted = new Set<Sort>();
-  const left = allSorts.map((sort) => {
-    const live = (file[sort] as unknown[]).filter(
-      (_, i) => !dropped.has(`${sort} ${ids[sort][i]}`),
+  const exhausted = new Set<KeyType>();
+  const remaining = keyTypes.map((keyType) => {
+    const liveKeys = (file[keyType] as unknown[]).filter(
+      (_, i) => !dropped.has(`${keyType} ${ids[keyType][i]}`),
     );
     const isUsable =
-      sort === 'signing'
+      keyType === 'signing'
         ? ['ES256', 'RS256'].every((alg) =>
-            (live as { alg?: unknown }[]).some((jwk) => jwk.alg === alg),
+            (liveKeys as { alg?: unknown }[]).some((jwk) => jwk.alg === alg),
           )
-        : live.length > 0;
-    if (!isUsable) exhausted.add(sort);
-    return [sort, isUsable ? live : file[sort]];
+        : liveKeys.length > 0;
+    if (!isUsable) exhausted.add(keyType);
+    return [keyType, isUsable ? liveKeys : file[keyType]];
   });
-  return { file: { ...file, ...Object.fromEntries(left) }, exhausted };
+  return { file: { ...file, ...Object.fromEntries(remaining) }, exhausted };
 }
 
-function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Ready {
-  const { file, exhausted } = without(whole, dropped);
+function prepareKeys(keysFile: KeysFile, dropped: ReadonlySet<string> = new Set()): ActiveKeys {
+  const { file, exhausted } = withoutDropped(keysFile, dropped);
   for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
   for (const alg of ['ES256', 'RS256'])
     if (!file.signing.some((jwk) => jwk.alg === alg))
@@ -149,12 +146,12 @@ function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Rea
     exhausted,
     ids: idsOf(file),
     signing: file.signing,
-    pairwise: bytes(file.pairwise),
-    dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
-    cookies: file.cookies.map((text) => createSecretKey(bytes(text))),
-    hmac: file.hmac.map((text) => createSecretKey(bytes(text))),
+    pairwise: decodeBase64(file.pairwise),
+    dpopNonce: decodeBase64(file.dpopNonce).subarray(0, 32),
+    cookies: file.cookies.map((text) => createSecretKey(decodeBase64(text))),
+    hmac: file.hmac.map((text) => createSecretKey(decodeBase64(text))),
     sealing: file.sealing.map((text) => {
-      const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
+      const key = Buffer.from(hkdfSync('sha256', decodeBase64(text), '', 'vestibule sealing', 32));
       return {
         id: createHash('sha256').update(key).digest().readUInt32BE(0),
         key: createSecretKey(key),
@@ -164,89 +161,85 @@ function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Rea
 }
 
 /**
- * Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file
- * but ID tokens (docs/design/security.md#stored-secrets).
+ * Seals what is read again, MACs what is only compared, and signs cookies: every use of the keys
+ * file except ID tokens (docs/design/security.md#stored-secrets).
  */
 export class Keys {
-  /** What the keys file says now, ready for use. */
-  #now: Ready;
-  /** Cookies whose signature was found good, with the key it was made by. */
-  readonly #signed = new BoundedMap<string, number>(rememberedSignatures);
+  /** The current keys. */
+  #active: ActiveKeys;
+  /** Cookies with a valid signature, with the index of the key. */
+  readonly #verifiedCookies = new BoundedMap<string, number>(maxCachedSignatures);
   #version = 0;
   #file: KeysFile;
   readonly #dropped = new Set<string>();
 
-  /** Throws where there is no signing key for ES256 or for RS256, or one is malformed. */
+  /** Throws if there is no signing key for ES256 or for RS256, or one is malformed. */
   constructor(file: KeysFile) {
-    this.#now = readyOf(file);
+    this.#active = prepareKeys(file);
     this.#file = file;
   }
 
-  /** Private JWKs for ID tokens, the first of its algorithm signs. */
+  /** Private JWKs for ID tokens; the first of an algorithm signs. */
   get signing(): readonly Record<string, unknown>[] {
-    return this.#now.signing;
+    return this.#active.signing;
   }
   get pairwise(): Buffer {
-    return this.#now.pairwise;
+    return this.#active.pairwise;
   }
   get dpopNonce(): Buffer {
-    return this.#now.dpopNonce;
+    return this.#active.dpopNonce;
   }
 
-  /** What the keys in use are known by. */
+  /** Returns the ids of the current keys. */
   ids(): KeyIDs {
-    return this.#now.ids;
+    return this.#active.ids;
   }
 
-  /**
-   * How often other keys were taken over: anyone who keeps something that was made of them looks at
-   * it.
-   */
+  /** Incremented when the keys change, so that holders of derived values can update them. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * Takes over another keys file at once; answers false where it says the same. Throws, and changes
-   * nothing, where it cannot be used: the pairwise key is never another, since every subject would
-   * be.
+   * Replaces the keys at once; returns false if nothing changed. Throws and changes nothing if the
+   * file cannot be used. The pairwise key must not change, since every subject would.
    */
-  take(file: KeysFile): boolean {
-    const next = readyOf(file, this.#dropped);
-    if (!next.pairwise.equals(this.#now.pairwise))
+  replace(file: KeysFile): boolean {
+    const next = prepareKeys(file, this.#dropped);
+    if (!next.pairwise.equals(this.#active.pairwise))
       throw new Error(
         'keys file: `pairwise` must not change; it would change the `sub` of every pairwise Client',
       );
     this.#file = file;
-    if (next.text === this.#now.text) return false;
-    this.#use(next);
+    if (next.text === this.#active.text) return false;
+    this.#activate(next);
     return true;
   }
 
   /**
-   * Stops opening and verifying by keys that were dropped, whatever the keys file says, now and
-   * later; answers the sorts of which none is left.
+   * Stops opening and verifying with dropped keys, also if a later keys file contains them. Returns
+   * the types that have no key left.
    */
-  drop(ids: Partial<KeyIDs>): readonly Sort[] {
-    const before = this.#dropped.size;
-    for (const sort of allSorts)
-      for (const id of ids[sort] ?? []) this.#dropped.add(`${sort} ${id}`);
-    if (this.#dropped.size > before) this.#use(readyOf(this.#file, this.#dropped));
-    return [...this.#now.exhausted];
+  drop(ids: Partial<KeyIDs>): readonly KeyType[] {
+    const droppedCount = this.#dropped.size;
+    for (const keyType of keyTypes)
+      for (const id of ids[keyType] ?? []) this.#dropped.add(`${keyType} ${id}`);
+    if (this.#dropped.size > droppedCount) this.#activate(prepareKeys(this.#file, this.#dropped));
+    return [...this.#active.exhausted];
   }
 
-  #use(next: Ready): void {
-    this.#now = next;
-    this.#signed.clear();
+  #activate(next: ActiveKeys): void {
+    this.#active = next;
+    this.#verifiedCookies.clear();
     this.#version += 1;
   }
 
   /**
-   * AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened
-   * elsewhere it fails.
+   * Encrypts with AES-256-GCM under the newest sealing key, bound to `context` (the storage key);
+   * opening it under another context fails.
    */
   seal(context: string, plain: Buffer | string): Buffer {
-    const { id, key } = this.#now.sealing[0]!;
+    const { id, key } = this.#active.sealing[0]!;
     const iv = nonce();
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
     const body = Buffer.concat([cipher.update(plain as never), cipher.final()]);
@@ -255,65 +248,76 @@ export class Keys {
     return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
   }
 
-  /** Whether the key that sealed it is still in the keys file. */
+  /** Returns whether the key that sealed it is still in the keys file. */
   opens(sealed: Buffer): boolean {
     return (
-      !this.#now.exhausted.has('sealing') &&
-      this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0))
+      !this.#active.exhausted.has('sealing') &&
+      this.#active.sealing.some(({ id }) => id === sealed.readUInt32BE(0))
     );
   }
 
-  /** What was sealed for the same context, under any live key; throws when it was not. */
+  /** Opens what any current key sealed for the same context; throws if none did. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);
-    const found = this.#now.exhausted.has('sealing')
+    const sealingKey = this.#active.exhausted.has('sealing')
       ? undefined
-      : this.#now.sealing.find((candidate) => candidate.id === id);
-    if (!found) throw new Error('sealed under a key that is no longer in the keys file');
-    const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16))
+      : this.#active.sealing.find((candidate) => candidate.id === id);
+    if (!sealingKey) throw new Error('sealed under a key that is no longer in the keys file');
+    const decipher = createDecipheriv('aes-256-gcm', sealingKey.key, sealed.subarray(4, 16))
       .setAAD(Buffer.from(context))
       .setAuthTag(sealed.subarray(16, 32));
     return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]);
   }
 
-  /** HMAC-SHA-256 by purpose under the newest key. */
+  /** Returns the HMAC-SHA-256 of data for a purpose under the newest key. */
   mac(purpose: string, data: string): Buffer {
-    return keyed(this.#now.hmac[0]!, purpose, data);
+    return hmacOf(this.#active.hmac[0]!, purpose, data);
   }
 
-  /** Whether `mac` is the one of `data` under any live key, in constant time. */
+  /** Returns whether `mac` is valid for `data` under any current key, in constant time. */
   macMatches(purpose: string, data: string, mac: Buffer): boolean {
     return (
-      !this.#now.exhausted.has('hmac') &&
-      this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac))
+      !this.#active.exhausted.has('hmac') &&
+      this.#active.hmac.some((key) => isEqual(hmacOf(key, purpose, data), mac))
     );
   }
 
-  /** The signature of a cookie's `<name>=<value>`, base64url (docs/design/security.md#cookies). */
+  /**
+   * Returns the signature of a cookie's `<name>=<value>`, base64url
+   * (docs/design/security.md#cookies).
+   */
   signCookie(data: string): string {
-    const signature = createHmac('sha256', this.#now.cookies[0]!).update(data).digest('base64url');
-    this.#signed.set(`${data}.${signature}`, 0);
+    const signature = createHmac('sha256', this.#active.cookies[0]!)
+      .update(data)
+      .digest('base64url');
+    this.#verifiedCookies.set(`${data}.${signature}`, 0);
     return signature;
   }
 
-  /** Which live cookie key made `signature`: 0 for the newest, −1 for none. */
+  /**
+   * Returns the index of the current cookie key that made `signature`: 0 for the newest, −1 for
+   * none.
+   */
   cookieKeyIndex(data: string, signature: string): number {
-    if (this.#now.exhausted.has('cookies')) return -1;
-    const pair = `${data}.${signature}`;
-    const known = this.#signed.get(pair);
-    if (known !== undefined) return known;
-    const given = Buffer.from(signature);
-    const index = this.#now.cookies.findIndex((key) =>
-      same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given),
+    if (this.#active.exhausted.has('cookies')) return -1;
+    const signedCookie = `${data}.${signature}`;
+    const cachedIndex = this.#verifiedCookies.get(signedCookie);
+    if (cachedIndex !== undefined) return cachedIndex;
+    const signatureBytes = Buffer.from(signature);
+    const index = this.#active.cookies.findIndex((key) =>
+      isEqual(
+        Buffer.from(createHmac('sha256', key).update(data).digest('base64url')),
+        signatureBytes,
+      ),
     );
-    if (index >= 0) this.#signed.set(pair, index);
+    if (index >= 0) this.#verifiedCookies.set(signedCookie, index);
     return index;
   }
 }
 
 let pool = Buffer.alloc(0);
 
-/** Twelve random bytes, drawn from the CSPRNG by the page. */
+/** Returns twelve random bytes; the CSPRNG is called for a page at a time. */
 function nonce(): Buffer {
   if (pool.length < 12) pool = randomBytes(4_092);
   const taken = pool.subarray(0, 12);
@@ -321,26 +325,26 @@ function nonce(): Buffer {
   return taken;
 }
 
-const keyed = (key: KeyObject, purpose: string, data: string): Buffer =>
+const hmacOf = (key: KeyObject, purpose: string, data: string): Buffer =>
   createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
-const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
+const isEqual = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** SHA-256 in base64url: how an id that is a secret stands in a key. */
+/** Returns the SHA-256 in base64url: the form of a secret id in a storage key. */
 export const digest = (id: string): string => hash('sha256', id, 'base64url');
 
 /**
- * The first 20 bytes of SHA-256 in lower-case base32 without padding (RFC 4648 §6): a public name
- * made of a secret id (docs/design/api.md#names).
+ * Returns the first 20 bytes of SHA-256 in lower-case base32 without padding (RFC 4648 §6): a
+ * public name derived from a secret id (docs/design/api.md#names).
  */
 export function nameOf(id: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   let bits = 0,
-    held = 0,
+    accumulator = 0,
     name = '';
   for (const byte of hash('sha256', id, 'buffer').subarray(0, 20)) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(held >>> (bits - 5)) & 31];
-    held &= (1 << bits) - 1;
+    accumulator = (accumulator << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(accumulator >>> (bits - 5)) & 31];
+    accumulator &= (1 << bits) - 1;
   }
   return name;
 }

@@ -7,31 +7,37 @@ import {
   type Storage,
 } from './storage.js';
 
-const record = 'meta/compaction';
+const recordKey = 'meta/compaction';
 
-/** How history is forgotten. */
+/** Options of the compactor. */
 interface CompactorOptions {
-  /** Milliseconds between two compactions, and the least time a revision stays readable. */
-  readonly interval: number;
+  /**
+   * The interval between compactions in milliseconds; every revision stays readable for at least as
+   * long.
+   */
+  readonly intervalMs: number;
   /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Told of an error that is not a store out of reach; by default it is thrown out of band. */
+  /**
+   * Receives errors other than a store that is unavailable; by default they are thrown
+   * asynchronously.
+   */
   readonly onError?: (error: unknown) => void;
 }
 
-/** What the last winner wrote: when, and how far the store had come. */
-interface Round {
+/** The record of the last compaction round: its time, and the revision of the store then. */
+interface CompactionRecord {
   readonly time: number;
   readonly revision: Revision;
 }
 
 /**
- * Each interval, one replica compacts to the revision seen an interval before; the answered
- * function stops this and waits for a round under way.
+ * Compacts once per interval, on one replica, to the revision of one interval before. Returns a
+ * function that stops it and waits for a running round.
  */
 export function startCompactor(storage: Storage, options: CompactorOptions): () => Promise<void> {
   const {
-    interval,
+    intervalMs,
     now = Date.now,
     onError = (error) => {
       process.nextTick(() => {
@@ -43,12 +49,12 @@ export function startCompactor(storage: Storage, options: CompactorOptions): () 
   const timer = setInterval(
     () => {
       running = running
-        .then(() => compactOnce(storage, interval, now()))
+        .then(() => compactOnce(storage, intervalMs, now()))
         .catch((error: unknown) => {
-          if (!passing(error)) onError(error);
+          if (!isTransient(error)) onError(error);
         });
     },
-    Math.max(1, interval / 4),
+    Math.max(1, intervalMs / 4),
   );
   timer.unref();
   return async () => {
@@ -58,26 +64,30 @@ export function startCompactor(storage: Storage, options: CompactorOptions): () 
 }
 
 /**
- * One round: when the last is an interval old and this replica wins the record, history before that
- * round is forgotten.
+ * Runs one round if the last one is at least an interval old. The replica that wins the record
+ * compacts to the revision of the last round.
  */
-export async function compactOnce(storage: Storage, interval: number, time: number): Promise<void> {
-  const { entry, revision } = await storage.get(record);
-  const last = roundOf(entry);
-  if (last && last.time <= time && time - last.time < interval) return;
-  const value = Buffer.from(JSON.stringify({ time, revision } satisfies Round));
+export async function compactOnce(
+  storage: Storage,
+  intervalMs: number,
+  now: number,
+): Promise<void> {
+  const { entry, revision } = await storage.get(recordKey);
+  const last = parseRecord(entry);
+  if (last && last.time <= now && now - last.time < intervalMs) return;
+  const value = Buffer.from(JSON.stringify({ time: now, revision } satisfies CompactionRecord));
   const result = await storage.commit(
-    [{ key: record, is: entry?.revision ?? 'absent' }],
-    [{ put: record, value }],
+    [{ key: recordKey, is: entry?.revision ?? 'absent' }],
+    [{ put: recordKey, value }],
   );
-  if (result.committed && last && last.time <= time) await storage.compact(last.revision);
+  if (result.committed && last && last.time <= now) await storage.compact(last.revision);
 }
 
-const roundOf = (entry: Entry | undefined): Round | undefined =>
-  entry && (JSON.parse(entry.value.toString()) as Round);
+const parseRecord = (entry: Entry | undefined): CompactionRecord | undefined =>
+  entry && (JSON.parse(entry.value.toString()) as CompactionRecord);
 
-/** What the next round makes good by itself. */
-const passing = (error: unknown): boolean =>
+/** Returns whether the next round resolves the error. */
+const isTransient = (error: unknown): boolean =>
   error instanceof UnavailableError ||
   error instanceof UnknownOutcomeError ||
   error instanceof CompactedError;

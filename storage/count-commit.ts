@@ -1,6 +1,6 @@
 import { UnknownOutcomeError, type Committed, type Lost, type StorageMetrics } from './storage.js';
 
-/** Counts how a commit ends, where there is someone to count for; returns the same commit. */
+/** Counts the result of a commit if metrics are enabled; returns the same promise. */
 export function countCommit(
   metrics: StorageMetrics | undefined,
   commit: Promise<Committed | Lost>,

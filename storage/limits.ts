@@ -1,21 +1,21 @@
 import { limits, TooLargeError, type Check, type Write } from './storage.js';
 
-const printable = /^[!-~]+$/;
+const printableAscii = /^[!-~]+$/;
 
-/** The key a write changes. */
+/** Returns the key that a write changes. */
 export const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
 
-/** Throws TooLarge for a key that is empty, too long or not printable ASCII without space. */
+/** Throws TooLargeError for a key that is empty, too long, or not printable ASCII without space. */
 export function validateKey(key: string): void {
   if (key.length > limits.keyBytes)
     throw new TooLargeError(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
-  if (!printable.test(key))
+  if (!printableAscii.test(key))
     throw new TooLargeError(`key ${JSON.stringify(key)} is not printable ASCII without space`);
 }
 
 /**
- * Throws TooLarge for a commit over the limits and TypeError for one that writes a key twice;
- * answers its size in bytes.
+ * Throws TooLargeError for a commit over the limits, and TypeError if it writes a key twice.
+ * Returns its size in bytes.
  */
 export function checkLimits(checks: readonly Check[], writes: readonly Write[]): number {
   if (checks.length > limits.checks)
@@ -26,7 +26,7 @@ export function checkLimits(checks: readonly Check[], writes: readonly Write[]):
   const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0);
   if (bytes > limits.commitBytes)
     throw new TooLargeError(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
-  if (writes.length > 1) refuseTwice(writes);
+  if (writes.length > 1) assertDistinctKeys(writes);
   return bytes;
 }
 
@@ -36,7 +36,7 @@ function sizeOf(write: Write): number {
   return key.length + ('put' in write ? write.value.length : 0);
 }
 
-function refuseTwice(writes: readonly Write[]): void {
+function assertDistinctKeys(writes: readonly Write[]): void {
   const seen = new Set<string>();
   for (const write of writes) {
     const key = keyOf(write);

@@ -1,6 +1,6 @@
 import type { Check, Entry } from './storage.js';
 
-/** Whether a check holds where this entry stands. */
+/** Returns whether a check holds for the current entry. */
 export function isMet({ is }: Check, entry: Entry | undefined): boolean {
   if (is === 'absent') return entry === undefined;
   return is === 'present' ? entry !== undefined : entry?.revision === is;

@@ -50,7 +50,7 @@ export interface Lost {
 
 /**
  * A page of a range, in key order, at `revision`; `more` counts the entries that follow, up to the
- * bound that was asked (0: none).
+ * requested bound (0: none).
  */
 export interface Page {
   readonly entries: readonly Entry[];
@@ -113,23 +113,23 @@ export interface Size {
   readonly quota?: number;
 }
 
-/** What a driver counts; nothing of it may throw. */
+/** Metrics of a driver; they must not throw. */
 export interface StorageMetrics {
-  /** How many commits were handed over together. */
+  /** How many commits were written together. */
   readonly commitBatchSize: { observe(commits: number): void };
-  /** A commit was made, lost its race, may have been made, or certainly was not. */
+  /** A commit succeeded, lost a race, has an unknown outcome, or was certainly not made. */
   readonly commits: { inc(labels: { result: 'ok' | 'lost' | 'unknown' | 'refused' }): void };
   /** How long calls to etcd took, in seconds. */
   readonly etcdRequestDuration: { observe(labels: { operation: string }, seconds: number): void };
   readonly etcdRequestErrors: { inc(labels: { operation: string }, by: number): void };
-  /** 1 where the store is of a release that is supported, else 0. */
+  /** 1 if the version of the store is supported, else 0. */
   readonly storageVersionSupported: { set(value: number): void };
 }
 
 /**
- * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (commit
- * alone), {@link CompactedError} or {@link TooLargeError}, and nothing else that a caller could be
- * expected to handle.
+ * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (only
+ * commit), {@link CompactedError} or {@link TooLargeError}, and no other error that a caller should
+ * handle.
  *
  * @example
  * ```ts
@@ -202,7 +202,7 @@ export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
 }
 
-/** The revision asked for, or one needed to answer, is no longer in the history. */
+/** The requested revision, or one needed for the response, is no longer in the history. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
   /** The oldest revision that can still be read. */
@@ -214,7 +214,7 @@ export class CompactedError extends Error {
 }
 
 /**
- * A key, a value or a whole commit is over {@link limits}, or a key is malformed; nothing was
+ * A key, a value or a whole commit exceeds {@link limits}, or a key is malformed; nothing was
  * written.
  */
 export class TooLargeError extends Error {

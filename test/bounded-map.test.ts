@@ -19,6 +19,6 @@ test('a bounded map makes what it does not hold, once', () => {
   const map = new BoundedMap<string, number>(1);
   let made = 0;
   const make = (): number => (made += 1);
-  expect([map.getOrMake('a', make), map.getOrMake('a', make)]).toEqual([1, 1]);
-  expect([map.getOrMake('b', make), map.getOrMake('a', make), map.size]).toEqual([2, 3, 1]);
+  expect([map.getOrCreate('a', make), map.getOrCreate('a', make)]).toEqual([1, 1]);
+  expect([map.getOrCreate('b', make), map.getOrCreate('a', make), map.size]).toEqual([2, 3, 1]);
 });

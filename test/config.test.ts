@@ -15,10 +15,10 @@ import {
   type LimitSetting,
 } from '../registry/limit-settings.js';
 import {
-  flagOfLimit,
-  keyOf,
+  limitFlag,
+  settingKey,
   settings,
-  variableOf,
+  variableName,
   type Setting,
 } from '../cmd/vestibule/options/flags.js';
 import { stopAll, temporary } from './support/service.js';
@@ -71,7 +71,7 @@ describe('a file of settings', () => {
       port: 0,
       trustedProxies: ['10.0.0.0/8', '::1'],
       operators: ['a@example.org', 'b@example.org'],
-      shutdownDelay: 1.5,
+      shutdownDelaySeconds: 1.5,
       compactionSeconds: 90,
       limitFactor: 2.5,
       loggingFormat: 'text',
@@ -86,7 +86,7 @@ describe('a file of settings', () => {
   });
 
   test('gives way to variables, and those to flags; each value says where it comes from', async () => {
-    const { port, logLevel, limitFactor, sources, shown } = await load(
+    const { port, logLevel, limitFactor, sources, displayed } = await load(
       'port: 1\nlogLevel: warn\nlimitFactor: 3\noperators: [a@example.org]\n',
       [...started, '--port', '3'],
       { VESTIBULE_PORT: '2', VESTIBULE_LOG_LEVEL: 'error' },
@@ -99,8 +99,8 @@ describe('a file of settings', () => {
       'bind-address': 'default',
       'mock-mail': 'flag',
     });
-    expect(Object.keys(sources)).toEqual(Object.keys(shown));
-    expect(shown).toMatchObject({ operators: '***', port: 3 });
+    expect(Object.keys(sources)).toEqual(Object.keys(displayed));
+    expect(displayed).toMatchObject({ operators: '***', port: 3 });
   });
 
   test('is named by a flag before VESTIBULE_CONFIG', async () => {
@@ -135,10 +135,10 @@ describe('a file of settings', () => {
         'line 1, column 7: port: must be a number',
         'line 2, column 16: allowMockMail: must be true or false',
         'line 3, column 14: bindAddress: must be text, in quotes',
-        'line 4, column 12: operators: must be a list of texts, or one text with commas between',
+        'line 4, column 12: operators: must be a list of texts, or one comma-separated text',
         'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
         'line 6, column 12: manifests: must be text',
-        'line 7, column 14: auditLogPath: has no value: give one, or take the key away',
+        'line 7, column 14: auditLogPath: has no value: set one, or remove the key',
         'line 8, column 14: limitFactor: must be a number',
       ],
     ],
@@ -163,17 +163,17 @@ describe('a file of settings', () => {
     [
       'several documents',
       'port: 1\n---\nport: 2\n',
-      ['line 2, column 1: another document begins: all settings stand in one'],
+      ['line 2, column 1: must be the only YAML document of the file'],
     ],
     [
       'what is no mapping',
       '- port\n',
-      ['line 1, column 1: is not a mapping: settings are written as key: value, a line each'],
+      ['line 1, column 1: is not a mapping; write settings as key: value, one a line'],
     ],
     [
       'an alias',
       'bindAddress: &a "::1"\nemailFrom: *a\n',
-      ['line 2, column 12: emailFrom: is an alias: write the value itself'],
+      ['line 2, column 12: emailFrom: must not be a YAML alias; write the value itself'],
     ],
     ['a key that is no text', '1: a\n', ['line 1, column 1: a key is not text']],
     [
@@ -190,7 +190,7 @@ describe('a file of settings', () => {
       'the file of sign-ins',
       '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}',
       [
-        'line 1, column 1: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
+        'line 1, column 1: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name a configuration file with --config',
       ],
     ],
   ] as [string, string, string[]][])('tells of %s by line and column', async (_, text, lines) => {
@@ -219,7 +219,7 @@ describe('a file of settings', () => {
         { flags: ['--data-dir', 'x'] },
       ),
     ).toEqual([
-      '--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent',
+      '--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both set; set only one',
     ]);
     expect(await problems('port: 1\n', { flags: [] })).toEqual([
       expect.stringMatching(/^--data-dir is missing/),
@@ -240,12 +240,12 @@ describe('a file of settings', () => {
 
   test('a flag without a value is told of, and takes no other flag for one', async () => {
     await expect(loadConfig(['--data-dir', '--mock-mail'], {})).rejects.toMatchObject({
-      problems: ['--data-dir has no value: one that begins with a dash is written --data-dir=-…'],
+      problems: ['--data-dir has no value; write a value that begins with a dash as --data-dir=-…'],
     });
     await expect(
       loadConfig(['--data-dir', 'x', '--mock-mail', '--port', '-('], {}),
     ).rejects.toMatchObject({
-      problems: ['--port has no value: one that begins with a dash is written --port=-…'],
+      problems: ['--port has no value; write a value that begins with a dash as --port=-…'],
     });
     expect(
       (await loadConfig(['--data-dir=-x', '--mock-mail=true', '--audit-log-path=-'], {})).store,
@@ -280,13 +280,13 @@ describe('a client certificate for etcd', () => {
 
   test('goes with its key, with or without an authority', async () => {
     expect([await wrong([]), await wrong([...cert!, ...key!])]).toEqual([[], []]);
-    const whole = 'etcd is shown a certificate and proof of its key; give both, or neither';
+    const whole = 'set both, or neither';
     for (const authority of [[], ['--etcd-cafile', 'ca.crt']]) {
       expect(await wrong([...authority, ...cert!])).toEqual([
-        `--etcd-certfile is given without --etcd-keyfile: ${whole}`,
+        `--etcd-certfile is set without --etcd-keyfile; ${whole}`,
       ]);
       expect(await wrong([...authority, ...key!])).toEqual([
-        `--etcd-keyfile is given without --etcd-certfile: ${whole}`,
+        `--etcd-keyfile is set without --etcd-certfile; ${whole}`,
       ]);
     }
   });
@@ -301,11 +301,11 @@ describe('a secret', () => {
     expect([
       read.smtpURL,
       read.smtpURLFile,
-      read.shown['smtp-url'],
+      read.displayed['smtp-url'],
       read.sources['smtp-url'],
     ]).toEqual([hush, undefined, '***', 'file']);
     expect(await problems({ smtpUrl: hush }, { flags, mode: 0o644 })).toEqual([
-      '--config FILE: line 1, column 1: smtpUrl: is a secret, and FILE can be read by anyone on this machine; take that away (chmod o= FILE), or give smtpUrlFile',
+      '--config FILE: line 1, column 1: smtpUrl: is a secret, but FILE can be read by anyone on this machine; restrict it (chmod o= FILE), or set smtpUrlFile',
     ]);
     expect(await problems({ smtpUrl: hush }, { flags, mode: 0o640 })).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe('a secret', () => {
       smtpURLFile: undefined,
     });
     expect(await problems({ smtpUrl: hush, smtpUrlFile: held }, { flags })).toEqual([
-      '--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is given too: give one',
+      '--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is set too; set only one',
     ]);
     expect(await problems({ smtpUrlFile: '/nowhere' }, { flags })).toEqual([
       '--config FILE: line 1, column 14: smtpUrlFile: there is no file /nowhere',
@@ -351,7 +351,7 @@ describe('a secret', () => {
     writeFileSync(held, `${hush}\n`);
     for (const mode of [0o644, 0o604, 0o602]) {
       chmodSync(held, mode);
-      const wrong = `${held} can be read by anyone on this machine; take that away: chmod o= ${held}`;
+      const wrong = `${held} can be read by anyone on this machine; restrict it with: chmod o= ${held}`;
       expect(await problems({ smtpUrlFile: held }, { flags })).toEqual([
         `--config FILE: line 1, column 14: smtpUrlFile: ${wrong}`,
       ]);
@@ -401,7 +401,7 @@ describe('the schema of a file of settings', () => {
    */
   const reads = async (text: string, key: string): Promise<boolean> =>
     !(await problems(text)).some((one) =>
-      new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one),
+      new RegExp(`: ${key}: (must|has|is|.* is set too)`).test(one),
     );
 
   /** Values of each type that are good, and bad. */
@@ -424,20 +424,24 @@ describe('the schema of a file of settings', () => {
   };
   const goodFor = ({ value, oneOf, flag }: Setting): unknown[] =>
     oneOf?.slice() ?? own[flag]?.() ?? samples[value]!.good;
-  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [
+  const badFor = ({ value, oneOf, maxInteger, isPositive }: Setting): unknown[] => [
     ...samples[value]!.bad,
     ...(oneOf ? ['other', ''] : []),
-    ...(wholeTo ? [wholeTo + 1, 0.5] : []),
-    ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : []),
+    ...(maxInteger ? [maxInteger + 1, 0.5] : []),
+    ...(isPositive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : []),
   ];
 
   test('is one of 2020-12, knows every setting and nothing else', () => {
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
     expect(Object.keys(schema.properties).sort()).toEqual(
-      [...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile', 'limits'].sort(),
+      [...all.map(({ flag }) => settingKey(flag)), 'smtpUrlFile', 'limits'].sort(),
     );
     for (const setting of all) {
-      const { description, default: fallback, writeOnly } = schema.properties[keyOf(setting.flag)];
+      const {
+        description,
+        default: fallback,
+        writeOnly,
+      } = schema.properties[settingKey(setting.flag)];
       expect([setting.flag, description, fallback, writeOnly]).toEqual([
         setting.flag,
         setting.describe,
@@ -459,14 +463,14 @@ describe('the schema of a file of settings', () => {
         Object.fromEntries(
           all
             .filter(({ default: fallback }) => fallback !== undefined)
-            .map(({ flag, default: fallback }) => [keyOf(flag), fallback]),
+            .map(({ flag, default: fallback }) => [settingKey(flag), fallback]),
         ),
       ),
       valid.errors,
     ]).toEqual([true, null]);
   });
 
-  test.each(all.map((setting) => [keyOf(setting.flag), setting] as const))(
+  test.each(all.map((setting) => [settingKey(setting.flag), setting] as const))(
     '%s: agrees with the reader on good values and bad ones',
     async (key, setting) => {
       for (const [values, taken] of [
@@ -484,14 +488,12 @@ describe('the schema of a file of settings', () => {
 });
 
 test('a setting has one name in each place, and no two share one', () => {
-  expect([keyOf('base-url'), variableOf('base-url'), keyOf('tls-min-version')]).toEqual([
-    'baseUrl',
-    'VESTIBULE_BASE_URL',
-    'tlsMinVersion',
-  ]);
-  for (const nameOf of [keyOf, variableOf])
+  expect([settingKey('base-url'), variableName('base-url'), settingKey('tls-min-version')]).toEqual(
+    ['baseUrl', 'VESTIBULE_BASE_URL', 'tlsMinVersion'],
+  );
+  for (const nameOf of [settingKey, variableName])
     expect(new Set(settings.map(({ flag }) => nameOf(flag))).size).toBe(settings.length);
-  expect([keyOf('limits-email-code-tries'), flagOfLimit('emailCodeTries')]).toEqual([
+  expect([settingKey('limits-email-code-tries'), limitFlag('emailCodeTries')]).toEqual([
     'limits.emailCodeTries',
     'limits-email-code-tries',
   ]);
@@ -515,7 +517,7 @@ describe('the section of the limits', () => {
     const {
       limits: read,
       sources,
-      shown,
+      displayed,
     } = await load(text, [...started, '--limits-email-code-tries=4'], {
       VESTIBULE_LIMITS_INTERACTION_LIFETIME: '90m',
     });
@@ -526,10 +528,10 @@ describe('the section of the limits', () => {
       emailCodeTries: 4,
       interactionLifetime: 5_400_000,
     });
-    expect([shown['limits-access-token-lifetime'], shown['limits-email-code-tries']]).toEqual([
-      '30m',
-      4,
-    ]);
+    expect([
+      displayed['limits-access-token-lifetime'],
+      displayed['limits-email-code-tries'],
+    ]).toEqual(['30m', 4]);
     expect(sources).toMatchObject({
       'limits-access-token-lifetime': 'file',
       'limits-email-code-tries': 'flag',
@@ -543,9 +545,7 @@ describe('the section of the limits', () => {
     [
       'no mapping',
       'limits: 5\n',
-      [
-        'line 1, column 9: limits: must be a mapping: limits are written as key: value, a line each',
-      ],
+      ['line 1, column 9: limits: must be a mapping; write limits as key: value, one a line'],
     ],
     [
       'a section given twice',

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../cmd/vestibule/options/config.js';
-import { goneFrom } from '../cmd/vestibule/serve/dropped-keys.js';
-import { readKeys, rotate, writeKeys } from '../cmd/vestibule/serve/keys-file.js';
+import { droppedKeys } from '../cmd/vestibule/serve/dropped-keys.js';
+import { readKeys, rotate, writeNewKeys } from '../cmd/vestibule/serve/keys-file.js';
 import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
 import { createLog } from '../observability/log.js';
 import { startService, type Service } from '../cmd/vestibule/serve/service.js';
@@ -89,7 +89,7 @@ describe.each(['embedded', 'etcd'] as const)('a key that was dropped, on %s', (s
         ? openEtcd({ servers: [etcd.endpoint], prefix: '/dropped/' })
         : openEmbedded({ directory: join(temporary(), 'store') });
     const [file, stale] = [join(temporary(), 'keys.json'), join(temporary(), 'keys.json')];
-    writeKeys(file);
+    writeNewKeys(file);
     copyFileSync(file, stale);
     const storage = await open();
     const one = await replica(file, storage);
@@ -159,7 +159,7 @@ describe('keys of which every one of a sort was dropped', () => {
     ]).toEqual([false, -1, false]);
     expect(() => keys.open('a', sealed)).toThrow('no longer');
     const fresh = { ...newKeys(), pairwise: file.pairwise };
-    keys.take({ ...file, cookies: [...fresh.cookies, ...file.cookies] });
+    keys.replace({ ...file, cookies: [...fresh.cookies, ...file.cookies] });
     expect([
       keys.cookieKeyIndex('c=1', signature),
       keys.cookieKeyIndex('c=1', keys.signCookie('c=1')),
@@ -171,8 +171,8 @@ describe('keys of which every one of a sort was dropped', () => {
       new Keys(file).ids(),
       new Keys({ ...newKeys(), pairwise: file.pairwise }).ids(),
     ];
-    expect(goneFrom(before, other)).toEqual({});
-    expect(goneFrom({ ...before, hmac: [...before.hmac, 'old'] }, before)).toEqual({
+    expect(droppedKeys(before, other)).toEqual({});
+    expect(droppedKeys({ ...before, hmac: [...before.hmac, 'old'] }, before)).toEqual({
       hmac: ['old'],
     });
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { refuseOtherKeys } from '../cmd/vestibule/serve/keys-record.js';
+import { requireStoreKeys } from '../cmd/vestibule/serve/keys-record.js';
 import { ClockSkew } from '../cmd/vestibule/serve/clock-skew.js';
 import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
 import { createLog } from '../observability/log.js';
@@ -65,14 +65,14 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
   test('are rotated step by step while replicas serve; a replica that shares none of one sort does not start beside them', async () => {
     const file = new Keys(first);
     const clocks = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
-    await refuseOtherKeys(storage, file);
+    await requireStoreKeys(storage, file);
     clocks.start();
     await clocks.written();
-    const starts = (next: KeysFile): Promise<void> => refuseOtherKeys(storage, new Keys(next));
+    const starts = (next: KeysFile): Promise<void> => requireStoreKeys(storage, new Keys(next));
     for (const good of [first, keysOf(first, second), keysOf(second, first)]) await starts(good);
     for (const sort of rotating)
       await expect(starts({ ...first, [sort]: second[sort] })).rejects.toThrow(
-        `another replica of this store has none of these keys (${sort}); give every replica the same keys file`,
+        `another replica of this store knows none of these keys (${sort}); give every replica the same keys file`,
       );
     await expect(starts(keysOf(second))).rejects.toThrow('(cookies, hmac, sealing, signing)');
     const { entries } = await storage.list({ start: 'meta/clocks/', end: 'meta/clocks0' });
@@ -81,7 +81,7 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
       expect(written).not.toContain(secret);
     await clocks.stop();
     const later = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
-    file.take(keysOf(second, first));
+    file.replace(keysOf(second, first));
     later.start();
     await later.written();
     await starts(keysOf(second));

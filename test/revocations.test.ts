@@ -8,7 +8,7 @@ import { encode, objectKey, EncodedObject } from '../registry/encoded-object.js'
 import { uniqueKey } from '../registry/transaction.js';
 import { readRevocation } from '../cmd/vestibule/admin/revocations.js';
 import { verifySnapshot } from '../storage/snapshot/reader.js';
-import { everything } from '../storage/snapshot/layout.js';
+import { allKeys } from '../storage/snapshot/layout.js';
 import type { Storage } from '../storage/storage.js';
 import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { embeddedSite, etcdSite, unwatched, using, type Site } from './storage/snapshots.js';
@@ -91,7 +91,7 @@ describe.each(['embedded', 'etcd'] as const)('a restore on %s', (kind) => {
     const revocation = await readRevocation(await verifySnapshot(file), Date.parse(from));
     await to.restore(file, unwatched(), revocation.revise);
     const keys = await using(to.open(), async (storage: Storage) =>
-      (await storage.list(everything)).entries
+      (await storage.list(allKeys)).entries
         .map(({ key }) => key)
         .filter((key) => !key.startsWith('meta/')),
     );
@@ -186,6 +186,6 @@ describe.each(['embedded', 'etcd'] as const)('a restore on %s', (kind) => {
       to.restore(file, { progress: () => undefined, signal: ending.signal }, revise),
     ).rejects.toThrow();
     if (kind === 'etcd') await expect(to.open()).rejects.toThrow();
-    else expect(await using(to.open(), (storage) => storage.count(everything))).toBe(0);
+    else expect(await using(to.open(), (storage) => storage.count(allKeys))).toBe(0);
   });
 });

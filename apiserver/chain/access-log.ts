@@ -11,7 +11,7 @@ import { countRequest } from './metrics.js';
 import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
 
-/** Where responses are recorded. */
+/** The destinations of request records. */
 export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
@@ -30,15 +30,16 @@ export class AccessLog {
     this.#frontProxy = frontProxy;
   }
 
-  /** Counts, audits and logs a response; `at` is the time of the request, in ms since the epoch. */
-  record(req: ApiRequest, res: ApiResponse, milliseconds: number, at: number): void {
+  /** Counts, audits and logs a response; `startedAt` is in ms since the epoch. */
+  record(req: ApiRequest, res: ApiResponse, durationMs: number, startedAt: number): void {
     const { metrics, audit } = this.#parts;
-    if (metrics) countRequest(metrics, req, res, milliseconds);
-    const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
+    if (metrics) countRequest(metrics, req, res, durationMs);
+    const event =
+      audit && auditEvent(req, res, startedAt, startedAt + durationMs, this.#hideAddress);
     if (event) audit.write(event);
     nameSpan(req, res);
-    this.#log(req, res, milliseconds);
-    const signIn = signInFacts(req, this.#hidden);
+    this.#log(req, res, durationMs);
+    const signIn = signInFacts(req, this.#hideAddress);
     if (signIn)
       this.#parts.log.info(
         { auditID: req.auditID, ...signIn, network: req.network },
@@ -75,7 +76,10 @@ export class AccessLog {
     );
   }
 
-  /** Logs a connection that ended before a request was read; browsers open some in advance. */
+  /**
+   * Logs a connection that ended before a request was read. Browsers open such connections in
+   * advance.
+   */
   unread(
     socket: Socket,
     refusal?: { readonly status: StatusError; readonly auditID: string },
@@ -91,12 +95,12 @@ export class AccessLog {
 
   /** Returns the cluster user that a front proxy asserts, authorized or not. */
   #userOf(req: ApiRequest): string | undefined {
-    const caller = req.claim && this.#frontProxy.caller(req);
-    return caller?.type === 'ClusterUser' ? this.#hidden(caller.user) : undefined;
+    const caller = req.assertedHeaders && this.#frontProxy.caller(req);
+    return caller?.type === 'ClusterUser' ? this.#hideAddress(caller.user) : undefined;
   }
 
   /** Replaces an email address by its keyed hash (docs/design/security.md#logs). */
-  readonly #hidden = (text: string): string =>
+  readonly #hideAddress = (text: string): string =>
     text.includes('@')
       ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`
       : text;

@@ -4,19 +4,19 @@ import { endpointName } from '../request/provider-paths.js';
 import { signInEventOf } from '../../registry/sign-in-event.js';
 import { codes } from '../../registry/status.js';
 
-/** Where audit events go; never waits, never throws. */
+/** The destination of audit events. Writing neither blocks nor throws. */
 export interface AuditSink {
   write(event: Readonly<Record<string, unknown>>): void;
 }
 
 /** Types of requests that are frequent and identify no one. */
-const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
+const unauditedTypes = new Set(['health', 'asset', 'page', 'discovery']);
 
-/** Time as audit.k8s.io writes it: RFC 3339 with microseconds. */
-const micro = (milliseconds: number): string =>
+/** Formats a time for audit.k8s.io: RFC 3339 with microseconds. */
+const microTime = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
 
-/** A text as logs may hold it: mail addresses are hidden (docs/design/security.md#logs). */
+/** Replaces a mail address in a text for the logs (docs/design/security.md#logs). */
 export type Hide = (text: string) => string;
 
 /**
@@ -27,12 +27,12 @@ export type Hide = (text: string) => string;
 export function auditEvent(
   req: ApiRequest,
   res: ApiResponse,
-  began: number,
-  ended: number,
+  startedAt: number,
+  endedAt: number,
   hide: Hide,
 ): Record<string, unknown> | undefined {
   const { requestInfo } = req;
-  if (requestInfo && unremarkable.has(requestInfo.type)) return undefined;
+  if (requestInfo && unauditedTypes.has(requestInfo.type)) return undefined;
   const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
   return {
     kind: 'Event',
@@ -51,15 +51,13 @@ export function auditEvent(
       ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }),
       code: res.statusCode,
     },
-    requestReceivedTimestamp: micro(began),
-    stageTimestamp: micro(ended),
+    requestReceivedTimestamp: microTime(startedAt),
+    stageTimestamp: microTime(endedAt),
     ...annotations(req, hide),
   };
 }
 
-/**
- * The path as it was understood: an endpoint by its own name, anything unknown as nothing at all.
- */
+/** Returns the path for the log: an endpoint's name for the provider, empty for an unknown path. */
 function uriOf({ requestInfo, url }: ApiRequest): string {
   if (!requestInfo) return '';
   if (requestInfo.type === 'provider') return endpointName(requestInfo.path);
@@ -81,8 +79,8 @@ function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
 }
 
 /**
- * Who asked, in Kubernetes' words; people by the name of their Account, never by their address;
- * what a cluster adds to a user may be anything, and is left out.
+ * Returns the caller as an audit user. Accounts appear by name, never by address; the extra
+ * attributes of a cluster user are omitted, because they may contain anything.
  */
 function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown> {
   switch (caller?.type) {
@@ -101,15 +99,14 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
   }
 }
 
-/** What policy said and what became of a sign-in; nothing where the request came to neither. */
+/** Returns the annotations about the decision and the sign-in, if there are any. */
 function annotations(req: ApiRequest, hide: Hide): { annotations?: Record<string, string> } {
-  const all = { ...decided(req), ...signInAnnotations(req, hide) };
+  const all = { ...decisionAnnotations(req), ...signInAnnotations(req, hide) };
   return Object.keys(all).length > 0 ? { annotations: all } : {};
 }
 
 /**
- * A sign-in that was tried, or tokens that were asked for, in a form that a search finds:
- * `id.vestibule.org/sign-in-…`.
+ * Returns the facts about a sign-in or token request as annotations `id.vestibule.org/sign-in-…`.
  */
 function signInAnnotations(req: ApiRequest, hide: Hide): Record<string, string> {
   const facts = signInFacts(req, hide) ?? {};
@@ -118,7 +115,9 @@ function signInAnnotations(req: ApiRequest, hide: Hide): Record<string, string> 
   );
 }
 
-/** What the logs say of the sign-in that a request tried; of an address its keyed hash. */
+/**
+ * Returns the facts about the sign-in of a request for the logs, with the address as a keyed hash.
+ */
 export function signInFacts(req: ApiRequest, hide: Hide): Record<string, string> | undefined {
   const event = signInEventOf(req);
   if (!event) return undefined;
@@ -130,13 +129,13 @@ export function signInFacts(req: ApiRequest, hide: Hide): Record<string, string>
 }
 
 /**
- * What policy said, by which rules, and where that is written down; nothing where the request never
- * came before it.
+ * Returns the decision, its rules and its PolicyDecision as annotations; empty if nothing was
+ * decided.
  */
-function decided({ authorized, refusal }: ApiRequest): Record<string, string> {
+function decisionAnnotations({ authorized, refusal }: ApiRequest): Record<string, string> {
   const decision = refusal ?? authorized?.decision;
   if (!decision) return {};
-  const name = recorded(decision);
+  const name = recordedName(decision);
   return {
     'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
     'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
@@ -145,8 +144,8 @@ function decided({ authorized, refusal }: ApiRequest): Record<string, string> {
 }
 
 /**
- * The name of the PolicyDecision there is; asking for the name of one that was never needed would
- * make it.
+ * Returns the name of the recorded PolicyDecision. Reading `name` of a decision that was not
+ * recorded would record it.
  */
-const recorded = (decision: Decision): string | undefined =>
+const recordedName = (decision: Decision): string | undefined =>
   'written' in decision ? (decision.written as string | undefined) : decision.name;

@@ -13,22 +13,22 @@ import { isBrowser } from '../http/headers.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { Step } from './step.js';
 
-const identity = (text: string): string => text;
-const split = cookieParser(undefined, { decode: identity });
-const visitor: Caller = { type: 'Anonymous' };
+const keepEncoded = (text: string): string => text;
+const parseCookies = cookieParser(undefined, { decode: keepEncoded });
+const anonymous: Caller = { type: 'Anonymous' };
 
 /** Parsed Cookie headers: a browser sends the same one with every request. */
-const parsed = new BoundedMap<string, Readonly<Record<string, unknown>>>(5_000);
+const cookiesByHeader = new BoundedMap<string, Readonly<Record<string, unknown>>>(5_000);
 
-function parse(cookie: string): Readonly<Record<string, unknown>> {
-  let cookies = parsed.get(cookie);
+function parseCached(cookie: string): Readonly<Record<string, unknown>> {
+  let cookies = cookiesByHeader.get(cookie);
   if (cookies) return cookies;
-  const held: { headers: { cookie: string }; cookies?: Record<string, unknown> } = {
+  const request: { headers: { cookie: string }; cookies?: Record<string, unknown> } = {
     headers: { cookie },
   };
-  split(held as never, {} as never, () => {});
-  cookies = held.cookies ?? {};
-  if (cookie.length <= 1_024) parsed.set(cookie, cookies);
+  parseCookies(request as never, {} as never, () => {});
+  cookies = request.cookies ?? {};
+  if (cookie.length <= 1_024) cookiesByHeader.set(cookie, cookies);
   return cookies;
 }
 
@@ -37,27 +37,27 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
  * changed it.
  */
 function cookieOf(header: string | undefined, name: string): string | undefined {
-  const value = header === undefined ? undefined : parse(header)[name];
+  const value = header === undefined ? undefined : parseCached(header)[name];
   if (typeof value !== 'string' || value === '') return undefined;
-  return isPlain(header!, name) || cookieValues(header, name).every((one) => one === value)
+  return isUnambiguous(header!, name) || cookieValues(header, name).every((one) => one === value)
     ? value
     : undefined;
 }
 
 /** Whether a name occurs once and without quotes. */
-function isPlain(header: string, name: string): boolean {
-  const at = header.indexOf(`${name}=`);
-  return at === header.lastIndexOf(`${name}=`) && !header.includes('"', at);
+function isUnambiguous(header: string, name: string): boolean {
+  const index = header.indexOf(`${name}=`);
+  return index === header.lastIndexOf(`${name}=`) && !header.includes('"', index);
 }
 
 /** The credentials of a request. */
-class Shown implements AuthenticationRequest {
+class RequestCredentials implements AuthenticationRequest {
   readonly request: IncomingMessage;
-  readonly bound?: string;
+  readonly boundName?: string;
 
   constructor(request: IncomingMessage, bound: string | undefined) {
     this.request = request;
-    if (bound !== undefined) this.bound = bound;
+    if (bound !== undefined) this.boundName = bound;
   }
 
   /** Returns no cookie if there is an Authorization header. */
@@ -68,7 +68,7 @@ class Shown implements AuthenticationRequest {
 }
 
 /** Reports whether a request asks for impersonation (kubectl `--as`). */
-export function impersonates({ headers }: IncomingMessage): boolean {
+export function requestsImpersonation({ headers }: IncomingMessage): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true;
   return false;
 }
@@ -101,62 +101,67 @@ export class Authentication {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
       req.caller = await this.caller(req, boundName(requestInfo));
-    else if (isJudged(req)) req.caller = await this.caller(req, undefined);
+    else if (verifiesCredential(req)) req.caller = await this.caller(req, undefined);
   };
 
   /**
-   * Returns who sent a request. `bound` is the object that a browser must be bound to; `again`
-   * where the same request is asked about once more, which counts nothing.
+   * Returns the caller of a request. `bound` is the object that a browser must be bound to. With
+   * `isRecheck`, the request is checked once more and not counted.
    */
-  async caller(request: ApiRequest, bound: string | undefined, again = false): Promise<Caller> {
-    if (impersonates(request)) throw forbidden('impersonation is not served');
-    if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
+  async caller(request: ApiRequest, bound: string | undefined, isRecheck = false): Promise<Caller> {
+    if (requestsImpersonation(request)) throw forbidden('impersonation is not served');
+    if (request.assertedHeaders) return this.#frontProxy.caller(request) ?? anonymous;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
-    if (!bearer && request.headers.cookie === undefined) return visitor;
-    const found = (): Promise<Caller> =>
+    if (!bearer && request.headers.cookie === undefined) return anonymous;
+    const authenticate = (): Promise<Caller> =>
       withSpan(
         'authenticate',
-        () => this.#ask(new Shown(request, bound), bearer),
+        () => this.#tryAuthenticators(new RequestCredentials(request, bound), bearer),
         ({ type }) => ({ 'vestibule.caller': type }),
       );
-    return !this.#attempts || again ? found() : counted(this.#attempts, found);
+    return !this.#attempts || isRecheck
+      ? authenticate()
+      : countAttempt(this.#attempts, authenticate);
   }
 
-  async #ask(presented: AuthenticationRequest, bearer: boolean): Promise<Caller> {
+  async #tryAuthenticators(credentials: AuthenticationRequest, bearer: boolean): Promise<Caller> {
     for (const authenticator of this.#authenticators) {
-      const caller = await authenticator(presented);
+      const caller = await authenticator(credentials);
       if (caller) return caller;
     }
     if (bearer) throw unauthorized();
-    return visitor;
+    return anonymous;
   }
 }
 
 /** Returns the name of the requested object, if its kind is bound to a cookie. */
 export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefined =>
-  kind.bound ? name : undefined;
+  kind.boundToCookie ? name : undefined;
 
 /**
- * Whether the request's token is verified here: the provider verifies its own, and health checks
- * are open (docs/design/kubernetes.md#authentication).
+ * Reports whether the token is verified here. The provider verifies its own, and health checks are
+ * open (docs/design/kubernetes.md#authentication).
  */
-function isJudged(req: ApiRequest): boolean {
+function verifiesCredential(req: ApiRequest): boolean {
   const { type } = req.requestInfo!;
   if (type === 'review') return true;
   if (type === 'health' || type === 'provider') return false;
-  return req.headers.authorization !== undefined || impersonates(req);
+  return req.headers.authorization !== undefined || requestsImpersonation(req);
 }
 
 /** Counts the outcome of a credential; an unknown cookie is not counted. */
-async function counted(attempts: Attempts, found: () => Promise<Caller>): Promise<Caller> {
+async function countAttempt(
+  attempts: Attempts,
+  authenticate: () => Promise<Caller>,
+): Promise<Caller> {
   try {
-    const caller = await found();
+    const caller = await authenticate();
     if (caller.type !== 'Anonymous') attempts.inc({ result: 'success' });
     return caller;
   } catch (error) {
-    const failed = error instanceof StatusError && error.code < 500;
-    attempts.inc({ result: failed ? 'failure' : 'error' });
+    const isFailure = error instanceof StatusError && error.code < 500;
+    attempts.inc({ result: isFailure ? 'failure' : 'error' });
     throw error;
   }
 }

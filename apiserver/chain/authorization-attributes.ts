@@ -5,7 +5,7 @@ import type { AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
-export const collective = new Set(['list', 'watch', 'deletecollection']);
+export const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);
 
 /** Returns the action name: the verb, or `<resource>/<subresource>`. */
 export const actionOf = ({ kind, verb, action }: ResourceRequestInfo): string =>
@@ -38,18 +38,20 @@ export const factsBySite = new Map(
 
 export const noFacts = Object.freeze({});
 
-export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
+export function factsOf({ representation }: ResourceRequestInfo, site = ''): Facts {
   const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
-  return view.metadataOnly ? metadata : whole;
+  return representation.metadataOnly ? metadata : whole;
 }
 
-/** A request for objects, as the policy sees it. */
+/** The inputs of the authorization of a request for objects. */
 export interface AuthorizationRequestContext {
   readonly requestInfo: ResourceRequestInfo;
   readonly caller: Caller;
-  readonly facts: Facts /** Asked again only to see whether it still holds. */;
-  readonly quiet?: boolean /** An object that is not there is let in as it would be if it were. */;
-  readonly supposed?: boolean;
+  readonly facts: Facts;
+  /** Whether the decision is not recorded, for a re-check or an access review. */
+  readonly isUnrecorded?: boolean;
+  /** Whether an absent object is authorized as if it existed, for an access review. */
+  readonly assumesExistence?: boolean;
 }
 
 /** Authorization attributes of one object, which is decoded only if a rule reads it. */
@@ -63,7 +65,7 @@ export class ObjectAttributes {
   readonly #target: EncodedObject | undefined;
 
   constructor(
-    { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
+    { requestInfo, caller, facts, isUnrecorded }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     name: string,
     record?: AuthorizationAttributes['record'],
@@ -73,7 +75,7 @@ export class ObjectAttributes {
     this.kind = requestInfo.kind;
     this.name = name;
     this.facts = facts;
-    this.record = quiet ? 'never' : record;
+    this.record = isUnrecorded ? 'never' : record;
     this.#target = target;
   }
 

@@ -1,5 +1,5 @@
 import {
-  whyRefused,
+  refusalMessage,
   type Authorizer,
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
@@ -18,7 +18,7 @@ import type { NonResourceRequestInfo, ResourceRequestInfo } from '../request/req
 import { siteOf } from '../../security/fetch-metadata.js';
 import type { Step } from './step.js';
 import {
-  collective,
+  collectionVerbs,
   actionOf,
   selectorOf,
   noFacts,
@@ -27,7 +27,7 @@ import {
   ObjectAttributes,
   objectAttributes,
 } from './authorization-attributes.js';
-import { sweeps, refused, because } from './authorization-errors.js';
+import { isOwnerLookup, forbiddenError, withDecision } from './authorization-errors.js';
 
 const anonymous: Caller = { type: 'Anonymous' };
 
@@ -56,16 +56,21 @@ export class Authorization {
   };
 
   /**
-   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser; with
-   * `quiet` nothing is recorded.
+   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser. With
+   * `isUnrecorded`, nothing is recorded.
    */
   authorize(
     requestInfo: ResourceRequestInfo,
     caller: Caller,
     site?: string,
-    quiet = false,
+    isUnrecorded = false,
   ): Promise<AuthorizedRequest> {
-    return this.#admit({ requestInfo, caller, facts: factsOf(requestInfo, site), quiet });
+    return this.#authorizeResource({
+      requestInfo,
+      caller,
+      facts: factsOf(requestInfo, site),
+      isUnrecorded,
+    });
   }
 
   /** Returns whether a request would be authorized, and the reason; nothing is recorded. */
@@ -74,80 +79,80 @@ export class Authorization {
     caller: Caller,
     site?: string,
   ): Promise<AccessReviewResult> {
-    return answerOf(() =>
-      this.#admit({
+    return reviewResult(() =>
+      this.#authorizeResource({
         requestInfo,
         caller,
         facts: factsOf(requestInfo, site),
-        quiet: true,
-        supposed: true,
+        isUnrecorded: true,
+        assumesExistence: true,
       }),
     );
   }
 
-  /** The same for other requests. */
+  /** Returns the same for other requests. */
   canDoNonResource(
     requestInfo: NonResourceRequestInfo,
     site?: string,
   ): Promise<AccessReviewResult> {
-    return answerOf(() => this.authorizeNonResource(requestInfo, site));
+    return reviewResult(() => this.authorizeNonResource(requestInfo, site));
   }
 
-  async #admit(asking: AuthorizationRequestContext): Promise<AuthorizedRequest> {
-    const { requestInfo, caller } = asking;
-    if (requestInfo.name === '~') requestInfo.name = mine(requestInfo, caller);
-    if (requestInfo.name === undefined) return this.#collection(asking);
+  async #authorizeResource(context: AuthorizationRequestContext): Promise<AuthorizedRequest> {
+    const { requestInfo, caller } = context;
+    if (requestInfo.name === '~') requestInfo.name = ownName(requestInfo, caller);
+    if (requestInfo.name === undefined) return this.#authorizeCollection(context);
     if (
-      requestInfo.kind.bound &&
+      requestInfo.kind.boundToCookie &&
       !(caller.type === 'Browser' && caller.interaction === requestInfo.name) &&
       requestInfo.verb !== 'list'
     )
       throw notFound(requestInfo.kind, requestInfo.name);
     return (
-      this.#fromCache(asking) ??
-      this.#object(asking, await this.#store.stored(requestInfo.kind, requestInfo.name))
+      this.#authorizeCached(context) ??
+      this.#authorizeObject(context, await this.#store.stored(requestInfo.kind, requestInfo.name))
     );
   }
 
   /**
-   * Permits a change on the cached object, without reading it: the commit proves that it still
-   * stands, and where it does not, the request is authorized again for the object that does.
+   * Authorizes a change with the cached object. The commit proves that object; if it has changed,
+   * the request is authorized again.
    */
-  #fromCache(asking: AuthorizationRequestContext): AuthorizedRequest | undefined {
-    const { requestInfo, quiet, supposed } = asking;
+  #authorizeCached(context: AuthorizationRequestContext): AuthorizedRequest | undefined {
+    const { requestInfo, isUnrecorded, assumesExistence } = context;
     if (
       (requestInfo.verb !== 'update' && requestInfo.verb !== 'patch') ||
       requestInfo.action ||
-      quiet ||
-      supposed ||
+      isUnrecorded ||
+      assumesExistence ||
       requestInfo.query.has('dryRun')
     )
       return undefined;
-    const target = this.#store.cachedExisting(requestInfo.kind, requestInfo.name!);
+    const target = this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
     const decision =
       target &&
       this.#authorize(
         new ObjectAttributes(
-          asking,
+          context,
           target,
           requestInfo.name!,
           'allowed',
         ) as AuthorizationAttributes,
       );
     return decision?.allowed
-      ? { ...this.#permitted(asking, target, decision), fromCache: true }
+      ? { ...this.#authorizedRequest(context, target, decision), fromCache: true }
       : undefined;
   }
 
-  #permitted(
-    asking: AuthorizationRequestContext,
+  #authorizedRequest(
+    context: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     decision: Decision,
   ): AuthorizedRequest {
-    const { requestInfo, caller, facts } = asking;
+    const { requestInfo, caller, facts } = context;
     if (!target) return { requestInfo, caller, facts, decision };
-    const reauthorize = (now: EncodedObject | undefined): Decision =>
-      this.#object(asking, now).decision;
+    const reauthorize = (current: EncodedObject | undefined): Decision =>
+      this.#authorizeObject(context, current).decision;
     return { requestInfo, caller, facts, decision, target, reauthorize };
   }
 
@@ -159,7 +164,7 @@ export class Authorization {
       action,
       facts: { path: requestInfo.path, ...(site !== undefined && { site }) },
     });
-    if (!decision.allowed) throw because(forbidden(whyRefused(decision)), decision);
+    if (!decision.allowed) throw withDecision(forbidden(refusalMessage(decision)), decision);
     return { requestInfo, caller: anonymous, decision };
   }
 
@@ -189,80 +194,93 @@ export class Authorization {
     return this.#authorize(objectAttributes(authorized, stored, 'allowed'));
   }
 
-  #object(
-    asking: AuthorizationRequestContext,
+  #authorizeObject(
+    context: AuthorizationRequestContext,
     target: EncodedObject | undefined,
   ): AuthorizedRequest {
-    const { requestInfo } = asking;
+    const { requestInfo } = context;
     const decision = this.#authorize(
-      new ObjectAttributes(asking, target, requestInfo.name!, 'allowed') as AuthorizationAttributes,
+      new ObjectAttributes(
+        context,
+        target,
+        requestInfo.name!,
+        'allowed',
+      ) as AuthorizationAttributes,
     );
-    if (!decision.allowed) throw this.#refusal(asking, target);
-    if (!target && !asking.supposed && (requestInfo.verb !== 'watch' || requestInfo.kind.bound))
+    if (!decision.allowed) throw this.#refusalError(context, target);
+    if (
+      !target &&
+      !context.assumesExistence &&
+      (requestInfo.verb !== 'watch' || requestInfo.kind.boundToCookie)
+    )
       throw notFound(requestInfo.kind, requestInfo.name!);
-    return this.#permitted(asking, target, decision);
+    return this.#authorizedRequest(context, target, decision);
   }
 
   /**
    * Authorizes a collection: the whole kind, else the caller's own range; deletecollection the
    * other way round.
    */
-  #collection(asking: AuthorizationRequestContext): AuthorizedRequest {
-    const { requestInfo, caller } = asking;
+  #authorizeCollection(context: AuthorizationRequestContext): AuthorizedRequest {
+    const { requestInfo, caller } = context;
     const { kind, verb } = requestInfo;
-    const selector = collective.has(verb) ? selectorOf(requestInfo) : undefined;
+    const selector = collectionVerbs.has(verb) ? selectorOf(requestInfo) : undefined;
     if (selector?.name !== undefined && verb !== 'deletecollection')
-      return this.#pinned(asking, selector.name, selector.owner);
-    const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
+      return this.#authorizeNamed(context, selector.name, selector.owner);
+    const ownAccount = kind.owner && caller.type === 'Account' ? caller.account : undefined;
     if (verb === 'deletecollection' && kind.owner)
-      return this.#range(asking, selector?.owner ?? own);
-    if (selector?.owner !== undefined) return this.#range(asking, selector.owner);
-    const whole = this.#ask(asking, {}, 'allowed');
-    if (whole.allowed) return { ...asking, decision: whole };
-    const ranges = collective.has(verb) || (asking.supposed && verb !== 'create');
-    if (own === undefined || !ranges) throw refused(requestInfo, caller, this.#ask(asking));
-    return this.#range(asking, own);
+      return this.#authorizeRange(context, selector?.owner ?? ownAccount);
+    if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
+    const kindDecision = this.#decide(context, {}, 'allowed');
+    if (kindDecision.allowed) return { ...context, decision: kindDecision };
+    const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
+    if (ownAccount === undefined || !hasRange)
+      throw forbiddenError(requestInfo, caller, this.#decide(context));
+    return this.#authorizeRange(context, ownAccount);
   }
 
-  #range(asking: AuthorizationRequestContext, owner: string | undefined): AuthorizedRequest {
-    const { requestInfo, caller } = asking;
+  #authorizeRange(
+    context: AuthorizationRequestContext,
+    owner: string | undefined,
+  ): AuthorizedRequest {
+    const { requestInfo, caller } = context;
     if (caller.type === 'Anonymous') throw unauthorized();
     if (owner === undefined)
       throw badRequest(`name the owner: fieldSelector=${requestInfo.kind.owner}=<account>`);
-    const decision = this.#ask(asking, { owner });
-    if (!decision.allowed) throw refused(requestInfo, caller, decision);
-    return { ...asking, decision, owner };
+    const decision = this.#decide(context, { owner });
+    if (!decision.allowed) throw forbiddenError(requestInfo, caller, decision);
+    return { ...context, decision, owner };
   }
 
   /** Authorizes a list or watch of one name like a request for that name. */
-  #pinned(
-    asking: AuthorizationRequestContext,
+  #authorizeNamed(
+    context: AuthorizationRequestContext,
     name: string,
     owner: string | undefined,
   ): AuthorizedRequest {
-    const { requestInfo, caller } = asking;
-    const decision = this.#ask(asking, { name }, 'allowed');
-    const within = owner === undefined ? {} : { owner };
-    if (decision.allowed) return { ...asking, decision, ...within };
-    const whole = this.#ask(asking, {}, 'allowed');
+    const { requestInfo, caller } = context;
+    const decision = this.#decide(context, { name }, 'allowed');
+    const ownerRange = owner === undefined ? {} : { owner };
+    if (decision.allowed) return { ...context, decision, ...ownerRange };
+    const whole = this.#decide(context, {}, 'allowed');
     if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account'))
-      return { ...asking, decision: whole, ...within };
-    throw refused(requestInfo, caller, this.#ask(asking, { name }));
+      return { ...context, decision: whole, ...ownerRange };
+    throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));
   }
 
   /** Asks about a collection, one owner's range, or one name in it. */
-  #ask(
-    { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
-    where: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
+  #decide(
+    { requestInfo, caller, facts, isUnrecorded }: AuthorizationRequestContext,
+    scope: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
     record?: 'allowed',
   ): Decision {
-    const recorded = quiet ? 'never' : record;
+    const recorded = isUnrecorded ? 'never' : record;
     return this.#authorize({
       caller,
       action: actionOf(requestInfo),
       kind: requestInfo.kind,
       facts,
-      ...where,
+      ...scope,
       ...(recorded && { record: recorded }),
     });
   }
@@ -271,38 +289,38 @@ export class Authorization {
    * Returns the recorded refusal, 401, 403 or 404. The record of a caller that may not know the
    * object does not reveal it either.
    */
-  #refusal(asking: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
-    const { requestInfo, caller } = asking;
-    const record = (known: EncodedObject | undefined): Decision =>
+  #refusalError(context: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
+    const { requestInfo, caller } = context;
+    const record = (visible: EncodedObject | undefined): Decision =>
       this.#authorize(
-        new ObjectAttributes(asking, known, requestInfo.name!) as AuthorizationAttributes,
+        new ObjectAttributes(context, visible, requestInfo.name!) as AuthorizationAttributes,
       );
-    if (caller.type === 'Anonymous') return because(unauthorized(), record(undefined));
-    const reading: AuthorizationRequestContext = {
-      ...asking,
+    if (caller.type === 'Anonymous') return withDecision(unauthorized(), record(undefined));
+    const readContext: AuthorizationRequestContext = {
+      ...context,
       requestInfo: {
         type: 'resource',
         kind: requestInfo.kind,
         verb: 'get',
         name: requestInfo.name!,
         query: requestInfo.query,
-        view: requestInfo.view,
+        representation: requestInfo.representation,
       },
     };
-    const seen =
+    const canRead =
       target &&
       this.#authorize(
         new ObjectAttributes(
-          reading,
+          readContext,
           target,
           requestInfo.name!,
           'never',
         ) as AuthorizationAttributes,
       ).allowed;
-    const decision = record(seen ? target : undefined);
-    return seen || sweeps(asking)
-      ? refused(requestInfo, caller, decision)
-      : because(notFound(requestInfo.kind, requestInfo.name!), decision);
+    const decision = record(canRead ? target : undefined);
+    return canRead || isOwnerLookup(context)
+      ? forbiddenError(requestInfo, caller, decision)
+      : withDecision(notFound(requestInfo.kind, requestInfo.name!), decision);
   }
 }
 
@@ -312,11 +330,11 @@ export interface AccessReviewResult {
   readonly reason?: string;
 }
 
-async function answerOf(
-  admit: () => AuthorizedRequest | Promise<AuthorizedRequest>,
+async function reviewResult(
+  authorize: () => AuthorizedRequest | Promise<AuthorizedRequest>,
 ): Promise<AccessReviewResult> {
   try {
-    await admit();
+    await authorize();
     return { allowed: true };
   } catch (error) {
     if (error instanceof StatusError && error.code < 500)
@@ -325,7 +343,7 @@ async function answerOf(
   }
 }
 
-function mine({ kind }: ResourceRequestInfo, caller: Caller): string {
+function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {
   if (caller.type !== 'Account') throw unauthorized();
   const name = kind.resource === 'sessions' ? caller.session : caller.account;
   if (name === undefined) throw unauthorized();

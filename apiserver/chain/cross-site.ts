@@ -9,7 +9,7 @@ const refusal = (): StatusError =>
   forbidden('a request that changes anything must come from this service’s own pages');
 
 /**
- * Refuses what another site's page sent, from headers alone, before any credential
+ * Refuses requests of other sites' pages from headers alone, before any credential is read
  * (docs/design/security.md#cross-site-requests).
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
@@ -65,7 +65,7 @@ function readPasses(
 }
 
 /**
- * The provider's endpoints that other sites may call: all but the confirmations
+ * Reports whether other sites may call a provider endpoint: all but the confirmations
  * (docs/design/security.md#cross-site-requests).
  */
 export const exemptFromOrigin = (path: string): boolean =>

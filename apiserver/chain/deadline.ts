@@ -1,19 +1,19 @@
 import { StatusError } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { none, timeoutMsOf } from '../codec/query.js';
+import { emptyQuery, timeoutMsOf } from '../codec/query.js';
 import type { Step } from './step.js';
 
 /**
- * Calls `fail` with a 504 when a request is not answered within the time that its `timeout` gives
- * it (Kubernetes API conventions); what is done by then may stand. Anyone who still answers afterwards
- * is heard by no one. The timer is cleared with the answer; a watch keeps its own time.
+ * Fails a request with 504 when its `timeout` parameter has passed (Kubernetes API conventions).
+ * Work that is done by then may persist, and a later response is discarded. The response clears the
+ * timer; a watch has its own timeout.
  */
 export const startDeadline =
   (fail: (req: ApiRequest, res: ApiResponse, error: StatusError) => void): Step =>
   (req, res) => {
     const requestInfo = req.requestInfo!;
     if (
-      requestInfo.query === none ||
+      requestInfo.query === emptyQuery ||
       requestInfo.type === 'provider' ||
       (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
     )

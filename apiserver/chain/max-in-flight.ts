@@ -11,9 +11,9 @@ export interface InFlightLimits {
 }
 
 /**
- * Requests being answered at once, bounded. One whose body is still on its way takes no one's
- * place: senders that are slow on purpose would else stop everybody's changes. Of those there are
- * twice as many as changes at most, and the oldest is cut for another.
+ * Limits the requests in flight. A request whose body is still arriving holds no slot, so that slow
+ * senders cannot block changes. At most twice as many bodies arrive as changes may run; beyond
+ * that, the oldest connection is closed.
  */
 export class InFlight {
   reads = 0;
@@ -28,8 +28,8 @@ export class InFlight {
   }
 
   /**
-   * Bounds memory and the requests in flight, the provider's and pages' included, watches and
-   * health checks apart (docs/design/operations.md#requests-in-flight).
+   * Limits memory and requests in flight, provider and pages included, except watches and health
+   * checks (docs/design/operations.md#requests-in-flight).
    */
   readonly step: Step = (req, res) => {
     const requestInfo = req.requestInfo!;
@@ -43,31 +43,30 @@ export class InFlight {
 
   /** Takes a slot until the response ends; throws 429 if none is left. */
   enter(req: ApiRequest, res: ApiResponse): void {
-    const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
-    if (this[which] >= this.#max[which])
-      throw tooManyRequests(1, 'too many requests are in flight');
-    this[which] += 1;
-    const place = { held: true, over: false };
+    const kind = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
+    if (this[kind] >= this.#max[kind]) throw tooManyRequests(1, 'too many requests are in flight');
+    this[kind] += 1;
+    const slot = { isHeld: true, isEnded: false };
     res.once('close', () => {
-      place.over = true;
+      slot.isEnded = true;
       this.#arriving.delete(req);
-      if (place.held) this[which] -= 1;
+      if (slot.isHeld) this[kind] -= 1;
     });
     if (req.complete || !hasBody(req)) return;
     setImmediate(() => {
-      if (place.over || req.complete) return;
-      place.held = false;
-      this[which] -= 1;
-      this.#arrive(req);
+      if (slot.isEnded || req.complete) return;
+      slot.isHeld = false;
+      this[kind] -= 1;
+      this.#trackArriving(req);
       req.once('end', () => {
-        if (place.over || !this.#arriving.delete(req)) return;
-        place.held = true;
-        this[which] += 1;
+        if (slot.isEnded || !this.#arriving.delete(req)) return;
+        slot.isHeld = true;
+        this[kind] += 1;
       });
     });
   }
 
-  #arrive(req: ApiRequest): void {
+  #trackArriving(req: ApiRequest): void {
     this.#arriving.add(req);
     if (this.#arriving.size <= 2 * this.#max.changes) return;
     const [oldest] = this.#arriving;

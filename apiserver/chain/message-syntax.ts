@@ -9,7 +9,7 @@ function refuse(message: string, reason: Reason = 'BadRequest'): never {
   throw new StatusError(reason, message, undefined, close);
 }
 
-/** Refuses whatever is unclear about a message, and closes its connection (RFC 9112 §2.2, §3.2). */
+/** Refuses ambiguous messages and closes their connection (RFC 9112 §2.2, §3.2). */
 export const checkMessageSyntax: Step = (req) => {
   const { headers, httpVersion } = req;
   if (!req.url!.startsWith('/')) refuse('the request target must be a path');
@@ -20,6 +20,6 @@ export const checkMessageSyntax: Step = (req) => {
   if (!['chunked', undefined].includes(headers['transfer-encoding']?.toLowerCase()))
     refuse('the transfer encoding is not served');
   if (httpVersion !== '1.1' && httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
-  if (headers.expect !== undefined && httpVersion === '1.1' && !req.welcome)
+  if (headers.expect !== undefined && httpVersion === '1.1' && !req.sendContinue)
     refuse('the expectation cannot be met');
 };

@@ -3,10 +3,10 @@ import { group, version } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
-import { none } from '../codec/query.js';
+import { emptyQuery } from '../codec/query.js';
 import type { RequestInfo, NonResourceRequestInfo } from '../request/request-info.js';
 
-/** The verbs as a kube-apiserver's metrics name them. */
+/** The verbs in kube-apiserver's metrics. */
 const verbs: Readonly<Record<Verb, string>> = {
   get: 'GET',
   list: 'LIST',
@@ -19,24 +19,24 @@ const verbs: Readonly<Record<Verb, string>> = {
 };
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts one answer; its bytes if it is one to a read of objects, as a kube-apiserver does. */
+/** Counts one response, and for reads of objects its bytes, as kube-apiserver does. */
 export function countRequest(
   metrics: Metrics,
   req: ApiRequest,
   res: ApiResponse,
-  milliseconds: number,
+  durationMs: number,
 ): void {
   const labels = requestLabels(req.requestInfo, req.method!);
   metrics.requests.inc({ ...labels, code: res.statusCode });
-  if (labels.verb === 'WATCH') metrics.showWatch(labels);
-  metrics.requestDuration.observe(labels, milliseconds / 1000);
+  if (labels.verb === 'WATCH') metrics.initializeWatchSeries(labels);
+  metrics.requestDuration.observe(labels, durationMs / 1000);
   if (labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST'))
     metrics.responseSizes.observe(labels, res.bytes);
 }
 
 /**
- * What a request counts under: never who asks, for which object, or from where. One that could not
- * be read counts by its method alone.
+ * Returns the labels of a request, which never identify the caller, the object or the network. A
+ * request that could not be parsed has only its method.
  */
 export function requestLabels(requestInfo: RequestInfo | undefined, method: string) {
   if (requestInfo?.type !== 'resource')
@@ -46,14 +46,14 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       group: '',
       version: '',
       resource: '',
-      subresource: requestInfo === undefined ? '' : placeOf(requestInfo),
+      subresource: requestInfo === undefined ? '' : pathLabel(requestInfo),
       scope: '',
       component: 'apiserver',
     };
   const { kind, verb, action, name, query } = requestInfo;
   return {
     verb: verbs[verb],
-    dry_run: query !== none && query.has('dryRun') ? 'All' : '',
+    dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
     group: kind.group,
     version,
     resource: kind.resource,
@@ -64,14 +64,14 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
 }
 
 /**
- * What a path that is no object's is called: an endpoint by its own, without what may follow it,
- * anything else by its sort.
+ * Returns the label of a path that is no object: the endpoint without its remainder, otherwise the
+ * type.
  */
-function placeOf({ type, path }: NonResourceRequestInfo): string {
+function pathLabel({ type, path }: NonResourceRequestInfo): string {
   if (type === 'provider') return endpointName(path);
   if (type === 'health') return `/${path.split('/')[1]}`;
   return type;
 }
 
-/** Kubernetes' name of a kind's resource, where one label has to do. */
-export const qualified = (resource: string): string => `${resource}.${group}`;
+/** Returns the qualified resource name, for metrics with a single label. */
+export const qualifiedResource = (resource: string): string => `${resource}.${group}`;

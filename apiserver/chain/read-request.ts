@@ -1,16 +1,16 @@
 import type { Registry } from '../../registry/registry.js';
-import { refuseMalformed } from '../codec/query.js';
+import { checkParameters } from '../codec/query.js';
 import { parseRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
-/** Reads method, path and query into the request's information; 400, 404, 405 or 406. */
+/** Parses method, path and query of the request; throws 400, 404, 405 or 406. */
 export const readRequestInfo =
   (registry: Registry): Step =>
   (req) => {
     req.requestInfo = parseRequest(req, registry);
   };
 
-/** Refuses a malformed query: only now, so that strangers learn nothing by it. */
+/** Refuses a malformed query. Runs after authorization, so that strangers learn nothing from it. */
 export const checkQuery: Step = (req) => {
-  refuseMalformed(req.requestInfo!);
+  checkParameters(req.requestInfo!);
 };

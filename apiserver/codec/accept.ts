@@ -2,53 +2,55 @@ import { BoundedMap } from '../../security/bounded-map.js';
 import { parseMediaRanges, type MediaType } from './media-type.js';
 
 /**
- * One thing a caller would take: a media type and, of JSON, the form of it (Kubernetes API
- * conventions; RFC 9110 12.5.1).
+ * A media range of an Accept header, with the JSON transformation that it asks for (Kubernetes API
+ * conventions; RFC 9110 §12.5.1).
  */
-export interface Clause {
+export interface MediaRange {
   readonly type: string;
   readonly as?: string;
   readonly group?: string;
   readonly version?: string;
 }
 
-const json = new Set(['application/json', 'application/*', '*/*', 'text/html']);
-const known: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
+const jsonTypes = new Set(['application/json', 'application/*', '*/*', 'text/html']);
+const parameterNames: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
   as: 'as',
   g: 'group',
   v: 'version',
 };
 
-/** Whether a clause can be answered with JSON; a navigation that names nothing but HTML is, too. */
-export const takesJSON = ({ type }: Clause): boolean => json.has(type);
+/**
+ * Reports whether JSON satisfies a media range. A navigation that accepts only HTML gets JSON too.
+ */
+export const acceptsJSON = ({ type }: MediaRange): boolean => jsonTypes.has(type);
 
-/** Headers as they were taken apart: a client sends the same few again and again. */
-const parsed = new BoundedMap<string, readonly Clause[]>(500);
-const longest = 512;
-const anything: readonly Clause[] = [{ type: '*/*' }];
+/** Parsed headers; a client sends the same few repeatedly. */
+const parsedHeaders = new BoundedMap<string, readonly MediaRange[]>(500);
+const maxHeaderLength = 512;
+const acceptAll: readonly MediaRange[] = [{ type: '*/*' }];
 
 /**
- * What an Accept header names, best first: by weight, then in the order given; what weighs nothing
- * is left out. Without one anything goes.
+ * Returns the media ranges of an Accept header by weight, then by order, without those of weight 0.
+ * Without a header, anything is accepted.
  */
-export function clausesOf(accept: string | undefined): readonly Clause[] {
-  if (!accept) return anything;
-  let clauses = parsed.get(accept);
+export function parseAccept(accept: string | undefined): readonly MediaRange[] {
+  if (!accept) return acceptAll;
+  let clauses = parsedHeaders.get(accept);
   if (clauses) return clauses;
   const weighed = parseMediaRanges(accept)
     .map(clauseOf)
     .filter(({ weight }) => weight > 0);
   clauses = weighed.sort((a, b) => b.weight - a.weight).map(({ clause }) => clause);
-  if (accept.length <= longest) parsed.set(accept, clauses);
+  if (accept.length <= maxHeaderLength) parsedHeaders.set(accept, clauses);
   return clauses;
 }
 
-function clauseOf({ type, parameters }: MediaType): { clause: Clause; weight: number } {
+function clauseOf({ type, parameters }: MediaType): { clause: MediaRange; weight: number } {
   const clause: { type: string; as?: string; group?: string; version?: string } = { type };
   let weight = 1;
   for (const [name, value] of parameters) {
     if (name === 'q') weight = Number(value) || 0;
-    else if (Object.hasOwn(known, name)) clause[known[name]!] = value;
+    else if (Object.hasOwn(parameterNames, name)) clause[parameterNames[name]!] = value;
   }
   return { clause, weight };
 }

@@ -1,13 +1,13 @@
-/** A body made once, and what it was compressed to. */
-export interface Coded {
+/** A body with its compressed forms. */
+export interface EncodedContent {
   readonly plain: Buffer;
   readonly br?: Buffer | undefined;
   readonly gzip?: Buffer | undefined;
 }
 
 /**
- * The weight an Accept-Encoding header gives a coding (RFC 9110 12.5.3); none without the header,
- * as a bare client may read nothing else.
+ * Returns the weight of a coding in an Accept-Encoding header (RFC 9110 §12.5.3); 0 without the
+ * header, because a simple client may not support any.
  */
 function weight(header: string, coding: string): number {
   let rest = 0;
@@ -22,11 +22,11 @@ function weight(header: string, coding: string): number {
 }
 
 /**
- * The smallest form the client takes, with its headers; caches are told that it depends. Only for
- * bodies that are the same for everybody: compressing a secret beside a stranger's words tells it.
+ * Returns the smallest form that the client accepts, with its headers. Only for bodies that are the
+ * same for every caller: compressing a secret next to attacker-controlled text would disclose it.
  */
 export function encodeContent(
-  { plain, br, gzip }: Coded,
+  { plain, br, gzip }: EncodedContent,
   accepted = '',
 ): { body: Buffer; headers: string[] } {
   const vary = ['Vary', 'Accept-Encoding'];

@@ -1,17 +1,17 @@
-/** A media type or range with its parameters, names in lower case (RFC 9110 8.3.1 and 12.5.1). */
+/** A media type or range with its parameters, names in lower case (RFC 9110 §8.3.1 and §12.5.1). */
 export interface MediaType {
   readonly type: string;
   readonly parameters: readonly (readonly [name: string, value: string])[];
 }
 
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
-/** kubectl asks for a type with an @ in it, which is no character of a token. */
+/** kubectl sends a type with an @, which is not a token character. */
 const subtypeToken = /[!#$%&'*+.^_`|~0-9A-Za-z@-]+/y;
 const space = /[ \t]*/y;
 const rest = /[^,]*/y;
 const quoted = /"((?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*)"/y;
 
-/** Reads one header value from its beginning, a piece at a time. */
+/** A parser for one header value. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -24,7 +24,10 @@ class Reader {
     return this.#at === this.#text.length;
   }
 
-  /** What `pattern`, which is sticky, matches here; undefined where it does not. */
+  /**
+   * Returns the match of a sticky `pattern` at the current position and advances; undefined without
+   * a match.
+   */
   take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -33,7 +36,7 @@ class Reader {
     return match;
   }
 
-  /** Whether the next character is this one, which is then behind. */
+  /** Advances past a character; returns false if the next one is another. */
   skip(character: string): boolean {
     if (this.#text[this.#at] !== character) return false;
     this.#at += 1;
@@ -41,14 +44,14 @@ class Reader {
   }
 }
 
-/** A header value that holds one media type; undefined where it is none. */
+/** Parses a header value with one media type; undefined if it is malformed. */
 export function parseMediaType(text: string): MediaType | undefined {
   const reader = new Reader(text);
   const found = mediaType(reader);
   return found && reader.isAtEnd ? found : undefined;
 }
 
-/** A header value that holds a list of media ranges, without those that cannot be read. */
+/** Parses a list of media ranges, and skips malformed ones. */
 export function parseMediaRanges(text: string): MediaType[] {
   const reader = new Reader(text);
   const all: MediaType[] = [];

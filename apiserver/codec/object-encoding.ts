@@ -1,7 +1,7 @@
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 
-/** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */
+/** Returns an object as it is sent. Only this and EncodedObject.wire remove `internal`. */
 export function wireObject(
   kind: Pick<AnyKind, 'kind'>,
   { metadata, spec, status }: KindObject,
@@ -17,8 +17,8 @@ export function wireObject(
 }
 
 /**
- * A stored object as this caller sees it in a list or watch: its bytes, unless something is worked
- * out for each caller.
+ * Returns the bytes of an object in a list or watch: the stored ones, unless status depends on the
+ * caller.
  */
 export function wireBytes(
   stored: EncodedObject,
@@ -27,12 +27,12 @@ export function wireBytes(
 ): Buffer {
   const { kind } = stored;
   return kind.strategy.status
-    ? Buffer.from(JSON.stringify(wireObject(kind, shownObject(stored, call, revision))))
+    ? Buffer.from(JSON.stringify(wireObject(kind, objectForCaller(stored, call, revision))))
     : stored.wire(revision);
 }
 
-/** The same as an object; not to be changed. */
-export function shownObject(
+/** Returns an object for a list or watch, which must not be changed. */
+export function objectForCaller(
   stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,
   revision?: number,

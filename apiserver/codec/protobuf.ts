@@ -3,12 +3,11 @@ import { badRequest } from '../../registry/status.js';
 const malformed = () => badRequest('the body is not valid protobuf');
 const magic = Buffer.from('k8s\0');
 
-/** Bytes of a field by its wire type, where those are always as many. */
+/** The size of a field by its wire type, for types of fixed size. */
 const fixedSizes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 
 /**
- * The length-delimited fields of a message by number, the last of each; other fields are passed
- * over.
+ * Returns the length-delimited fields of a message by number, the last of each; skips other fields.
  */
 export function fieldsOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
   const fields = new Map<number, Buffer>();
@@ -38,13 +37,13 @@ export function fieldsOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
   return fields;
 }
 
-/** Text of a field; nothing where it is absent. */
+/** Returns the text of a field, empty if absent. */
 export const textOf = (fields: ReadonlyMap<number, Buffer>, field: number): string =>
   fields.get(field)?.toString() ?? '';
 
 /**
- * What Kubernetes' clients wrap protobuf in: the four bytes `k8s\0`, then runtime.Unknown with type
- * and message (k8s.io/apimachinery, runtime/serializer/protobuf).
+ * Decodes Kubernetes' protobuf envelope: the four bytes `k8s\0`, then runtime.Unknown with type and
+ * message (k8s.io/apimachinery, runtime/serializer/protobuf).
  */
 export function unwrap(bytes: Buffer): { apiVersion: string; kind: string; raw: Buffer } {
   if (!bytes.subarray(0, magic.length).equals(magic)) throw malformed();

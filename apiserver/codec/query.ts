@@ -1,12 +1,12 @@
 import { badRequest } from '../../registry/status.js';
 
-/** Parameters of a query as flat text; a known single-valued one given twice is 400. */
+/** The parameters of a query. A known single-valued parameter that is given twice is a 400. */
 export type Query = ReadonlyMap<string, string>;
 
-/** The query of a target without one. */
-export const none: Query = new Map();
+/** The empty query. */
+export const emptyQuery: Query = new Map();
 
-const single = new Set([
+const singleValued = new Set([
   'labelSelector',
   'fieldSelector',
   'limit',
@@ -26,20 +26,20 @@ const single = new Set([
   'includeObject',
 ]);
 
-/** Names of parameters that were given more than once and may not be, by the query. */
-const repeated = new WeakMap<Query, string>();
+/** The parameters of a query that were repeated although they are single-valued. */
+const repeatedNames = new WeakMap<Query, string>();
 
-/** Takes the text behind the question mark apart; nothing of it is judged yet. */
+/** Parses a query string without validating it. */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (query.has(name) && single.has(name)) repeated.set(query, name);
+    if (query.has(name) && singleValued.has(name)) repeatedNames.set(query, name);
     query.set(name, value);
   }
   return query;
 }
 
-/** A whole number of a query, within bounds; 400 else. */
+/** Returns a whole number within bounds; throws 400 otherwise. */
 export function wholeNumber(query: Query, name: string, max: number): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
@@ -48,8 +48,8 @@ export function wholeNumber(query: Query, name: string, max: number): number | u
   return Number(text);
 }
 
-/** A boolean of a query; 400 else. */
-export function flag(query: Query, name: string): boolean {
+/** Returns a boolean; throws 400 otherwise. */
+export function booleanParameter(query: Query, name: string): boolean {
   const text = query.get(name);
   if (text === undefined || text === 'false' || text === '0') return false;
   if (['true', '1'].includes(text)) return true;
@@ -57,20 +57,20 @@ export function flag(query: Query, name: string): boolean {
 }
 
 /**
- * A resourceVersion of a query: undefined where it is absent, "0" or empty; `wrong` where it is no
+ * Returns a resourceVersion; undefined if it is absent, "0" or empty. Throws `makeError()` if it is no
  * number.
  */
-export function versionOf(query: Query, wrong: () => Error): number | undefined {
+export function versionOf(query: Query, makeError: () => Error): number | undefined {
   const text = query.get('resourceVersion') || '0';
-  if (!/^(0|[1-9]\d{0,15})$/.test(text)) throw wrong();
+  if (!/^(0|[1-9]\d{0,15})$/.test(text)) throw makeError();
   return text === '0' ? undefined : Number(text);
 }
 
-/** Whether the query of a GET asks for a watch. */
+/** Reports whether the query of a GET requests a watch. */
 export const isWatch = (query: Query): boolean =>
-  query !== none && ['true', '1'].includes(query.get('watch') ?? '');
+  query !== emptyQuery && ['true', '1'].includes(query.get('watch') ?? '');
 
-/** A Go duration, in which `timeout` is given. */
+/** A Go duration, the format of `timeout`. */
 const duration = /^\+?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
 const unitMs: Readonly<Record<string, number>> = {
@@ -85,8 +85,8 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * The time in milliseconds that `timeout` gives a request; undefined where it is absent or 0, which
- * asks for no bound; 400 where it is no duration.
+ * Returns the `timeout` of a request in milliseconds; undefined if it is absent or 0, which means
+ * no limit. Throws 400 if it is malformed.
  */
 export function timeoutMsOf(query: Query): number | undefined {
   const text = query.get('timeout');
@@ -97,17 +97,16 @@ export function timeoutMsOf(query: Query): number | undefined {
     (ms, [, count, unit]) => ms + Number(count) * unitMs[unit!]!,
     0,
   );
-  return sum === 0 ? undefined : Math.min(sum, longestMs);
+  return sum === 0 ? undefined : Math.min(sum, maxTimerMs);
 }
 
-/** The longest that a timer waits. */
-const longestMs = 2 ** 31 - 1;
+/** The longest delay of a timer, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Parameters that choose something: an empty one is a choice that got lost on the way
- * (`?dryRun=$MODE`), never the same as none.
+ * Parameters that may not be empty: an empty value is usually a lost variable (`?dryRun=$MODE`).
  */
-const choices = [
+const nonEmptyParameters = [
   'dryRun',
   'fieldValidation',
   'propagationPolicy',
@@ -122,43 +121,45 @@ const choices = [
   'includeObject',
 ];
 
-/** Parameters that any request may have and that are malformed: 400. */
-function refuseEmpty(query: Query): void {
-  if (repeated.has(query)) throw badRequest(`${repeated.get(query)} may be given once`);
-  for (const name of choices)
+/** Throws 400 for malformed parameters that any request may have. */
+function checkCommonParameters(query: Query): void {
+  if (repeatedNames.has(query)) throw badRequest(`${repeatedNames.get(query)} may be given once`);
+  for (const name of nonEmptyParameters)
     if (query.get(name) === '') throw badRequest(`${name} must have a value`);
   timeoutMsOf(query);
 }
 
 /**
- * A selector that was left empty selects everything, which is well for reading and seldom meant
- * where it is deleted: 400.
+ * Throws 400 for an empty selector, which would select everything and is seldom meant when deleting
+ * a collection.
  */
-function refuseEmptySelectors(query: Query): void {
+function checkSelectorsNotEmpty(query: Query): void {
   for (const name of ['labelSelector', 'fieldSelector'])
     if (query.get(name) === '')
       throw badRequest(`${name} must have a value where a collection is deleted`);
 }
 
-/** What of a request says which parameters it may have. */
-interface Judged {
+/** The properties of a request that decide which parameters it may have. */
+interface CheckedRequest {
   readonly type: string;
   readonly query: Query;
   readonly verb?: string;
-  readonly view?: { readonly isUnknown?: boolean };
+  readonly representation?: { readonly isUnknown?: boolean };
 }
 
 /**
- * Known parameters that are malformed: 400, once the request is known to be permitted. Those of the
- * provider are the library's.
+ * Throws 400 for malformed parameters. Runs after authorization. The provider validates its own
+ * parameters.
  */
-export function refuseMalformed({ type, query, verb, view }: Judged): void {
-  if (query === none || type === 'provider') return;
-  refuseEmpty(query);
+export function checkParameters({ type, query, verb, representation }: CheckedRequest): void {
+  if (query === emptyQuery || type === 'provider') return;
+  checkCommonParameters(query);
   if (type !== 'resource') return;
-  if (verb === 'deletecollection') refuseEmptySelectors(query);
-  if (view?.isUnknown) throw badRequest('includeObject must be one of Metadata, Object, None');
-  for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents']) flag(query, name);
+  if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
+  if (representation?.isUnknown)
+    throw badRequest('includeObject must be one of Metadata, Object, None');
+  for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents'])
+    booleanParameter(query, name);
   for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, 2 ** 31);
   if (!/^-?\d{1,16}$/.test(query.get('gracePeriodSeconds') ?? '0'))
     throw badRequest('gracePeriodSeconds must be a whole number');

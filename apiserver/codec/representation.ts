@@ -1,50 +1,52 @@
 import { apiVersion, type AnyKind, type Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import { clausesOf, takesJSON, type Clause } from './accept.js';
+import { parseAccept, acceptsJSON, type MediaRange } from './accept.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
-import { shownObject, wireBytes } from './object-encoding.js';
+import { objectForCaller, wireBytes } from './object-encoding.js';
 
-type Seen = Pick<Call, 'caller' | 'now'>;
+type ViewContext = Pick<Call, 'caller' | 'now'>;
 
 /**
- * How a caller is shown objects: whole, as rows of a table, or by their metadata alone
+ * The representation of objects: whole, as table rows, or only metadata
  * (docs/design/kubernetes.md#representations).
  */
 export interface Representation {
   readonly metadataOnly: boolean;
-  /**
-   * Whether the query asked to include what there is not; told once the request is known to be
-   * permitted.
-   */
+  /** Whether `includeObject` has an unknown value, which is refused after authorization. */
   readonly isUnknown?: boolean;
-  /** What those that look at it at `now` may share an encoding under. */
-  label(now: number): string;
-  /** A list up to its first item; `]}` ends it. */
-  opening(kind: AnyKind, metadata: object): string;
-  /** One object of a list. */
-  item(stored: EncodedObject, call: Seen, revision?: number): Buffer;
-  /** One object by itself; `first` where none came before it in a stream. */
-  single(stored: EncodedObject, call: Seen, first: boolean, revision?: number): Buffer;
-  /** That nothing up to a version is missing, as an event's object. */
+  /** Returns a key that is equal for views at `now` that can share an encoding. */
+  cacheKey(now: number): string;
+  /** Returns a list up to its first item; `]}` ends it. */
+  listStart(kind: AnyKind, metadata: object): string;
+  /** Returns one object of a list. */
+  listItem(stored: EncodedObject, call: ViewContext, revision?: number): Buffer;
+  /** Returns a single object; `first` is true for the first one of a stream. */
+  singleObject(stored: EncodedObject, call: ViewContext, first: boolean, revision?: number): Buffer;
+  /** Returns the object of a bookmark event. */
   bookmark(kind: AnyKind, metadata: object): object;
 }
 
-/** Objects as they are. */
-export const whole: Representation = {
+/** The whole object. */
+export const wholeRepresentation: Representation = {
   metadataOnly: false,
-  label: () => '',
-  opening: (kind, metadata) =>
+  cacheKey: () => '',
+  listStart: (kind, metadata) =>
     `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
-  item: wireBytes,
-  single: (stored, call, _first, revision) => wireBytes(stored, call, revision),
+  listItem: wireBytes,
+  singleObject: (stored, call, _first, revision) => wireBytes(stored, call, revision),
   bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
 };
 
-/** An object's metadata, as this caller sees it. */
-function partial(version: string, stored: EncodedObject, call: Seen, revision?: number): object {
-  const { metadata } = shownObject(stored, call);
+/** Returns an object's metadata for this caller. */
+function partialMetadata(
+  version: string,
+  stored: EncodedObject,
+  call: ViewContext,
+  revision?: number,
+): object {
+  const { metadata } = objectForCaller(stored, call);
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: version,
@@ -54,15 +56,15 @@ function partial(version: string, stored: EncodedObject, call: Seen, revision?: 
 }
 
 function metadataView(version: string): Representation {
-  const item = (stored: EncodedObject, call: Seen, revision?: number): Buffer =>
-    Buffer.from(JSON.stringify(partial(version, stored, call, revision)));
+  const item = (stored: EncodedObject, call: ViewContext, revision?: number): Buffer =>
+    Buffer.from(JSON.stringify(partialMetadata(version, stored, call, revision)));
   return {
     metadataOnly: true,
-    item,
-    label: () => `metadata ${version}`,
-    opening: (_kind, metadata) =>
+    listItem: item,
+    cacheKey: () => `metadata ${version}`,
+    listStart: (_kind, metadata) =>
       `{"kind":"PartialObjectMetadataList","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"items":[`,
-    single: (stored, call, _first, revision) => item(stored, call, revision),
+    singleObject: (stored, call, _first, revision) => item(stored, call, revision),
     bookmark: (_kind, metadata) => ({
       kind: 'PartialObjectMetadata',
       apiVersion: version,
@@ -76,18 +78,20 @@ const included = ['Metadata', 'Object', 'None'] as const;
 function tableView(version: string, include: (typeof included)[number]): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
-  const shown = (stored: EncodedObject, call: Seen, revision?: number): string => {
+  const objectOfRow = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
     if (include === 'Object') return wireBytes(stored, call, revision).toString();
-    return include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
+    return include === 'None'
+      ? 'null'
+      : JSON.stringify(partialMetadata(version, stored, call, revision));
   };
-  const row = (stored: EncodedObject, call: Seen, revision?: number): string =>
-    `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
+  const row = (stored: EncodedObject, call: ViewContext, revision?: number): string =>
+    `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${objectOfRow(stored, call, revision)}}`;
   return {
     metadataOnly: false,
-    label: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
-    opening: (kind, metadata) => opening(metadata, columnsOf(kind)),
-    item: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
-    single: (stored, call, first, revision = stored.revision) =>
+    cacheKey: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
+    listStart: (kind, metadata) => opening(metadata, columnsOf(kind)),
+    listItem: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
+    singleObject: (stored, call, first, revision = stored.revision) =>
       Buffer.from(
         `${opening({ resourceVersion: String(revision) }, first ? columnsOf(stored.kind) : [])}${row(stored, call, revision)}]}`,
       ),
@@ -109,31 +113,30 @@ const tables = of(
   (version) => new Map(included.map((include) => [include as string, tableView(version, include)])),
 );
 
-/**
- * What is asked for: one object, a list, or a stream of single ones; anything else is shown whole.
- */
+/** The shape of a response: one object, a list, or a stream. Other responses are always whole. */
 type Shape = 'get' | 'list' | 'watch';
 
-/**
- * The first view that an Accept header names and that there is; 406 where there is none, 400 for an
- * unknown includeObject.
- */
-export function viewOf(accept: string | undefined, shape: string, query: Query): Representation {
-  if (accept === undefined || accept === 'application/json') return whole;
-  for (const clause of clausesOf(accept)) {
-    if (!takesJSON(clause)) continue;
-    if (clause.as === undefined) return whole;
+/** Returns the first supported representation of an Accept header. Throws 406 if there is none. */
+export function negotiateRepresentation(
+  accept: string | undefined,
+  shape: string,
+  query: Query,
+): Representation {
+  if (accept === undefined || accept === 'application/json') return wholeRepresentation;
+  for (const clause of parseAccept(accept)) {
+    if (!acceptsJSON(clause)) continue;
+    if (clause.as === undefined) return wholeRepresentation;
     const found =
       shape === 'get' || shape === 'list' || shape === 'watch'
-        ? transformed(clause, shape, query)
+        ? findRepresentation(clause, shape, query)
         : undefined;
     if (found) return found;
   }
   throw notAcceptable(['application/json', 'application/json;stream=watch']);
 }
 
-function transformed(
-  { as, group, version = '' }: Clause,
+function findRepresentation(
+  { as, group, version = '' }: MediaRange,
   shape: Shape,
   query: Query,
 ): Representation | undefined {

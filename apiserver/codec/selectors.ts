@@ -8,14 +8,14 @@ type Requirement = {
   values: readonly string[];
 };
 
-/** What a list, watch or deletecollection is narrowed to (docs/design/kubernetes.md#selectors). */
+/** The selection of a list, watch or deletecollection (docs/design/kubernetes.md#selectors). */
 export interface Selector {
-  /** Pinned to one name. */
+  /** Limits it to one name. */
   readonly name?: string;
-  /** Pinned to one owner's range. */
+  /** Limits it to one owner's range. */
   readonly owner?: string;
-  /** Whether anything but the range is selected by. */
-  readonly filters: boolean;
+  /** Whether objects are filtered beyond the range. */
+  readonly hasFilters: boolean;
   matches(object: KindObject): boolean;
 }
 
@@ -24,11 +24,11 @@ const domain = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
 const equality = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
 const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const exists = /^(!?)\s*([^\s!]+)$/;
-const max = { characters: 4_096, parts: 100 };
+const limits = { characters: 4_096, parts: 100 };
 
 const isValue = (text: string): boolean => text === '' || label.test(text);
 
-/** A label's key: a name, behind a domain and a slash or without. */
+/** Reports whether a text is a label key: a name with an optional domain and slash before it. */
 function isKey(text: string): boolean {
   const slash = text.indexOf('/');
   return (slash < 0 || domain.test(text.slice(0, slash))) && label.test(text.slice(slash + 1));
@@ -38,65 +38,70 @@ function parseRequirement(text: string): Requirement {
   const [, key, operator, value] = equality.exec(text) ?? [];
   if (key !== undefined && isKey(key) && isValue(value!))
     return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
-  const [, of, how, listed] = set.exec(text) ?? [];
+  const [, setKey, setOperator, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
-  if (of !== undefined && isKey(of) && values.length <= max.parts && values.every(isValue))
-    return { key: of, operator: how as 'in' | 'notin', values };
-  const [, not, held] = exists.exec(text) ?? [];
-  if (held !== undefined && isKey(held))
-    return { key: held, operator: not ? 'absent' : 'exists', values: [] };
+  if (
+    setKey !== undefined &&
+    isKey(setKey) &&
+    values.length <= limits.parts &&
+    values.every(isValue)
+  )
+    return { key: setKey, operator: setOperator as 'in' | 'notin', values };
+  const [, not, existsKey] = exists.exec(text) ?? [];
+  if (existsKey !== undefined && isKey(existsKey))
+    return { key: existsKey, operator: not ? 'absent' : 'exists', values: [] };
   throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
 }
 
-function meets(
+function matchesLabels(
   labels: Record<string, string>,
   { key: name, operator, values }: Requirement,
 ): boolean {
-  const held = Object.hasOwn(labels, name) ? labels[name]! : undefined;
+  const labelValue = Object.hasOwn(labels, name) ? labels[name]! : undefined;
   switch (operator) {
     case 'exists':
-      return held !== undefined;
+      return labelValue !== undefined;
     case 'absent':
-      return held === undefined;
+      return labelValue === undefined;
     case 'in':
-      return held !== undefined && values.includes(held);
+      return labelValue !== undefined && values.includes(labelValue);
     case 'notin':
-      return held === undefined || !values.includes(held);
+      return labelValue === undefined || !values.includes(labelValue);
   }
 }
 
 /**
- * The requirements of a selector, split at the commas outside of parentheses; 400 where there are
- * too many.
+ * Splits a selector at the commas outside parentheses; throws 400 if there are too many
+ * requirements.
  */
-function partsOf(text: string): string[] {
-  if (text.length > max.characters) throw badRequest('the selector is too long');
+function splitRequirements(text: string): string[] {
+  if (text.length > limits.characters) throw badRequest('the selector is too long');
   const parts: string[] = [];
   let start = 0;
-  let inside = false;
+  let isInParentheses = false;
   for (let i = 0; i <= text.length; i += 1) {
-    if (text[i] === '(' || text[i] === ')') inside = text[i] === '(';
-    if (i < text.length && (text[i] !== ',' || inside)) continue;
+    if (text[i] === '(' || text[i] === ')') isInParentheses = text[i] === '(';
+    if (i < text.length && (text[i] !== ',' || isInParentheses)) continue;
     parts.push(text.slice(start, i).trim());
     start = i + 1;
   }
-  if (parts.length > max.parts) throw badRequest('the selector has too many requirements');
+  if (parts.length > limits.parts) throw badRequest('the selector has too many requirements');
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** Reads labelSelector and fieldSelector; 400 where they cannot be. */
+/** Parses labelSelector and fieldSelector; throws 400 if they are malformed. */
 export function parseSelector(query: Query, kind: AnyKind): Selector {
-  const labels = partsOf(query.get('labelSelector') ?? '').map(parseRequirement);
+  const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);
   const not = fields.notNames;
   return {
     ...(fields.name !== undefined && { name: fields.name }),
     ...(fields.owner !== undefined && { owner: fields.owner }),
-    filters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
+    hasFilters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
     matches: ({ metadata }) =>
       (fields.name === undefined || metadata.name === fields.name) &&
       !not.includes(metadata.name) &&
-      labels.every((requirement) => meets(metadata.labels ?? {}, requirement)),
+      labels.every((requirement) => matchesLabels(metadata.labels ?? {}, requirement)),
   };
 }
 
@@ -105,18 +110,18 @@ function parseFields(
   kind: AnyKind,
 ): { name?: string; owner?: string; notNames: string[] } {
   const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
-  for (const part of partsOf(text)) {
+  for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
-    const [, field, operator, wanted] = match as unknown as [string, string, string, string];
-    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted))
+    const [, field, operator, value] = match as unknown as [string, string, string, string];
+    if (value.length > 253 || !/^[a-z0-9.-]*$/.test(value))
       throw badRequest(
-        `unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`,
+        `unable to parse the field selector: "${value.slice(0, 64)}" is not a valid name`,
       );
     if (field === 'metadata.name') {
-      if (operator === '!=') found.notNames.push(wanted);
-      else found.name = wanted;
-    } else if (field === kind.owner && operator !== '!=') found.owner = wanted;
+      if (operator === '!=') found.notNames.push(value);
+      else found.name = value;
+    } else if (field === kind.owner && operator !== '!=') found.owner = value;
     else
       throw badRequest(
         `"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`,

@@ -17,7 +17,7 @@ const definition = (
 ): Definition => ({ name, type: 'string', format, description, priority });
 
 /**
- * What stands above a kind's rows: Name, what the kind declares, Age; those with a priority show
+ * Returns the columns of a kind's table: Name, the declared ones, Age. Those with a priority show
  * with `-o wide` (docs/design/kubernetes.md#representations).
  */
 export const columnsOf = ({ kind, columns }: AnyKind): Definition[] => [
@@ -28,7 +28,7 @@ export const columnsOf = ({ kind, columns }: AnyKind): Definition[] => [
   definition('Age', 'How long ago it was created.'),
 ];
 
-/** One object's cells, rendered at `now` (ms), in the order of the columns. */
+/** Returns one object's cells at `now` (ms), in the order of the columns. */
 export const cellsOf = (kind: AnyKind, object: KindObject, now: number): string[] => [
   object.metadata.name,
   ...Object.values(kind.columns).map((column) => cell(column, object, now)),
@@ -58,7 +58,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** Seconds as kubectl writes a duration: two parts at most, a second one of zero left out. */
+/** Formats seconds like kubectl: at most two units, the second omitted if zero. */
 export function duration(seconds: number): string {
   const parts = (unit: number, name: string, below: number, belowName: string): string => {
     const rest = Math.floor((seconds % unit) / below);

@@ -13,14 +13,14 @@ export const apiVersions = {
 const served = { groupVersion: apiVersion, version };
 const apiGroup = { name: group, versions: [served], preferredVersion: served };
 
-/** `/apis/<group>`: the one group there is. */
-export const oneGroup = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
+/** `/apis/<group>`: the API group. */
+export const groupDocument = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
 
 /** `/apis`: every group. */
 export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
 
 /**
- * Every resource and the verbs it takes: all main resources before any subresource
+ * Returns every resource with its verbs, main resources before subresources
  * (docs/design/kubernetes.md#discovery).
  */
 export function resourceList(registry: Registry): unknown {
@@ -49,10 +49,10 @@ export function resourceList(registry: Registry): unknown {
 }
 
 /**
- * The aggregated form of `/apis` in one of its versions, or of `/api`, where Kubernetes clients
- * look for a group that is not ours (docs/design/kubernetes.md#discovery).
+ * Returns aggregated discovery of `/apis` in one version, or of `/api`, where Kubernetes clients
+ * look for the core group (docs/design/kubernetes.md#discovery).
  */
-export function groupDiscovery(registry: Registry | undefined, of: string): unknown {
+export function groupDiscovery(registry: Registry | undefined, discoveryVersion: string): unknown {
   const responseKind = (kind: string) => ({ group, version, kind });
   const resources = (registry?.kinds ?? []).map((kind) => {
     const subresources = subresourcesOf(kind, registry!).map((one) => ({
@@ -74,7 +74,7 @@ export function groupDiscovery(registry: Registry | undefined, of: string): unkn
     : [];
   return {
     kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${of}`,
+    apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
     metadata: {},
     items,
   };
@@ -86,21 +86,21 @@ const described = ({ verbs, shortNames, categories }: AnyKind) => ({
   categories,
 });
 
-/** The subresources of one kind, each once, with the kind of what is sent to it. */
-function subresourcesOf(of: AnyKind, registry: Registry) {
+/** Returns each subresource of a kind once, with the kind of its request body. */
+function subresourcesOf(kind: AnyKind, registry: Registry) {
   const byName = new Map<string, Action[]>();
   for (const action of registry.actions)
-    if (action.of === of)
+    if (action.of === kind)
       byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
   return [...byName].map(([subresource, actions]) => ({
-    of,
+    of: kind,
     subresource,
     kind: actions[0]!.kind,
     verbs: actions.map(({ verb }) => verb).sort(),
   }));
 }
 
-/** `/version`, in Kubernetes' style. */
+/** `/version`, in the format of Kubernetes. */
 export const versionInfo = (release: string) => ({
   major: '1',
   minor: '33',

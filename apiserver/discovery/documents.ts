@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { apiVersion, group, version } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { notAcceptable } from '../../registry/status.js';
-import { clausesOf, takesJSON, type Clause } from '../codec/accept.js';
+import { parseAccept, acceptsJSON, type MediaRange } from '../codec/accept.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import {
   apiVersions,
   groupDiscovery,
   groupList,
-  oneGroup,
+  groupDocument,
   resourceList,
   versionInfo,
 } from './discovery.js';
@@ -17,26 +17,30 @@ import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapi } from './openapi.js';
 import { documentPaths } from '../request/request-info.js';
 
-/** A document that clients revalidate: its bytes and their digest. */
-interface Made {
+/** An encoded document and its digest, for revalidation. */
+interface EncodedDocument {
   readonly body: Buffer;
   readonly digest: string;
 }
 
-/** One form of a document: which clauses of Accept it answers, and as what. */
-interface Form {
+/** One format of a document, and the media ranges that it satisfies. */
+interface DocumentFormat {
   readonly type: string;
-  answers(clause: Clause): boolean;
-  made(): Made;
+  accepts(clause: MediaRange): boolean;
+  encoded(): EncodedDocument;
 }
 
 const swagger = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
 const v3 = `/openapi/v3/apis/${apiVersion}`;
 const year = 31_536_000;
 
-function form(type: string, answers: (clause: Clause) => boolean, make: () => unknown): Form {
-  let made: Made | undefined;
-  const encode = (): Made => {
+function documentFormat(
+  type: string,
+  accepts: (clause: MediaRange) => boolean,
+  make: () => unknown,
+): DocumentFormat {
+  let cached: EncodedDocument | undefined;
+  const encode = (): EncodedDocument => {
     const value = make();
     const body = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
     return {
@@ -51,24 +55,28 @@ function form(type: string, answers: (clause: Clause) => boolean, make: () => un
   };
   return {
     type,
-    answers,
-    made: () => {
-      made ??= encode();
-      return made;
+    accepts,
+    encoded: () => {
+      cached ??= encode();
+      return cached;
     },
   };
 }
 
-const plain = (make: () => unknown): Form =>
-  form('application/json', (clause) => takesJSON(clause) && clause.as === undefined, make);
+const jsonFormat = (make: () => unknown): DocumentFormat =>
+  documentFormat(
+    'application/json',
+    (clause) => acceptsJSON(clause) && clause.as === undefined,
+    make,
+  );
 
-/** Both versions of aggregated discovery; clients go by the type that is answered. */
-const aggregated = (registry?: Registry): Form[] =>
+/** Both versions of aggregated discovery; clients read the Content-Type. */
+const aggregated = (registry?: Registry): DocumentFormat[] =>
   ['v2', 'v2beta1'].map((one) =>
-    form(
+    documentFormat(
       `application/json;g=apidiscovery.k8s.io;v=${one};as=APIGroupDiscoveryList`,
       (clause) =>
-        takesJSON(clause) &&
+        acceptsJSON(clause) &&
         clause.as === 'APIGroupDiscoveryList' &&
         clause.group === 'apidiscovery.k8s.io' &&
         clause.version === one,
@@ -77,32 +85,32 @@ const aggregated = (registry?: Registry): Form[] =>
   );
 
 /**
- * What the API says of itself: made once, each in the form that Accept prefers, revalidated by ETag
- * (docs/design/kubernetes.md#documents).
+ * The discovery and OpenAPI documents: encoded once, in the format that Accept prefers, revalidated
+ * by ETag (docs/design/kubernetes.md#documents).
  */
 export class Documents {
   readonly #encoder: Encoder;
-  readonly #forms: ReadonlyMap<string, readonly Form[]>;
+  readonly #formats: ReadonlyMap<string, readonly DocumentFormat[]>;
 
   constructor(registry: Registry, release: string, encoder: Encoder) {
     this.#encoder = encoder;
-    const resources = plain(() => resourceList(registry));
-    const whole = plain(() => openapi(registry, release));
-    const kubernetes = plain(() => kubernetesOpenapi(openapi(registry, release)));
-    this.#forms = new Map([
-      ['/api', [plain(() => apiVersions), ...aggregated()]],
+    const resources = jsonFormat(() => resourceList(registry));
+    const openapiFormat = jsonFormat(() => openapi(registry, release));
+    const kubernetes = jsonFormat(() => kubernetesOpenapi(openapi(registry, release)));
+    this.#formats = new Map([
+      ['/api', [jsonFormat(() => apiVersions), ...aggregated()]],
       [`/api/${version}`, [resources]],
-      ['/api/openapi/v3', [whole]],
-      ['/apis', [plain(() => groupList), ...aggregated(registry)]],
-      [`/apis/${group}`, [plain(() => oneGroup)]],
+      ['/api/openapi/v3', [openapiFormat]],
+      ['/apis', [jsonFormat(() => groupList), ...aggregated(registry)]],
+      [`/apis/${group}`, [jsonFormat(() => groupDocument)]],
       [`/apis/${apiVersion}`, [resources]],
       [
         '/openapi/v3',
         [
-          plain(() => ({
+          jsonFormat(() => ({
             paths: {
               [`apis/${apiVersion}`]: {
-                serverRelativeURL: `${v3}?hash=${kubernetes.made().digest}`,
+                serverRelativeURL: `${v3}?hash=${kubernetes.encoded().digest}`,
               },
             },
           })),
@@ -112,31 +120,28 @@ export class Documents {
       [
         '/openapi/v2',
         [
-          form(
+          documentFormat(
             'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
             ({ type }) => swagger.test(type),
             () => Buffer.alloc(0),
           ),
-          plain(() => ({ swagger: '2.0', info: { title: 'Vestibule', version }, paths: {} })),
+          jsonFormat(() => ({ swagger: '2.0', info: { title: 'Vestibule', version }, paths: {} })),
         ],
       ],
-      ['/version', [plain(() => versionInfo(release))]],
+      ['/version', [jsonFormat(() => versionInfo(release))]],
     ]);
     for (const path of documentPaths)
-      if (!this.#forms.has(path)) throw new Error(`${path} is no document`);
+      if (!this.#formats.has(path)) throw new Error(`${path} is no document`);
   }
 
-  /**
-   * Answers a GET of one of them; 304 to anyone who has it, 406 to anyone who takes it in no form there
-   * is.
-   */
+  /** Sends a document; 304 if the client has it, 406 if no format is acceptable. */
   send(req: ApiRequest, res: ApiResponse): void {
     const { path, query } = req.authorized!.requestInfo as {
       path: string;
       query: ReadonlyMap<string, string>;
     };
-    const { type, made } = formFor(this.#forms.get(path)!, req.headers.accept);
-    const { body, digest } = made();
+    const { type, encoded } = negotiateFormat(this.#formats.get(path)!, req.headers.accept);
+    const { body, digest } = encoded();
     const hash = path === v3 ? query.get('hash') : undefined;
     if (hash !== undefined && hash !== digest)
       return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
@@ -160,21 +165,24 @@ export class Documents {
             new Date(Date.now() + year * 1000).toUTCString(),
           ]),
     ];
-    if (matches(req.headers['if-none-match'], etag))
+    if (etagMatches(req.headers['if-none-match'], etag))
       return this.#encoder.send(req, res, 304, Buffer.alloc(0), headers);
     this.#encoder.send(req, res, 200, body, [...headers, 'Content-Type', type]);
   }
 }
 
-function formFor(forms: readonly Form[], accept: string | undefined): Form {
-  for (const clause of clausesOf(accept)) {
-    const found = forms.find((one) => one.answers(clause));
+function negotiateFormat(
+  forms: readonly DocumentFormat[],
+  accept: string | undefined,
+): DocumentFormat {
+  for (const clause of parseAccept(accept)) {
+    const found = forms.find((one) => one.accepts(clause));
     if (found) return found;
   }
   throw notAcceptable(forms.map(({ type }) => type));
 }
 
-/** Whether If-None-Match names the document, weakly compared (RFC 9110 13.1.2). */
-const matches = (header: string | undefined, etag: string): boolean =>
+/** Reports whether If-None-Match contains the ETag, by weak comparison (RFC 9110 §13.1.2). */
+const etagMatches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));

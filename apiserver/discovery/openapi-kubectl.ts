@@ -19,8 +19,8 @@ interface Document {
 }
 
 /**
- * The OpenAPI 3.0 document that kubectl reads: the one we serve ourselves, with the addresses and
- * in the subset of schemas that Kubernetes' Go code takes (docs/design/kubernetes.md#openapi).
+ * Returns the OpenAPI 3.0 document for kubectl: the 3.1 document with the paths and the subset of
+ * schemas that Kubernetes' Go code supports (docs/design/kubernetes.md#openapi).
  */
 export function kubernetesOpenapi(document: unknown): unknown {
   const { info, paths, components } = document as Document;
@@ -35,7 +35,7 @@ export function kubernetesOpenapi(document: unknown): unknown {
         mapped(methods, operation),
       ]),
     ),
-    components: { schemas: mapped(components.schemas, flavoured) },
+    components: { schemas: mapped(components.schemas, toOpenAPI30) },
   };
 }
 
@@ -46,26 +46,25 @@ function operation({ parameters, requestBody, responses, ...rest }: Operation): 
   return {
     ...rest,
     ...(parameters && {
-      parameters: parameters.map((one) => demanded({ ...one, schema: flavoured(one.schema) })),
+      parameters: parameters.map((one) =>
+        withoutEmptyRequired({ ...one, schema: toOpenAPI30(one.schema) }),
+      ),
     }),
-    ...(requestBody && { requestBody: demanded(bodied(requestBody)) }),
+    ...(requestBody && { requestBody: withoutEmptyRequired(bodied(requestBody)) }),
     responses: mapped(responses, bodied),
   };
 }
 
-/**
- * Go writes what it read without the members that say nothing: they are left out, so that nothing
- * differs.
- */
-const demanded = <T extends { required?: unknown }>({ required, ...rest }: T): T =>
+/** Removes empty members: Go drops them on decoding, so both sides stay equal. */
+const withoutEmptyRequired = <T extends { required?: unknown }>({ required, ...rest }: T): T =>
   (required ? { required, ...rest } : rest) as T;
 
 const bodied = (body: Bodied): Bodied =>
   body.content
-    ? { ...body, content: mapped(body.content, ({ schema }) => ({ schema: flavoured(schema) })) }
+    ? { ...body, content: mapped(body.content, ({ schema }) => ({ schema: toOpenAPI30(schema) })) }
     : body;
 
-const kept = new Set([
+const keptKeywords = new Set([
   'description',
   'type',
   'required',
@@ -84,10 +83,10 @@ const formats = new Set(['int32', 'int64', 'date-time', 'byte', 'double']);
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
 /**
- * A schema in OpenAPI 3.0 as Go's decoder takes it: one type, constants as enums, null as
- * `nullable`, a union as what its branches have in common.
+ * Converts a schema to OpenAPI 3.0 as Go decodes it: one type, constants as enums, null as
+ * `nullable`, a union as the common part of its branches.
  */
-export function flavoured(schema: JSONSchema): JSONSchema {
+export function toOpenAPI30(schema: JSONSchema): JSONSchema {
   const {
     $ref,
     description,
@@ -99,9 +98,9 @@ export function flavoured(schema: JSONSchema): JSONSchema {
     exclusiveMaximum,
   } = schema;
   if ($ref !== undefined)
-    return description === undefined ? { $ref } : withNote({ $ref }, { description });
+    return description === undefined ? { $ref } : withDescription({ $ref }, { description });
   if (Array.isArray(schema.type))
-    return flavoured({
+    return toOpenAPI30({
       ...schema,
       type: undefined,
       anyOf: schema.type.map((type) => ({ type })),
@@ -109,7 +108,7 @@ export function flavoured(schema: JSONSchema): JSONSchema {
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);
   const flat: JSONSchema = Object.fromEntries(
-    Object.entries(schema).filter(([name, value]) => kept.has(name) && value !== undefined),
+    Object.entries(schema).filter(([name, value]) => keptKeywords.has(name) && value !== undefined),
   );
   if (schema.const !== undefined)
     Object.assign(flat, { type: flat.type ?? typeof schema.const, enum: [schema.const] });
@@ -119,44 +118,44 @@ export function flavoured(schema: JSONSchema): JSONSchema {
     Object.assign(flat, { maximum: exclusiveMaximum, exclusiveMaximum: true });
   if (typeof format === 'string' && formats.has(format)) flat.format = format;
   if (properties && Object.keys(properties).length > 0)
-    flat.properties = mapped(properties, flavoured);
-  if (items) flat.items = flavoured(items);
+    flat.properties = mapped(properties, toOpenAPI30);
+  if (items) flat.items = toOpenAPI30(items);
   if (typeof additionalProperties === 'object')
-    flat.additionalProperties = flavoured(additionalProperties);
+    flat.additionalProperties = toOpenAPI30(additionalProperties);
   return flat;
 }
 
 function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JSONSchema {
-  const told = description === undefined ? {} : { description };
+  const descriptionMember = description === undefined ? {} : { description };
   const solid = branches.filter(({ type }) => type !== 'null');
   const nullable = solid.length < branches.length ? { nullable: true } : {};
   if (solid.length === 1 || solid[0]!.$ref)
-    return { ...withNote(flavoured(solid[0]!), told), ...nullable };
+    return { ...withDescription(toOpenAPI30(solid[0]!), descriptionMember), ...nullable };
   if (!solid.every(({ type, properties }) => type === 'object' && properties))
-    return { ...told, ...anything };
-  const merged = solid.map(flavoured);
+    return { ...descriptionMember, ...anything };
+  const merged = solid.map(toOpenAPI30);
   const properties: Record<string, JSONSchema> = {};
   for (const branch of merged)
     for (const [name, property] of Object.entries(branch.properties!))
-      properties[name] = either(properties[name], property);
+      properties[name] = mergeProperties(properties[name], property);
   const required = (merged[0]!.required ?? []).filter((name) =>
     merged.every((branch) => branch.required?.includes(name)),
   );
   return {
     type: 'object',
-    ...told,
+    ...descriptionMember,
     properties,
     ...(required.length > 0 && { required }),
     ...nullable,
   };
 }
 
-/** A property that several branches have: the values of all. */
-const either = (one: JSONSchema | undefined, other: JSONSchema): JSONSchema =>
+/** Merges a property of several branches: the values of all. */
+const mergeProperties = (one: JSONSchema | undefined, other: JSONSchema): JSONSchema =>
   one?.enum && other.enum
     ? { ...one, enum: [...new Set([...one.enum, ...other.enum])] }
     : (one ?? other);
 
-/** A reference takes no description beside it. */
-const withNote = (schema: JSONSchema, told: { description?: string }): JSONSchema =>
-  schema.$ref ? { allOf: [schema], ...told } : { ...schema, ...told };
+/** A reference cannot have a description beside it. */
+const withDescription = (schema: JSONSchema, source: { description?: string }): JSONSchema =>
+  schema.$ref ? { allOf: [schema], ...source } : { ...schema, ...source };

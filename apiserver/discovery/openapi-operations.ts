@@ -3,18 +3,18 @@ import { group, version, type AnyKind, type Verb } from '../../registry/kind.js'
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes, type Reason } from '../../registry/status.js';
-import { ref, text } from './openapi-schemas.js';
+import { schemaRef, textSchema } from './openapi-schemas.js';
 
-/** An operation as OpenAPI has it. */
+/** An OpenAPI operation. */
 export type OpenAPIOperation = Record<string, unknown>;
 
-/** What Kubernetes' tools find an operation by. */
-export const marked = (kind: string, action: string): OpenAPIOperation => ({
+/** Returns the extensions by which Kubernetes' tools find an operation. */
+export const kubernetesExtensions = (kind: string, action: string): OpenAPIOperation => ({
   'x-kubernetes-group-version-kind': { group, version, kind },
   'x-kubernetes-action': action,
 });
 
-/** What Kubernetes calls each verb in its documents. */
+/** The name of each verb in Kubernetes' documents. */
 export const actionNames: Readonly<Record<Verb, string>> = {
   get: 'get',
   list: 'list',
@@ -26,11 +26,11 @@ export const actionNames: Readonly<Record<Verb, string>> = {
   deletecollection: 'deletecollection',
 };
 
-/** A body of one media type, as OpenAPI has it. */
+/** Returns the content of a body of one media type. */
 export const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
 
-/** The good answer of an operation, and a Status for each way in which it may fail. */
-export const answers = (
+/** Returns the successful response of an operation, and a Status for each error code. */
+export const responses = (
   code: number,
   description: string,
   schema: JSONSchema,
@@ -42,13 +42,13 @@ export const answers = (
       description: `A Status: ${Object.keys(codes)
         .filter((one) => codes[one as Reason] === codes[reason])
         .join(' or ')}.`,
-      content: jsonBody(ref('Status')),
+      content: jsonBody(schemaRef('Status')),
     };
   return responses;
 };
 
-/** An answer that Accept may ask for in those forms too. */
-const viewed = (
+/** Returns a response with further representations that Accept may request. */
+const withRepresentations = (
   responses: Record<string, unknown>,
   kinds: readonly string[],
 ): Record<string, unknown> => {
@@ -62,7 +62,7 @@ const viewed = (
         ...Object.assign(
           {},
           ...kinds.map((kind) =>
-            jsonBody(ref(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`),
+            jsonBody(schemaRef(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`),
           ),
         ),
       },
@@ -70,8 +70,8 @@ const viewed = (
   };
 };
 
-/** What may be wrong with any request. */
-export const everywhere: Reason[] = [
+/** The errors of any request. */
+export const commonErrors: Reason[] = [
   'BadRequest',
   'Unauthorized',
   'Forbidden',
@@ -85,7 +85,7 @@ export const everywhere: Reason[] = [
   'Timeout',
 ];
 const onWrites: Reason[] = [
-  ...everywhere,
+  ...commonErrors,
   'Conflict',
   'Expired',
   'RequestEntityTooLarge',
@@ -109,7 +109,7 @@ const nameParameter = {
 const listParameters = [
   query('labelSelector', 'Only objects whose labels match.'),
   query('fieldSelector', 'Only objects whose fields match.'),
-  query('limit', 'At most so many, 500 at most.', { type: 'integer' }),
+  query('limit', 'Maximum number of items, up to 500.', { type: 'integer' }),
   query('continue', 'The next page.'),
   query('resourceVersion', 'Not older than this version.'),
   query('resourceVersionMatch', 'Exact or NotOlderThan.'),
@@ -126,8 +126,8 @@ const deletionBody = {
   content: jsonBody({ type: 'object', description: 'DeleteOptions.' }),
 };
 
-/** Each verb's operation: on an object (`item`) or on the collection; a watch is a list. */
-export const ends: Record<
+/** Each verb's operation, on an object (`item`) or on the collection; a watch is a list. */
+export const verbOperations: Record<
   Verb,
   { item: boolean; describe: (kind: AnyKind) => OpenAPIOperation } | undefined
 > = {
@@ -138,13 +138,13 @@ export const ends: Record<
       summary: `Reads one ${kind.kind}.`,
       parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
       responses: {
-        ...viewed(answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), [
-          'Table',
-          'PartialObjectMetadata',
-        ]),
-        ...(kind.bound && {
+        ...withRepresentations(
+          responses(200, `The ${kind.kind}.`, schemaRef(kind.kind), commonErrors),
+          ['Table', 'PartialObjectMetadata'],
+        ),
+        ...(kind.boundToCookie && {
           303: { description: 'A browser that navigates is led to the page.' },
-          ...answers(410, 'Over.', ref('Status'), []),
+          ...responses(410, 'Over.', schemaRef('Status'), []),
         }),
       },
     }),
@@ -154,12 +154,12 @@ export const ends: Record<
     describe: (kind) => ({
       summary: `Lists or watches ${kind.resource}.`,
       parameters: listParameters,
-      responses: viewed(
-        answers(
+      responses: withRepresentations(
+        responses(
           200,
           'The list; of a watch one event a line.',
-          { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] },
-          [...everywhere, 'Expired', 'Invalid'],
+          { anyOf: [schemaRef(`${kind.kind}List`), schemaRef(`${kind.kind}Event`)] },
+          [...commonErrors, 'Expired', 'Invalid'],
         ),
         ['Table', 'PartialObjectMetadataList'],
       ),
@@ -170,8 +170,8 @@ export const ends: Record<
     describe: (kind) => ({
       summary: `Creates a ${kind.kind}.`,
       parameters: writeParameters,
-      requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) },
-      responses: answers(201, 'As stored.', ref(kind.kind), onWrites),
+      requestBody: { required: true, content: jsonBody(schemaRef(`${kind.kind}Draft`)) },
+      responses: responses(201, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
   },
   update: {
@@ -179,8 +179,8 @@ export const ends: Record<
     describe: (kind) => ({
       summary: `Replaces the spec of a ${kind.kind}.`,
       parameters: [nameParameter, ...writeParameters],
-      requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) },
-      responses: answers(200, 'As stored.', ref(kind.kind), onWrites),
+      requestBody: { required: true, content: jsonBody(schemaRef(`${kind.kind}Draft`)) },
+      responses: responses(200, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
   },
   patch: {
@@ -195,14 +195,14 @@ export const ends: Record<
           'application/merge-patch+json',
         ),
       },
-      responses: answers(200, 'As stored.', ref(kind.kind), onWrites),
+      responses: responses(200, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
   },
   delete: {
     item: true,
     describe: (kind) => ({
-      summary: kind.bound
-        ? 'Cancels it: the Client is told that the person declined.'
+      summary: kind.boundToCookie
+        ? 'Cancels the sign-in. The Client receives `access_denied`.'
         : `Deletes a ${kind.kind}.`,
       parameters: [
         nameParameter,
@@ -210,10 +210,12 @@ export const ends: Record<
         query('propagationPolicy', 'Accepted without effect.'),
       ],
       requestBody: deletionBody,
-      responses: answers(
+      responses: responses(
         200,
         'Gone, or the object while it is being ended.',
-        kind.strategy.beginDelete ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'),
+        kind.strategy.beginDelete
+          ? { anyOf: [schemaRef(kind.kind), schemaRef('Status')] }
+          : schemaRef('Status'),
         onWrites,
       ),
     }),
@@ -228,26 +230,26 @@ export const ends: Record<
         query('dryRun', 'All: nothing is stored.'),
       ],
       requestBody: deletionBody,
-      responses: answers(200, 'What went.', ref(`${kind.kind}List`), onWrites),
+      responses: responses(200, 'What went.', schemaRef(`${kind.kind}List`), onWrites),
     }),
   },
 };
 
-/** The operation of an action. */
+/** Returns the operation of an action. */
 export function actionOperation(action: Action, registry: Registry): OpenAPIOperation {
-  const answered =
+  const responseSchema =
     action.answers && 'schema' in action.answers
       ? toJSONSchema(action.answers.schema, action.answers.kind)
-      : ref((action.answers ?? action.of).kind);
+      : schemaRef((action.answers ?? action.of).kind);
   const content = actionContent(action, registry);
   return {
     summary: action.description,
     parameters: [nameParameter, ...(content ? [validation, manager] : [])],
     ...(content && { requestBody: { required: true, content } }),
-    responses: answers(
+    responses: responses(
       action.code,
       `The ${(action.answers ?? action.of).kind}.`,
-      answered,
+      responseSchema,
       onWrites,
     ),
   };
@@ -262,8 +264,8 @@ function actionContent(action: Action, registry: Registry) {
     description: action.kind,
     required: ['spec'],
     properties: {
-      apiVersion: text('Group and version.'),
-      kind: text('The kind.'),
+      apiVersion: textSchema('Group and version.'),
+      kind: textSchema('The kind.'),
       metadata: { type: 'object', description: 'Ignored.' },
       spec: { ...registry.body(action)?.schema, description: 'What is asked for.' },
     },

@@ -4,10 +4,10 @@ import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes } from '../../registry/status.js';
 
-/** A reference to one of the document's schemas. */
-export const ref = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
-/** The schema of a text. */
-export const text = (description: string, more: JSONSchema = {}): JSONSchema => ({
+/** Returns a reference to one of the document's schemas. */
+export const schemaRef = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
+/** Returns a string schema. */
+export const textSchema = (description: string, more: JSONSchema = {}): JSONSchema => ({
   type: 'string',
   description,
   ...more,
@@ -19,27 +19,27 @@ const statusSchema: JSONSchema = {
   required: ['apiVersion', 'kind', 'metadata', 'status', 'code'],
   additionalProperties: false,
   properties: {
-    apiVersion: text('v1', { const: 'v1' }),
-    kind: text('Status', { const: 'Status' }),
+    apiVersion: textSchema('v1', { const: 'v1' }),
+    kind: textSchema('Status', { const: 'Status' }),
     metadata: {
       type: 'object',
       description: 'Always empty.',
       additionalProperties: false,
       properties: {},
     },
-    status: text('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
-    reason: text('For programs.', { enum: Object.keys(codes) }),
+    status: textSchema('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
+    reason: textSchema('For programs.', { enum: Object.keys(codes) }),
     code: { type: 'integer', description: 'The HTTP status code.' },
-    message: text('For people who develop.'),
+    message: textSchema('For people who develop.'),
     details: {
       type: 'object',
       description: 'What is known beyond the reason.',
       additionalProperties: false,
       properties: {
-        name: text('Name of the object.'),
-        group: text('API group.'),
-        kind: text('Resource, or of Invalid the kind.'),
-        uid: text('uid of the object.'),
+        name: textSchema('Name of the object.'),
+        group: textSchema('API group.'),
+        kind: textSchema('Resource, or of Invalid the kind.'),
+        uid: textSchema('uid of the object.'),
         causes: {
           type: 'array',
           description: 'Names each invalid field.',
@@ -49,9 +49,9 @@ const statusSchema: JSONSchema = {
             additionalProperties: false,
             description: 'One cause.',
             properties: {
-              reason: text('For programs.'),
-              message: text('What is wrong.'),
-              field: text('Path of the field.'),
+              reason: textSchema('For programs.'),
+              message: textSchema('What is wrong.'),
+              field: textSchema('Path of the field.'),
             },
           },
         },
@@ -62,21 +62,21 @@ const statusSchema: JSONSchema = {
         methods: {
           type: 'array',
           description: 'Ways to sign in that suffice, where a cause is ReauthenticationRequired.',
-          items: text('EmailCode, EmailLink or Passkey.'),
+          items: textSchema('EmailCode, EmailLink or Passkey.'),
         },
         triesLeft: { type: 'integer', description: 'The number of tries that are left.' },
-        policyDecision: text('Name of the PolicyDecision.'),
+        policyDecision: textSchema('Name of the PolicyDecision.'),
       },
     },
   },
 };
 
-/** The object, its list and its watch event, for one kind. */
+/** Returns the schemas of the object, its list and its watch event for one kind. */
 function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
   const envelope = {
-    apiVersion: text('Group and version.', { const: apiVersion }),
-    kind: text('The kind.', { const: kind.kind }),
+    apiVersion: textSchema('Group and version.', { const: apiVersion }),
+    kind: textSchema('The kind.', { const: kind.kind }),
   };
   return {
     [kind.kind]: {
@@ -87,7 +87,7 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
       properties: {
         ...envelope,
         metadata: {
-          ...ref('ObjectMeta'),
+          ...schemaRef('ObjectMeta'),
           description: 'Its name, its versions, and what others say of it.',
         },
         spec: { ...spec.schema, description: 'What the caller may set.' },
@@ -102,9 +102,9 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
       additionalProperties: false,
       properties: {
         apiVersion: envelope.apiVersion,
-        kind: text('The kind.', { const: `${kind.kind}List` }),
-        metadata: ref('ListMeta'),
-        items: { type: 'array', description: 'The objects.', items: ref(kind.kind) },
+        kind: textSchema('The kind.', { const: `${kind.kind}List` }),
+        metadata: schemaRef('ListMeta'),
+        items: { type: 'array', description: 'The objects.', items: schemaRef(kind.kind) },
       },
     },
     [`${kind.kind}Event`]: {
@@ -113,11 +113,11 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
       required: ['type', 'object'],
       additionalProperties: false,
       properties: {
-        type: text('What happened.', {
+        type: textSchema('What happened.', {
           enum: ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'],
         }),
         object: {
-          anyOf: [ref(kind.kind), ref('Bookmark'), ref('Status')],
+          anyOf: [schemaRef(kind.kind), schemaRef('Bookmark'), schemaRef('Status')],
           description: 'The object; of a BOOKMARK its version alone; of an ERROR a Status.',
         },
       },
@@ -131,8 +131,8 @@ const listMeta: JSONSchema = {
   required: ['resourceVersion'],
   additionalProperties: false,
   properties: {
-    resourceVersion: text('The revision the list was read at.'),
-    continue: text('Asks for the next page.'),
+    resourceVersion: textSchema('The revision the list was read at.'),
+    continue: textSchema('Asks for the next page.'),
     remainingItemCount: { type: 'integer', description: 'How many follow.' },
   },
 };
@@ -142,19 +142,19 @@ const bookmark: JSONSchema = {
   required: ['apiVersion', 'kind', 'metadata'],
   additionalProperties: false,
   properties: {
-    apiVersion: text('Group and version.'),
-    kind: text('The kind.'),
+    apiVersion: textSchema('Group and version.'),
+    kind: textSchema('The kind.'),
     metadata: {
       type: 'object',
       description: 'Its version.',
       required: ['resourceVersion'],
       additionalProperties: false,
       properties: {
-        resourceVersion: text('The version.'),
+        resourceVersion: textSchema('The version.'),
         annotations: {
           type: 'object',
           description: 'Notes.',
-          additionalProperties: text('A note.'),
+          additionalProperties: textSchema('A note.'),
         },
       },
     },
@@ -162,19 +162,19 @@ const bookmark: JSONSchema = {
 };
 
 /**
- * What Kubernetes' tools may ask to be shown instead of objects
+ * The representations that Kubernetes' tools may request instead of objects
  * (docs/design/kubernetes.md#representations).
  */
-const otherViews: Record<string, JSONSchema> = {
+const representationSchemas: Record<string, JSONSchema> = {
   Table: {
     type: 'object',
     description: 'Objects as rows of a table.',
     required: ['apiVersion', 'kind', 'metadata', 'columnDefinitions', 'rows'],
     additionalProperties: false,
     properties: {
-      apiVersion: text('meta.k8s.io/v1.'),
-      kind: text('The kind.', { const: 'Table' }),
-      metadata: ref('ListMeta'),
+      apiVersion: textSchema('meta.k8s.io/v1.'),
+      kind: textSchema('The kind.', { const: 'Table' }),
+      metadata: schemaRef('ListMeta'),
       columnDefinitions: {
         type: 'array',
         description: 'What stands above the rows; in a watch with the first event alone.',
@@ -184,10 +184,10 @@ const otherViews: Record<string, JSONSchema> = {
           required: ['name', 'type', 'format', 'description', 'priority'],
           additionalProperties: false,
           properties: {
-            name: text('Its heading.'),
-            type: text('Always string.'),
-            format: text('name, or nothing.'),
-            description: text('What it holds.'),
+            name: textSchema('Its heading.'),
+            type: textSchema('Always string.'),
+            format: textSchema('name, or nothing.'),
+            description: textSchema('What it holds.'),
             priority: { type: 'integer', description: 'Above 0: shown where much is asked for.' },
           },
         },
@@ -221,9 +221,9 @@ const otherViews: Record<string, JSONSchema> = {
     required: ['apiVersion', 'kind', 'metadata'],
     additionalProperties: false,
     properties: {
-      apiVersion: text('meta.k8s.io/v1.'),
-      kind: text('The kind.', { const: 'PartialObjectMetadata' }),
-      metadata: ref('ObjectMeta'),
+      apiVersion: textSchema('meta.k8s.io/v1.'),
+      kind: textSchema('The kind.', { const: 'PartialObjectMetadata' }),
+      metadata: schemaRef('ObjectMeta'),
     },
   },
   PartialObjectMetadataList: {
@@ -232,10 +232,14 @@ const otherViews: Record<string, JSONSchema> = {
     required: ['apiVersion', 'kind', 'metadata', 'items'],
     additionalProperties: false,
     properties: {
-      apiVersion: text('meta.k8s.io/v1.'),
-      kind: text('The kind.', { const: 'PartialObjectMetadataList' }),
-      metadata: ref('ListMeta'),
-      items: { type: 'array', description: 'The objects.', items: ref('PartialObjectMetadata') },
+      apiVersion: textSchema('meta.k8s.io/v1.'),
+      kind: textSchema('The kind.', { const: 'PartialObjectMetadataList' }),
+      metadata: schemaRef('ListMeta'),
+      items: {
+        type: 'array',
+        description: 'The objects.',
+        items: schemaRef('PartialObjectMetadata'),
+      },
     },
   },
 };
@@ -246,23 +250,26 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
     description: `What a caller sends of a ${kind.kind}.`,
     required: ['spec'],
     properties: {
-      apiVersion: text('Group and version.'),
-      kind: text('The kind.'),
+      apiVersion: textSchema('Group and version.'),
+      kind: textSchema('The kind.'),
       metadata: { type: 'object', description: 'Name, labels, annotations.' },
-      spec: { ...registry.schemas(kind).sent.schema, description: 'What the caller may set.' },
+      spec: {
+        ...registry.schemas(kind).createSpec.schema,
+        description: 'What the caller may set.',
+      },
       status: { type: 'object', description: 'Ignored.' },
     },
   };
 }
 
-/** Every schema of the document, by its name. */
+/** Returns every schema of the document by name. */
 export function componentSchemas(registry: Registry): Record<string, JSONSchema> {
   const schemas: Record<string, JSONSchema> = {
     ObjectMeta: toJSONSchema(Metadata, 'metadata'),
     ListMeta: listMeta,
     Bookmark: bookmark,
     Status: statusSchema,
-    ...otherViews,
+    ...representationSchemas,
   };
   for (const kind of registry.kinds) {
     Object.assign(schemas, kindSchemas(kind, registry));

@@ -6,28 +6,28 @@ import { methodOf } from '../request/verbs.js';
 import {
   actionNames,
   actionOperation,
-  answers,
-  ends,
-  everywhere,
+  responses,
+  verbOperations,
+  commonErrors,
   jsonBody,
-  marked,
+  kubernetesExtensions,
   type OpenAPIOperation,
 } from './openapi-operations.js';
-import { componentSchemas, text } from './openapi-schemas.js';
+import { componentSchemas, textSchema } from './openapi-schemas.js';
 
-/** What a reader of the document may expect of the version (docs/design/api.md#versions). */
+/** The stability of the version, as the document describes it (docs/design/api.md#versions). */
 const versioningNotice =
   'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
 
-/** What others are asked, and how they answer. */
+/** Returns the webhooks: requests to other services, and their responses. */
 function webhooks(registry: Registry): Record<string, unknown> {
   const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({
     type: 'object',
     description: kind.description,
     required: Object.keys(properties),
     properties: {
-      apiVersion: text('Group and version.', { const: apiVersion }),
-      kind: text('The kind.', { const: kind.kind }),
+      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      kind: textSchema('The kind.', { const: kind.kind }),
       ...properties,
     },
   });
@@ -62,38 +62,43 @@ function webhooks(registry: Registry): Record<string, unknown> {
 
 type Paths = Record<string, Record<string, unknown>>;
 
-function put(paths: Paths, path: string, method: string, operation: OpenAPIOperation): void {
+function addOperation(
+  paths: Paths,
+  path: string,
+  method: string,
+  operation: OpenAPIOperation,
+): void {
   paths[path] ??= {};
   paths[path][method] = operation;
 }
 
-function putKind(paths: Paths, kind: AnyKind): void {
+function addKind(paths: Paths, kind: AnyKind): void {
   for (const verb of kind.verbs) {
-    const end = ends[verb];
-    if (!end) continue;
-    const path = `/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`;
-    put(paths, path, methodOf({ verb }).toLowerCase(), {
-      ...end.describe(kind),
+    const operation = verbOperations[verb];
+    if (!operation) continue;
+    const path = `/api/${version}/${kind.resource}${operation.item ? '/{name}' : ''}`;
+    addOperation(paths, path, methodOf({ verb }).toLowerCase(), {
+      ...operation.describe(kind),
       operationId: `${verb}${kind.kind}`,
       tags: [kind.kind],
-      ...marked(kind.kind, actionNames[verb]),
+      ...kubernetesExtensions(kind.kind, actionNames[verb]),
     });
   }
 }
 
-function putAction(paths: Paths, action: Action, registry: Registry): void {
+function addAction(paths: Paths, action: Action, registry: Registry): void {
   const { of, subresource, verb } = action;
   const path = `/api/${version}/${of.resource}/{name}/${subresource}`;
-  put(paths, path, methodOf(action).toLowerCase(), {
+  addOperation(paths, path, methodOf(action).toLowerCase(), {
     ...actionOperation(action, registry),
     operationId: `${verb}${of.kind}${subresource}`,
     tags: [of.kind],
-    ...marked(action.kind, actionNames[verb]),
+    ...kubernetesExtensions(action.kind, actionNames[verb]),
   });
 }
 
-/** What is there to be read beside the objects, and what it says. */
-const discovery: Readonly<Record<string, string>> = {
+/** The documents that are served, with their summaries. */
+const documentSummaries: Readonly<Record<string, string>> = {
   '/api': 'The API versions served.',
   [`/api/${version}`]: 'Every resource and the verbs it takes.',
   '/api/openapi/v3': 'This document.',
@@ -106,14 +111,14 @@ const discovery: Readonly<Record<string, string>> = {
   '/version': 'The version served.',
 };
 
-function putDiscovery(paths: Paths, path: string, summary: string): void {
+function addDocument(paths: Paths, path: string, summary: string): void {
   const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
-  put(paths, path, 'get', {
+  addOperation(paths, path, 'get', {
     summary,
     operationId: `discover${path.replaceAll('/', '_')}`,
     tags: ['Discovery'],
     responses: {
-      ...answers(200, summary, { type: 'object', description: summary }, everywhere),
+      ...responses(200, summary, { type: 'object', description: summary }, commonErrors),
       304: { description: 'Nothing has changed since the ETag that If-None-Match names.' },
       ...(isHashed && {
         301: { description: 'The hash is of another document: where this one is.' },
@@ -124,14 +129,15 @@ function putDiscovery(paths: Paths, path: string, summary: string): void {
 
 function pathsOf(registry: Registry): Paths {
   const paths: Paths = {};
-  for (const kind of registry.kinds) putKind(paths, kind);
-  for (const action of registry.actions) putAction(paths, action, registry);
-  for (const [path, summary] of Object.entries(discovery)) putDiscovery(paths, path, summary);
+  for (const kind of registry.kinds) addKind(paths, kind);
+  for (const action of registry.actions) addAction(paths, action, registry);
+  for (const [path, summary] of Object.entries(documentSummaries))
+    addDocument(paths, path, summary);
   return paths;
 }
 
 /**
- * The OpenAPI 3.1 document of everything served, from the very schemas that validate requests
+ * Returns the OpenAPI 3.1 document, with the schemas that validate requests
  * (docs/design/api.md#versions).
  */
 export function openapi(registry: Registry, release: string): unknown {

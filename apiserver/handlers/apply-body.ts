@@ -5,17 +5,17 @@ import {
   hiddenCharacters,
   isRecord,
   metadataFaults,
-  refuseOtherKind,
+  requireKind,
   unknownMembers,
 } from './field-validation.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
 
-/** A lower case RFC 1123 subdomain, as objects are named. */
+/** A lower-case RFC 1123 subdomain: the syntax of object names. */
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** The draft a create's body stands for; 400 and 422 as docs/design/kubernetes.md#writes says. */
-export function created(
+/** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
+export function draftOf(
   kind: AnyKind,
   body: Record<string, unknown>,
 ): { metadata: Record<string, unknown>; spec: unknown } {
@@ -35,20 +35,20 @@ export function created(
   return {
     metadata: {
       ...(name !== undefined && { name }),
-      ...(generateName !== undefined && kind.named !== 'service' && { generateName }),
-      ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
+      ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
+      ...withoutEmpty({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
     },
     spec: body.spec,
   };
 }
 
 /**
- * Where the service names a kind, a name is refused and a beginning of one ignored
+ * For kinds whose names the service generates, refuses a name and ignores generateName
  * (docs/design/kubernetes.md#metadata).
  */
 function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
   const causes: Cause[] = [];
-  if (kind.named === 'service')
+  if (kind.nameSource === 'service')
     return name === undefined
       ? []
       : [
@@ -87,55 +87,54 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
 }
 
 /**
- * Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the
- * members no one knows.
+ * Applies a PUT or merge patch to `next`, the stored object. Returns the paths of unknown members.
  */
-export function changed(
+export function applyBody(
   kind: AnyKind,
   next: KindObject,
   body: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
   schema: JSONSchema,
 ): string[] {
-  refuseVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, how);
-  const { status: _, ...said } = body;
-  const wanted: Record<string, unknown> =
-    how === 'merge' ? applyMergePatch(wireObject(kind, next), said) : said;
-  refuseOtherKind(
+  checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, mode);
+  const { status: _, ...fields } = body;
+  const desired: Record<string, unknown> =
+    mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
+  requireKind(
     {
-      apiVersion: wanted.apiVersion ?? (how === 'merge' ? null : undefined),
-      kind: wanted.kind ?? (how === 'merge' ? null : undefined),
+      apiVersion: desired.apiVersion ?? (mode === 'merge' ? null : undefined),
+      kind: desired.kind ?? (mode === 'merge' ? null : undefined),
     },
     kind.kind,
   );
-  const metadata = isRecord(wanted.metadata) ? wanted.metadata : {};
-  refuseIdentity(kind, next, metadata, how);
-  const unknown = unknownMembers(wanted, schema);
-  const causes = [...metadataFaults(metadata), ...hiddenCharacters(wanted.spec, 'spec')];
-  if (!isRecord(wanted.spec))
+  const metadata = isRecord(desired.metadata) ? desired.metadata : {};
+  checkIdentity(kind, next, metadata, mode);
+  const unknown = unknownMembers(desired, schema);
+  const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
+  if (!isRecord(desired.spec))
     causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
-  next.spec = wanted.spec;
+  next.spec = desired.spec;
   const { labels, annotations } = metadata;
   const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
-  const now = next.metadata as KindObject['metadata'] & Record<string, unknown>;
+  const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
   for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
-    if (says(value)) now[field] = value;
-    else if (now[field] !== undefined) delete now[field]; // none where there was none: an object that something was deleted from is a slow one
+    if (hasContent(value)) target[field] = value;
+    else if (target[field] !== undefined) delete target[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
   }
   return unknown;
 }
 
-/** Stale is 409; a PUT must name a version; neither a number nor absent is 422. */
-function refuseVersion(
+/** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */
+function checkVersion(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
 ): void {
   const version = metadata.resourceVersion;
-  if (version === undefined && how === 'merge') return;
-  const wrong = (message: string): Error =>
+  if (version === undefined && mode === 'merge') return;
+  const versionError = (message: string): Error =>
     invalid(kind, next.metadata.name, [
       {
         reason: 'FieldValueInvalid',
@@ -144,27 +143,27 @@ function refuseVersion(
       },
     ]);
   if (version === undefined || version === null || version === '')
-    throw wrong('must be specified for an update');
+    throw versionError('must be specified for an update');
   if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version))
-    throw wrong('must be a decimal string of a positive number');
+    throw versionError('must be a decimal string of a positive number');
   if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
 }
 
-function refuseIdentity(
+function checkIdentity(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  how: 'replace' | 'merge',
+  mode: 'replace' | 'merge',
 ): void {
   if (metadata.name !== undefined && metadata.name !== next.metadata.name && metadata.name !== '~')
     throw badRequest(
       `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
     );
-  if (how === 'merge' && metadata.name === undefined)
+  if (mode === 'merge' && metadata.name === undefined)
     throw badRequest('the name of an object cannot be removed');
   if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)
     return;
-  if (how === 'replace')
+  if (mode === 'replace')
     throw conflict(
       kind,
       next.metadata.name,
@@ -179,10 +178,10 @@ function refuseIdentity(
   ]);
 }
 
-/** Whether a member is neither absent nor null nor empty. */
-const says = (value: unknown): boolean =>
+/** Reports whether a member is present, not null and not empty. */
+const hasContent = (value: unknown): boolean =>
   value !== undefined && value !== null && Object.keys(value).length > 0;
 
-/** Without members that say nothing. */
-const clean = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => says(value)));
+/** Returns the members without empty ones. */
+const withoutEmpty = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => hasContent(value)));

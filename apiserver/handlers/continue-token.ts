@@ -7,8 +7,8 @@ import type { Query } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 
 /**
- * Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where
- * all of them were seen to be visible.
+ * The position of a list: revision `r`, last key `k`, the selectors `q`, and the number `n` of
+ * following items if all are visible.
  */
 export interface ContinueToken {
   r: Revision;
@@ -17,7 +17,7 @@ export interface ContinueToken {
   n?: number;
 }
 
-/** Seals and opens what `continue` says. */
+/** Seals and opens `continue` tokens. */
 export class ContinueTokens {
   readonly #keys: Keys;
 
@@ -25,7 +25,7 @@ export class ContinueTokens {
     this.#keys = keys;
   }
 
-  /** The token that a query brings; throws where it is not good for it. */
+  /** Returns the token of a query. Throws if it belongs to another list. */
   open(authorized: AuthorizedRequest, query: Query): ContinueToken | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
@@ -48,9 +48,10 @@ export class ContinueTokens {
       const token = JSON.parse(
         this.#keys.open(bindingOf(authorized), sealed).toString(),
       ) as ContinueToken;
-      if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
+      if (token.q === selectorFingerprint(query) && sealed.toString('base64url') === text)
+        return token;
     } catch {
-      /* told below, whatever was wrong with it */
+      /* The error below covers every fault of the token. */
     }
     throw badRequest('continue key is not valid');
   }
@@ -60,15 +61,15 @@ export class ContinueTokens {
   }
 }
 
-/** What a token is bound to besides: the selectors of its list. */
-export const fingerprint = (query: Query): string =>
+/** Returns the selectors of a list, which its token is bound to. */
+export const selectorFingerprint = (query: Query): string =>
   JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
 
-/** A token is good for one resource, one caller, one range. */
+/** Returns the context of a token: one resource, caller and range. */
 const bindingOf = ({ requestInfo, caller, owner }: AuthorizedRequest): string =>
-  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${holderOf(caller)}`;
+  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${callerKey(caller)}`;
 
-function holderOf(caller: Caller): string {
+function callerKey(caller: Caller): string {
   if (caller.type === 'Account') return `a:${caller.account}`;
   return caller.type === 'ClusterUser' ? `m:${caller.user}` : caller.type;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { apiVersion, type KindObject } from '../../registry/kind.js';
 import { toJSONSchema, Validator, prune } from '../../registry/schema.js';
 import { badRequest, conflict, invalid } from '../../registry/status.js';
-import { readObject, refuseBodyType } from '../http/body.js';
+import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isDryRun, checkUnknownFields } from './field-validation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
@@ -27,13 +27,13 @@ const DeleteOptions = z.object({
   gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
   orphanDependents: z.boolean().optional().describe('Ignored.'),
 });
-type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
+type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly isDryRun: boolean };
 
 const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
 const policies = ['Orphan', 'Background', 'Foreground', undefined];
 
 /**
- * The options of a deletion, from body and query; 400, 415 and 422 where they are not such
+ * Returns the options of a deletion from body and query; throws 400, 415 or 422
  * (docs/design/kubernetes.md#deletes).
  */
 export async function readDeleteOptions(
@@ -42,20 +42,23 @@ export async function readDeleteOptions(
   requestInfo: ResourceRequestInfo,
   max: number,
 ): Promise<DeleteOptions> {
-  refuseBodyType(req);
-  const { apiVersion: given, kind, ...body } = await readObject(req, max, true);
+  requireBodyType(req);
+  const { apiVersion: bodyVersion, kind, ...body } = await readObject(req, max, true);
   if (kind !== undefined && kind !== 'DeleteOptions')
     throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
-  if (given !== undefined && !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(given)))
+  if (
+    bodyVersion !== undefined &&
+    !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(bodyVersion))
+  )
     throw badRequest('the API version in the data does not match the expected API version (v1)');
-  const of = { ...requestInfo.kind, kind: 'DeleteOptions' };
+  const optionsKind = { ...requestInfo.kind, kind: 'DeleteOptions' };
   checkUnknownFields(
     req,
     res,
     requestInfo,
     requestInfo.name ?? '',
     prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)),
-    of,
+    optionsKind,
   );
   const causes = validator
     .check(body, '')
@@ -69,13 +72,13 @@ export async function readDeleteOptions(
       field: 'propagationPolicy',
       message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"',
     });
-  if (causes.length > 0) throw invalid(of, requestInfo.name ?? '', causes);
+  if (causes.length > 0) throw invalid(optionsKind, requestInfo.name ?? '', causes);
   const options = body as z.infer<typeof DeleteOptions>;
-  return { ...options, dry: isDryRun(requestInfo, options.dryRun ?? []) };
+  return { ...options, isDryRun: isDryRun(requestInfo, options.dryRun ?? []) };
 }
 
-/** 409 where the object is not the one that is meant. */
-export function refusePreconditions(
+/** Throws 409 if the object does not meet the preconditions. */
+export function checkPreconditions(
   requestInfo: ResourceRequestInfo,
   { preconditions = {} }: DeleteOptions,
   { metadata }: KindObject,

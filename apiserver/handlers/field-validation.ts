@@ -1,10 +1,10 @@
 import { apiVersion, type AnyKind } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
-import { badRequest, invalid, type Cause, type Named } from '../../registry/status.js';
+import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
-import { none } from '../codec/query.js';
+import { emptyQuery } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
@@ -26,10 +26,11 @@ const knownMetadata = new Set([
   'selfLink',
 ]);
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
-const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const hiddenPattern =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** A body that claims to be another kind or version is 400. */
-export function refuseOtherKind(body: Record<string, unknown>, kind: string): void {
+/** Throws 400 if the body claims another kind or version. */
+export function requireKind(body: Record<string, unknown>, kind: string): void {
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
     throw badRequest(
       `the API version in the data does not match the expected API version (${apiVersion})`,
@@ -39,26 +40,30 @@ export function refuseOtherKind(body: Record<string, unknown>, kind: string): vo
 }
 
 /**
- * Members of a body that no one knows, removed from it: of the whole, of metadata and, by `schema`,
- * of spec.
+ * Removes unknown members from a body and returns their paths: of the top level, of metadata and,
+ * by `schema`, of spec.
  */
 export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
   const unknown: string[] = [];
-  const drop = (from: Record<string, unknown>, known: ReadonlySet<string>, at: string): void => {
+  const dropUnknown = (
+    from: Record<string, unknown>,
+    known: ReadonlySet<string>,
+    at: string,
+  ): void => {
     for (const name of Object.keys(from))
       if (!known.has(name)) {
         delete from[name];
         unknown.push(`${at}${name}`);
       }
   };
-  drop(body, knownMembers, '');
-  if (isRecord(body.metadata)) drop(body.metadata, knownMetadata, 'metadata.');
+  dropUnknown(body, knownMembers, '');
+  if (isRecord(body.metadata)) dropUnknown(body.metadata, knownMetadata, 'metadata.');
   return [...unknown, ...prune(schema, body.spec, 'spec')];
 }
 
 /**
- * What fieldValidation makes of unknown members of a body of kind `of`
- * (docs/design/kubernetes.md#field-validation). May run again when a write lost a race.
+ * Applies fieldValidation to unknown members of a body of kind `of`
+ * (docs/design/kubernetes.md#field-validation). May run again after a conflict.
  */
 export function checkUnknownFields(
   req: ApiRequest,
@@ -66,9 +71,9 @@ export function checkUnknownFields(
   { query, kind }: ResourceRequestInfo,
   name: string,
   unknown: readonly string[],
-  of: Named = kind,
+  of: KindNames = kind,
 ): void {
-  if (query !== none) refuseWriteParameters(query, name, of);
+  if (query !== emptyQuery) checkWriteParameters(query, name, of);
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req))
@@ -96,12 +101,16 @@ export function checkUnknownFields(
 }
 
 /**
- * Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice
+ * Throws 422 for malformed parameters of writes, so that a mistake is not taken for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string, of: Named): void {
+function checkWriteParameters(
+  query: ResourceRequestInfo['query'],
+  name: string,
+  of: KindNames,
+): void {
   const mode = query.get('fieldValidation') ?? 'Warn';
-  const manager = query.get('fieldManager') ?? '';
+  const fieldManager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
     throw invalid(of, name, [
       {
@@ -110,7 +119,7 @@ function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string
         message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"',
       },
     ]);
-  if (manager.length > 128)
+  if (fieldManager.length > 128)
     throw invalid(of, name, [
       {
         reason: 'FieldValueTooLong',
@@ -118,7 +127,7 @@ function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string
         message: 'Too long: may not be more than 128 bytes',
       },
     ]);
-  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(manager))
+  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(fieldManager))
     throw invalid(of, name, [
       {
         reason: 'FieldValueInvalid',
@@ -128,17 +137,17 @@ function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string
     ]);
 }
 
-const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
+const callerFields = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
 
-/** Faults of what the caller says in metadata. */
+/** Returns the faults of metadata that the caller may set. */
 export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
-  if (!said.some((member) => member in metadata)) return [];
-  const held = {
+  if (!callerFields.some((member) => member in metadata)) return [];
+  const checked = {
     ...(metadata.labels !== null && { labels: metadata.labels }),
     ...(metadata.annotations !== null && { annotations: metadata.annotations }),
     ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }),
   };
-  const causes = callerMetadata.check(JSON.parse(JSON.stringify(held)), 'metadata');
+  const causes = callerMetadata.check(JSON.parse(JSON.stringify(checked)), 'metadata');
   if (
     Array.isArray(metadata.ownerReferences) &&
     metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1
@@ -168,35 +177,37 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   return causes;
 }
 
-/** Strings with control or bidi-override characters, anywhere below `value`. */
-export function hiddenCharacters(value: unknown, at: string): Cause[] {
+/**
+ * Returns a cause for each string with control or bidi-override characters, anywhere below `value`.
+ */
+export function hiddenCharacters(value: unknown, path: string): Cause[] {
   if (typeof value === 'string')
-    return hidden.test(value)
+    return hiddenPattern.test(value)
       ? [
           {
             reason: 'FieldValueInvalid',
-            field: at,
+            field: path,
             message: 'Invalid value: has control or bidi override characters',
           },
         ]
       : [];
   if (Array.isArray(value))
-    return value.flatMap((item, i) => hiddenCharacters(item, `${at}[${i}]`));
+    return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));
   if (!isRecord(value)) return [];
   const causes: Cause[] = [];
   for (const name of Object.keys(value))
-    causes.push(...hiddenCharacters(value[name], `${at}.${name}`));
+    causes.push(...hiddenCharacters(value[name], `${path}.${name}`));
   return causes;
 }
 
-/** dryRun of a query or options: only All. */
+/** Parses dryRun from query and options; only All is supported. */
 export function isDryRun(
   requestInfo: { query: ReadonlyMap<string, string>; kind: AnyKind },
   options: readonly unknown[] = [],
 ): boolean {
   const given = requestInfo.query.get('dryRun');
-  const asked = [...(given === undefined ? [] : [given]), ...options];
-  if (asked.some((one) => one !== 'All'))
+  const values = [...(given === undefined ? [] : [given]), ...options];
+  if (values.some((one) => one !== 'All'))
     throw invalid(requestInfo.kind, '', [
       {
         reason: 'FieldValueNotSupported',
@@ -204,7 +215,7 @@ export function isDryRun(
         message: 'Unsupported value: supported values: "All"',
       },
     ]);
-  return asked.length > 0;
+  return values.length > 0;
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -2,7 +2,7 @@ import type { ActionBody } from '../../registry/action.js';
 import type {
   AnyKind,
   Call,
-  CreationBody,
+  CreateActionBody,
   KindObject,
   Ports,
   RequestFacts,
@@ -14,35 +14,35 @@ import { badRequest, invalid, notFound } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import { spendAccountBudget } from './account-budget.js';
-import { objectOf, readBytes, refuseBodyType } from '../http/body.js';
+import { parseObject, readBytes, requireBodyType } from '../http/body.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import {
   hiddenCharacters,
   isDryRun,
   isRecord,
   checkUnknownFields,
-  refuseOtherKind,
+  requireKind,
   unknownMembers,
 } from './field-validation.js';
 import type { Encoder } from '../http/response.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from '../http/headers.js';
-import { readDeleteOptions, refusePreconditions } from './delete-options.js';
-import { none, versionOf, wholeNumber } from '../codec/query.js';
+import { readDeleteOptions, checkPreconditions } from './delete-options.js';
+import { emptyQuery, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
-import { whole } from '../codec/representation.js';
-import { changed, created } from './apply-body.js';
+import { wholeRepresentation } from '../codec/representation.js';
+import { applyBody, draftOf } from './apply-body.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
-/** What the handlers need. */
-export interface HandlerParts {
+/** The dependencies of the handlers. */
+export interface HandlerDependencies {
   store: Store;
   registry: Registry;
   authorization: Authorization;
@@ -55,42 +55,42 @@ const empty = Buffer.alloc(0);
 
 /** The handlers of the verbs; requests are authorized by now. */
 export class Handlers {
-  readonly #parts: HandlerParts;
+  readonly #parts: HandlerDependencies;
 
   readonly #bodyLimit: number;
 
-  constructor(parts: HandlerParts) {
+  constructor(parts: HandlerDependencies) {
     this.#parts = parts;
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
   }
 
   async get(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, target } = authorizedOf(req);
-    if (requestInfo.query !== none && requestInfo.query.get('resourceVersion'))
-      return this.#notOlder(req, res);
-    return this.#shown(req, res, target!);
+    if (requestInfo.query !== emptyQuery && requestInfo.query.get('resourceVersion'))
+      return this.#getFresh(req, res);
+    return this.#sendObject(req, res, target!);
   }
 
   /**
    * Reads and authorizes the object again when the store has reached the requested resourceVersion:
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
-  async #notOlder(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, target: held } = authorizedOf(req);
+  async #getFresh(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, target: cachedTarget } = authorizedOf(req);
     const version = versionOf(requestInfo.query, () =>
       badRequest('resourceVersion must be a decimal number'),
     );
-    if (version === undefined) return this.#shown(req, res, held!);
+    if (version === undefined) return this.#sendObject(req, res, cachedTarget!);
     await waitUntilFresh(this.#parts.store, version);
     const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name!);
     if (!target || !this.#parts.authorization.canSee(req.authorized!, target))
       throw notFound(requestInfo.kind, requestInfo.name!);
-    return this.#shown(req, res, target);
+    return this.#sendObject(req, res, target);
   }
 
-  async #shown(req: ApiRequest, res: ApiResponse, target: EncodedObject): Promise<void> {
+  async #sendObject(req: ApiRequest, res: ApiResponse, target: EncodedObject): Promise<void> {
     const { requestInfo } = authorizedOf(req);
-    if (requestInfo.kind.bound && isNavigation(req))
+    if (requestInfo.kind.boundToCookie && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, [
         'Location',
         `/interaction/${requestInfo.name}`,
@@ -99,40 +99,44 @@ export class Handlers {
         'Cache-Control',
         'no-store',
       ]);
-    if (requestInfo.view !== whole)
+    if (requestInfo.representation !== wholeRepresentation)
       return this.#parts.encoder.send(
         req,
         res,
         200,
-        requestInfo.view.single(target, { caller: req.authorized!.caller, now: Date.now() }, true),
+        requestInfo.representation.singleObject(
+          target,
+          { caller: req.authorized!.caller, now: Date.now() },
+          true,
+        ),
       );
     if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status)
       return this.#parts.encoder.send(req, res, 200, target.wire());
-    return this.#answer(req, res, 200, target.parse(), this.#call(req, res));
+    return this.#respond(req, res, 200, target.parse(), this.#call(req, res));
   }
 
   async create(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo } = authorizedOf(req);
-    const instead = requestInfo.kind.create;
-    if (instead && !instead.dryRun && requestInfo.query.has('dryRun'))
+    const createAction = requestInfo.kind.create;
+    if (createAction && !createAction.dryRun && requestInfo.query.has('dryRun'))
       throw badRequest('dryRun is not supported for this resource');
-    await this.#spend(instead?.limit, req);
-    const body = await this.#body(req, res, requestInfo);
+    await this.#spendLimit(createAction?.limit, req);
+    const body = await this.#readCreate(req, res, requestInfo);
     const call = this.#call(req, res, isDryRun(requestInfo));
-    const object = instead
-      ? await instead.run(call, this.#sent(requestInfo.kind, body))
+    const object = createAction
+      ? await createAction.run(call, this.#createBody(requestInfo.kind, body))
       : await call.change((tx) =>
-          tx.create(requestInfo.kind, created(requestInfo.kind, clone(body)) as never),
+          tx.create(requestInfo.kind, draftOf(requestInfo.kind, clone(body)) as never),
         );
-    const shown = requestInfo.kind.strategy.status ? clone(object) : object;
-    requestInfo.kind.strategy.status?.(shown, call);
-    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, shown));
+    const response = requestInfo.kind.strategy.status ? clone(object) : object;
+    requestInfo.kind.strategy.status?.(response, call);
+    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, response));
   }
 
   /** Returns the validated body of a create action. */
-  #sent(kind: AnyKind, body: Record<string, unknown>): CreationBody {
-    const { spec, metadata } = created(kind, body);
-    const causes = this.#parts.registry.schemas(kind).sent.check(spec, 'spec');
+  #createBody(kind: AnyKind, body: Record<string, unknown>): CreateActionBody {
+    const { spec, metadata } = draftOf(kind, body);
+    const causes = this.#parts.registry.schemas(kind).createSpec.check(spec, 'spec');
     if (causes.length > 0) throw invalid(kind, '', causes);
     return { spec, metadata };
   }
@@ -147,16 +151,16 @@ export class Handlers {
   /**
    * Counts the request against a limit by client network, if there is one; throws 429 beyond it.
    */
-  async #spend(limit: LimitOf | undefined, { network }: ApiRequest): Promise<void> {
+  async #spendLimit(limit: LimitOf | undefined, { network }: ApiRequest): Promise<void> {
     const { limits, store } = this.#parts;
     if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
   }
 
   async #write(req: ApiRequest, res: ApiResponse, how: 'replace' | 'merge'): Promise<void> {
     const { requestInfo } = authorizedOf(req);
-    await this.#spend(requestInfo.kind.changeLimit, req);
-    refuseBodyType(req);
-    const body = await this.#read(req, requestInfo.kind.bodyLimit);
+    await this.#spendLimit(requestInfo.kind.changeLimit, req);
+    requireBodyType(req);
+    const body = await this.#readChange(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
     const call = this.#call(req, res, isDryRun(requestInfo));
     const object = await call.change((tx) =>
@@ -166,28 +170,28 @@ export class Handlers {
           res,
           requestInfo,
           requestInfo.name!,
-          changed(requestInfo.kind, next, clone(body), how, schema),
+          applyBody(requestInfo.kind, next, clone(body), how, schema),
         ),
       ),
     );
-    await this.#answer(req, res, 200, object, call);
+    await this.#respond(req, res, 200, object, call);
   }
 
   async delete(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo } = authorizedOf(req);
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
-    const call = this.#call(req, res, options.dry);
+    const call = this.#call(req, res, options.isDryRun);
     const old = await call.change(async (tx) => {
       const target = await tx.get(requestInfo.kind, requestInfo.name!);
       if (!target) throw notFound(requestInfo.kind, requestInfo.name!);
-      refusePreconditions(requestInfo, options, target);
+      checkPreconditions(requestInfo, options, target);
       return tx.delete(requestInfo.kind, requestInfo.name!);
     });
     if (requestInfo.kind.strategy.beginDelete) {
       const left = call.dryRun
         ? old!
         : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name!))?.parse();
-      return this.#answer(req, res, 200, left ?? deleted(old!, call.now), call);
+      return this.#respond(req, res, 200, left ?? deleted(old!, call.now), call);
     }
     const { uid } = old!.metadata;
     this.#parts.encoder.json(req, res, 200, {
@@ -211,12 +215,12 @@ export class Handlers {
   async deletecollection(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, owner } = authorizedOf(req);
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
-    const call = this.#call(req, res, options.dry);
+    const call = this.#call(req, res, options.isDryRun);
     const selector = parseSelector(requestInfo.query, requestInfo.kind);
     const page = await toStatusError(
       this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
     );
-    const gone: unknown[] = [];
+    const deletedItems: unknown[] = [];
     const max = wholeNumber(requestInfo.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new EncodedObject(requestInfo.kind, entry);
@@ -228,29 +232,29 @@ export class Handlers {
         call,
         async (tx) => {
           const target = await tx.get(requestInfo.kind, stored.name);
-          if (target) refusePreconditions(requestInfo, options, target);
+          if (target) checkPreconditions(requestInfo, options, target);
           return tx.delete(requestInfo.kind, stored.name);
         },
         decision,
       );
-      if (old) gone.push(this.#ended(requestInfo.kind, old, call));
-      if (gone.length === max) break;
+      if (old) deletedItems.push(this.#deletedItem(requestInfo.kind, old, call));
+      if (deletedItems.length === max) break;
     }
     this.#parts.encoder.json(req, res, 200, {
       kind: `${requestInfo.kind.kind}List`,
       apiVersion: `${requestInfo.kind.group}/v1alpha1`,
       metadata: { resourceVersion: String(page.revision) },
-      items: gone,
+      items: deletedItems,
     });
   }
 
   /**
    * Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps.
    */
-  #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const shown = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
-    kind.strategy.status?.(shown, call);
-    return wireObject(kind, shown);
+  #deletedItem(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
+    const response = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
+    kind.strategy.status?.(response, call);
+    return wireObject(kind, response);
   }
 
   /**
@@ -261,16 +265,16 @@ export class Handlers {
     const action = requestInfo.action!;
     if (requestInfo.query.has('dryRun'))
       throw badRequest('dryRun is not supported for subresources');
-    await this.#spend(action.limit, req);
+    await this.#spendLimit(action.limit, req);
     const call = this.#call(req, res);
     const body =
       action.verb === 'get'
         ? { spec: {}, apply() {} }
         : await this.#actionBody(req, res, requestInfo);
-    const answer = (await action.run(call, target!.object, body)) as KindObject;
+    const result = (await action.run(call, target!.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
-    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, answer);
-    await this.#answer(req, res, action.code, answer, call, kind);
+    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, result);
+    await this.#respond(req, res, action.code, result, call, kind);
   }
 
   async #actionBody(
@@ -279,9 +283,9 @@ export class Handlers {
     requestInfo: ResourceRequestInfo,
   ): Promise<ActionBody<unknown>> {
     const action = requestInfo.action!;
-    refuseBodyType(req);
-    const body = await this.#read(req, action.bodyLimit ?? requestInfo.kind.bodyLimit);
-    refuseOtherKind(body, action.kind);
+    requireBodyType(req);
+    const body = await this.#readChange(req, action.bodyLimit ?? requestInfo.kind.bodyLimit);
+    requireKind(body, action.kind);
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const { schema } = this.#parts.registry.schemas(answers).spec;
@@ -293,7 +297,7 @@ export class Handlers {
             res,
             requestInfo,
             next.metadata.name,
-            changed(answers, next, clone(body), 'merge', schema),
+            applyBody(answers, next, clone(body), 'merge', schema),
             answers,
           ),
       };
@@ -314,14 +318,14 @@ export class Handlers {
     return { spec: body.spec ?? {}, apply() {} };
   }
 
-  async #body(
+  async #readCreate(
     req: ApiRequest,
     res: ApiResponse,
     requestInfo: ResourceRequestInfo,
   ): Promise<Record<string, unknown>> {
-    refuseBodyType(req);
-    const body = await this.#read(req, requestInfo.kind.bodyLimit);
-    refuseOtherKind(body, requestInfo.kind.kind);
+    requireBodyType(req);
+    const body = await this.#readChange(req, requestInfo.kind.bodyLimit);
+    requireKind(body, requestInfo.kind.kind);
     const name =
       isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
     checkUnknownFields(
@@ -329,20 +333,20 @@ export class Handlers {
       res,
       requestInfo,
       name,
-      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).sent.schema),
+      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).createSpec.schema),
     );
     return body;
   }
 
   /** Reads the body of a change and counts it against the account's daily budget. */
-  async #read(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
+  async #readChange(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
     const bytes = await readBytes(req, max);
     const { limits, store } = this.#parts;
     await spendAccountBudget(limits, store.settings.limits, req.caller, bytes.length, Date.now());
-    return objectOf(bytes);
+    return parseObject(bytes);
   }
 
-  async #answer(
+  async #respond(
     req: ApiRequest,
     res: ApiResponse,
     code: number,
@@ -351,10 +355,10 @@ export class Handlers {
     kind = authorizedOf(req).requestInfo.kind,
   ): Promise<void> {
     const { status, decorate } = kind.strategy;
-    const shown = status || decorate ? clone(object) : object;
-    status?.(shown, call);
-    await decorate?.(shown, call);
-    this.#parts.encoder.json(req, res, code, wireObject(kind, shown));
+    const response = status || decorate ? clone(object) : object;
+    status?.(response, call);
+    await decorate?.(response, call);
+    this.#parts.encoder.json(req, res, code, wireObject(kind, response));
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {

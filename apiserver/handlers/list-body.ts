@@ -8,16 +8,18 @@ const comma = Buffer.from(',');
 export const listEnd = Buffer.from(']}');
 
 /** The context of a representation. */
-export const viewCall = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
+export const viewContextOf = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
 
 /** Encodes items, separated by commas. */
 export function itemsOf(
   entries: readonly EncodedObject[],
   authorized: AuthorizedRequest,
 ): Buffer[] {
-  const { view } = authorized.requestInfo as ResourceRequestInfo;
-  const seen = viewCall(authorized);
+  const { representation } = authorized.requestInfo as ResourceRequestInfo;
+  const viewContext = viewContextOf(authorized);
   return entries.flatMap((one, i) =>
-    i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
+    i === 0
+      ? [representation.listItem(one, viewContext)]
+      : [comma, representation.listItem(one, viewContext)],
   );
 }

@@ -16,8 +16,8 @@ import type { Keys } from '../../security/keyring.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
-import { ContinueTokens, fingerprint } from './continue-token.js';
-import { itemsOf, listEnd, viewCall } from './list-body.js';
+import { ContinueTokens, selectorFingerprint } from './continue-token.js';
+import { itemsOf, listEnd, viewContextOf } from './list-body.js';
 import { versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -27,19 +27,19 @@ import { waitUntilFresh } from './resource-version.js';
 const filteredPageSize = 100;
 
 /** remainingItemCount is given below this count. */
-const countable = 1000;
+const maxCountedRemaining = 1000;
 
 /**
  * A page of a collection up to the key `last`, and how many items follow if that may be disclosed.
  */
-interface Found {
+interface ListPage {
   items: readonly Buffer[];
   count: number;
   last: string | undefined;
   revision: Revision;
-  more: boolean;
-  filtered: boolean;
-  following?: number | undefined;
+  hasMore: boolean;
+  isFiltered: boolean;
+  remaining?: number | undefined;
 }
 
 /**
@@ -47,18 +47,18 @@ interface Found {
  * each item.
  */
 interface SelectionPredicate {
-  readonly selects: boolean;
-  readonly passesAll: boolean;
-  pass(entry: Entry): EncodedObject | undefined;
+  readonly hasSelector: boolean;
+  readonly passAll: boolean;
+  select(entry: Entry): EncodedObject | undefined;
 }
 
 /** Returns the key range of a collection, or of one owner's part. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
-  const outside =
+  const isOutside =
     owner !== undefined &&
     name !== undefined &&
     (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
-  if (outside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
+  if (isOutside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
   const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
   if (exact !== undefined)
     return {
@@ -69,7 +69,7 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
 }
 
 /**
- * Lists a collection: a page where `limit` is given, else the whole of it, streamed
+ * Lists a collection: one page if `limit` is given, otherwise all of it, streamed
  * (docs/design/kubernetes.md#lists).
  */
 export class Lister {
@@ -77,11 +77,11 @@ export class Lister {
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
   readonly #tokens: ContinueTokens;
-  readonly #pageMost: number;
+  readonly #maxPageSize: number;
 
   constructor(store: Store, authorization: Authorization, encoder: Encoder, keys: Keys) {
     this.#store = store;
-    this.#pageMost = store.settings.limits.listPageSize;
+    this.#maxPageSize = store.settings.limits.listPageSize;
     this.#authorization = authorization;
     this.#encoder = encoder;
     this.#tokens = new ContinueTokens(keys);
@@ -94,24 +94,24 @@ export class Lister {
     const limit = wholeNumber(requestInfo.query, 'limit', 2 ** 31);
     const token = this.#tokens.open(authorized, requestInfo.query);
     const range = rangeOf(requestInfo.kind, authorized.owner, selector.name);
-    const at = token?.r ?? (await this.#exactly(requestInfo, limit));
+    const revision = token?.r ?? (await this.#readRevision(requestInfo, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
-    if (!limit) return this.#whole(req, res, authorized, selector, from, at);
+    if (!limit) return this.#listAll(req, res, authorized, selector, from, revision);
     const predicate = this.#predicate(authorized, selector);
-    const size = Math.min(limit, this.#pageMost);
-    const found = await this.#page(authorized, predicate, from, size, at, !token);
+    const size = Math.min(limit, this.#maxPageSize);
+    const found = await this.#page(authorized, predicate, from, size, revision, !token);
     const remaining =
-      token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
+      token?.n !== undefined && !found.isFiltered ? token.n - found.count : found.remaining;
     const next =
-      found.more && found.last !== undefined
+      found.hasMore && found.last !== undefined
         ? this.#tokens.seal(authorized, {
             r: found.revision,
             k: found.last,
-            q: fingerprint(requestInfo.query),
+            q: selectorFingerprint(requestInfo.query),
             ...(remaining !== undefined && { n: remaining }),
           })
         : undefined;
-    const head = requestInfo.view.opening(requestInfo.kind, {
+    const head = requestInfo.representation.listStart(requestInfo.kind, {
       resourceVersion: String(found.revision),
       ...(next && { continue: next }),
       ...(next && remaining && { remainingItemCount: remaining }),
@@ -129,33 +129,33 @@ export class Lister {
     range: Range,
     limit: number,
     at: Revision | undefined,
-    first: boolean,
-  ): Promise<Found> {
+    isFirst: boolean,
+  ): Promise<ListPage> {
     const entries: EncodedObject[] = [];
-    const found = () => ({
+    const pageSoFar = () => ({
       items: itemsOf(entries, authorized),
       count: entries.length,
       last: entries.at(-1)?.entry.key,
     });
-    let filtered = predicate.selects;
+    let isFiltered = predicate.hasSelector;
     for (let from = range, revision = at; ; ) {
       const page = await this.#read(from, {
-        limit: Math.max(limit - entries.length + 1, filtered ? filteredPageSize : 1),
+        limit: Math.max(limit - entries.length + 1, isFiltered ? filteredPageSize : 1),
         ...(revision !== undefined && { at: revision }),
-        ...((filtered || !first) && { ahead: 1 }),
+        ...((isFiltered || !isFirst) && { ahead: 1 }),
       });
       revision = page.revision;
       for (const [i, entry] of page.entries.entries()) {
-        const stored = predicate.pass(entry);
+        const stored = predicate.select(entry);
         if (stored && entries.length === limit)
           return {
-            ...found(),
+            ...pageSoFar(),
             revision,
-            more: true,
-            filtered,
-            ...(first &&
-              !filtered && {
-                following: await this.#following(
+            hasMore: true,
+            isFiltered,
+            ...(isFirst &&
+              !isFiltered && {
+                remaining: await this.#remainingCount(
                   predicate,
                   { ...page, entries: page.entries.slice(i) },
                   range.end,
@@ -163,21 +163,21 @@ export class Lister {
               }),
           };
         if (stored) entries.push(stored);
-        else filtered = true;
+        else isFiltered = true;
       }
-      if (page.more === 0) return { ...found(), revision, more: false, filtered };
+      if (page.more === 0) return { ...pageSoFar(), revision, hasMore: false, isFiltered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
     }
   }
 
   /** Returns how many items follow, if all are visible: a count must not disclose hidden ones. */
-  async #following(
+  async #remainingCount(
     predicate: SelectionPredicate,
     { entries, more, revision }: Page,
     end: string,
   ): Promise<number | undefined> {
-    if (entries.length + more >= countable) return undefined;
-    if (predicate.passesAll) return entries.length + more;
+    if (entries.length + more >= maxCountedRemaining) return undefined;
+    if (predicate.passAll) return entries.length + more;
     const rest =
       more === 0
         ? []
@@ -187,12 +187,12 @@ export class Lister {
               { limit: more, at: revision, ahead: 1 },
             )
           ).entries;
-    return [...entries, ...rest].every((entry) => predicate.pass(entry))
+    return [...entries, ...rest].every((entry) => predicate.select(entry))
       ? entries.length + rest.length
       : undefined;
   }
 
-  async #whole(
+  async #listAll(
     req: ApiRequest,
     res: ApiResponse,
     authorized: AuthorizedRequest,
@@ -200,23 +200,26 @@ export class Lister {
     range: Range,
     at: Revision | undefined,
   ): Promise<void> {
-    const { kind, view } = authorized.requestInfo as ResourceRequestInfo;
+    const { kind, representation } = authorized.requestInfo as ResourceRequestInfo;
     const predicate = this.#predicate(authorized, selector);
-    const seen = viewCall(authorized);
+    const viewContext = viewContextOf(authorized);
     let page = await this.#read(range, {
-      limit: this.#pageMost,
+      limit: this.#maxPageSize,
       ahead: 1,
       ...(at !== undefined && { at }),
     });
     const { revision } = page;
-    const opening = view.opening(kind, { resourceVersion: String(revision) });
+    const opening = representation.listStart(kind, { resourceVersion: String(revision) });
     const chunks: Buffer[] = [];
     let written = 0;
     for (;;) {
       for (const entry of page.entries) {
-        const stored = predicate.pass(entry);
+        const stored = predicate.select(entry);
         if (!stored) continue;
-        chunks.push(Buffer.from(written > 0 ? ',' : ''), view.item(stored, seen));
+        chunks.push(
+          Buffer.from(written > 0 ? ',' : ''),
+          representation.listItem(stored, viewContext),
+        );
         written += 1;
       }
       if (page.more === 0) break;
@@ -232,7 +235,7 @@ export class Lister {
       if (res.destroyed) return;
       page = await this.#read(
         { start: `${page.entries.at(-1)!.key}!`, end: range.end },
-        { limit: this.#pageMost, at: revision, ahead: 1 },
+        { limit: this.#maxPageSize, at: revision, ahead: 1 },
       );
     }
     const rest = Buffer.concat([...chunks, listEnd]);
@@ -244,17 +247,17 @@ export class Lister {
 
   #predicate(authorized: AuthorizedRequest, selector: Selector): SelectionPredicate {
     const { kind } = authorized.requestInfo as ResourceRequestInfo;
-    const selects = selector.filters;
-    const seesAll = this.#authorization.canSeeAll(authorized);
-    const pass = (entry: Entry): EncodedObject | undefined => {
+    const hasSelector = selector.hasFilters;
+    const canSeeAll = this.#authorization.canSeeAll(authorized);
+    const select = (entry: Entry): EncodedObject | undefined => {
       if (!isLive(entry, Date.now())) return undefined;
       const stored = new EncodedObject(kind, entry);
-      return (!selects || selector.matches(stored.object)) &&
-        (seesAll || this.#authorization.canSee(authorized, stored))
+      return (!hasSelector || selector.matches(stored.object)) &&
+        (canSeeAll || this.#authorization.canSee(authorized, stored))
         ? stored
         : undefined;
     };
-    return { selects, pass, passesAll: seesAll && !selects && !kind.expires };
+    return { hasSelector, select, passAll: canSeeAll && !hasSelector && !kind.expires };
   }
 
   async #read(range: Range, options: ListOptions): Promise<Page> {
@@ -272,13 +275,13 @@ export class Lister {
   /**
    * Returns the revision to read at, or undefined for the latest (docs/design/kubernetes.md#lists).
    */
-  async #exactly(
+  async #readRevision(
     { query, kind }: ResourceRequestInfo,
     limit: number | undefined,
   ): Promise<Revision | undefined> {
     const match = query.get('resourceVersionMatch');
     const text = query.get('resourceVersion') || undefined;
-    const wrong = (message: string): Error =>
+    const matchError = (message: string): Error =>
       invalid({ ...kind, kind: 'ListOptions' }, '', [
         {
           reason: 'FieldValueForbidden',
@@ -296,11 +299,11 @@ export class Lister {
         },
       ]);
     if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))
-      throw wrong('supported values: "Exact", "NotOlderThan"');
+      throw matchError('supported values: "Exact", "NotOlderThan"');
     if (match !== undefined && text === undefined)
-      throw wrong('resourceVersionMatch needs a resourceVersion');
+      throw matchError('resourceVersionMatch needs a resourceVersion');
     if (match === 'Exact' && text === '0')
-      throw wrong('Exact needs a resourceVersion other than "0"');
+      throw matchError('Exact needs a resourceVersion other than "0"');
     if (version === undefined) return undefined;
     await waitUntilFresh(this.#store, version);
     return match === 'Exact' || (match === undefined && limit) ? version : undefined;

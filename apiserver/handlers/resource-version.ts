@@ -3,12 +3,13 @@ import { timeout } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Revision } from '../../storage/storage.js';
 
-/** How long a request waits for a version that the store has not reached, in milliseconds. */
+/**
+ * How long a request waits for a resourceVersion that the store has not reached, in milliseconds.
+ */
 const waitForVersion = 2_500;
 
 /**
- * The store's revision where it is below `version` even after a brief wait; undefined where it was
- * reached.
+ * Returns the store's revision if it is still below `version` after the wait, otherwise undefined.
  */
 export async function staleRevision(
   store: Store,
@@ -20,7 +21,7 @@ export async function staleRevision(
 }
 
 /**
- * 504 where the store has not reached a version even after a brief wait
+ * Throws 504 if the store has not reached `version` after the wait
  * (docs/design/kubernetes.md#lists).
  */
 export async function waitUntilFresh(store: Store, version: Revision): Promise<void> {

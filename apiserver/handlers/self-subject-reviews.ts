@@ -5,14 +5,14 @@ import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import type { Authorization, AccessReviewResult } from '../chain/authorization.js';
-import { readBytes, readObject, refuseBodyType } from '../http/body.js';
+import { readBytes, readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { isBrowser } from '../http/headers.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
-import { none } from '../codec/query.js';
+import { emptyQuery } from '../codec/query.js';
 import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
-import { viewOf, whole } from '../codec/representation.js';
+import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
 import { nameGrammar } from './apply-body.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);
@@ -30,15 +30,15 @@ const Spec = z.object({
   resourceAttributes: Resource.optional().describe('What is asked about objects.'),
   nonResourceAttributes: NonResource.optional().describe('What is asked about anything else.'),
 });
-type Asked = z.infer<typeof Spec>;
+type ReviewSpec = z.infer<typeof Spec>;
 
 const validator = new Validator(toJSONSchema(Spec, 'SelfSubjectAccessReview.spec'));
 const protobuf = 'application/vnd.kubernetes.protobuf';
-const max = 64 << 10;
-const no = (reason: string): AccessReviewResult => ({ allowed: false, reason });
+const maxBodySize = 64 << 10;
+const denied = (reason: string): AccessReviewResult => ({ allowed: false, reason });
 
 /**
- * Answers who the caller is and what it may do: kubectl's `auth whoami` and `auth can-i`
+ * Access reviews of the caller: kubectl's `auth whoami` and `auth can-i`
  * (docs/design/kubernetes.md#reviews).
  */
 export class SelfSubjectReviews {
@@ -52,14 +52,14 @@ export class SelfSubjectReviews {
     this.#encoder = encoder;
   }
 
-  /** Answers a POST on one of their paths. */
-  async answer(req: ApiRequest, res: ApiResponse): Promise<void> {
+  /** Serves a POST on a review path. */
+  async respond(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, caller } = req.authorized!;
     const [, , of, version] = (requestInfo as { path: string }).path.split('/');
     const apiVersion = `${of}/${version}`;
     const kind = reviewPaths.get((requestInfo as { path: string }).path)!;
-    viewOf(req.headers.accept, 'review', none);
-    const { body, spec } = await read(req, kind);
+    negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
+    const { body, spec } = await readReview(req, kind);
     if ((body.kind || kind) !== kind)
       throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
     if ((body.apiVersion || apiVersion) !== apiVersion)
@@ -73,56 +73,57 @@ export class SelfSubjectReviews {
         metadata: {},
         status: { userInfo: userInfo(caller) },
       });
-    const asked = valid(spec);
+    const review = validateSpec(spec);
     this.#encoder.json(req, res, 201, {
       kind,
       apiVersion,
       metadata: {},
-      spec: asked,
-      status: await this.#judge(asked, caller, siteOf(req)),
+      spec: review,
+      status: await this.#review(review, caller, siteOf(req)),
     });
   }
 
-  #judge(
-    { resourceAttributes, nonResourceAttributes }: Asked,
+  #review(
+    { resourceAttributes, nonResourceAttributes }: ReviewSpec,
     caller: Caller,
     site: string | undefined,
   ): AccessReviewResult | Promise<AccessReviewResult> {
-    if (resourceAttributes) return this.#resources(resourceAttributes, caller, site);
+    if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, site);
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path);
     return type && ['get', 'head'].includes(verb)
-      ? this.#authorization.canDoNonResource({ type, path, query: none }, site)
-      : no('there is nothing to be done there');
+      ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, site)
+      : denied('there is nothing to be done there');
   }
 
-  /** A star stands for everything there is: each must be permitted. */
-  async #resources(
-    asked: z.infer<typeof Resource>,
+  /** A star means everything: allowed only if each resource and verb is. */
+  async #reviewResources(
+    attributes: z.infer<typeof Resource>,
     caller: Caller,
     site: string | undefined,
   ): Promise<AccessReviewResult> {
-    if (asked.group !== group && asked.group !== '*') return no('no such API group is served');
+    if (attributes.group !== group && attributes.group !== '*')
+      return denied('no such API group is served');
     const kinds =
-      asked.resource === '*'
+      attributes.resource === '*'
         ? this.#registry.kinds
-        : this.#registry.kinds.filter(({ resource }) => resource === asked.resource);
-    const asks = kinds.flatMap((kind) =>
-      (asked.verb === '*' ? kind.verbs : [asked.verb]).map((verb) =>
-        this.#askFor(kind, verb, asked),
+        : this.#registry.kinds.filter(({ resource }) => resource === attributes.resource);
+    const requests = kinds.flatMap((kind) =>
+      (attributes.verb === '*' ? kind.verbs : [attributes.verb]).map((verb) =>
+        this.#requestInfoFor(kind, verb, attributes),
       ),
     );
-    if (asks.length === 0) return no('no such resource is served');
-    for (const requestInfo of asks) {
-      const answer = requestInfo
+    if (requests.length === 0) return denied('no such resource is served');
+    for (const requestInfo of requests) {
+      const result = requestInfo
         ? await this.#authorization.canDo(requestInfo, caller, site)
-        : no('that verb is not offered');
-      if (!answer.allowed) return answer;
+        : denied('that verb is not offered');
+      if (!result.allowed) return result;
     }
     return { allowed: true };
   }
 
-  #askFor(
+  #requestInfoFor(
     kind: ResourceRequestInfo['kind'],
     verb: string,
     { subresource, name }: z.infer<typeof Resource>,
@@ -131,7 +132,12 @@ export class SelfSubjectReviews {
       return undefined;
     if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
       return undefined;
-    const base = { type: 'resource' as const, kind, view: whole, query: none };
+    const base = {
+      type: 'resource' as const,
+      kind,
+      representation: wholeRepresentation,
+      query: emptyQuery,
+    };
     const action = this.#registry.actionsOn(kind, subresource).find((one) => one.verb === verb);
     if (subresource !== '')
       return action && { ...base, verb: action.verb, action, ...(name && { name }) };
@@ -146,26 +152,26 @@ export class SelfSubjectReviews {
   }
 }
 
-interface Sent {
+interface ReviewBody {
   readonly body: { readonly kind?: unknown; readonly apiVersion?: unknown };
   readonly spec: unknown;
 }
 
-/** The body as JSON or, from kubectl, as protobuf; 400, 413, 415. */
-async function read(req: ApiRequest, kind: string): Promise<Sent> {
+/** Reads the body as JSON or, from kubectl, as protobuf; throws 400, 413 or 415. */
+async function readReview(req: ApiRequest, kind: string): Promise<ReviewBody> {
   if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
-    refuseBodyType(req);
-    const body = await readObject(req, max);
+    requireBodyType(req);
+    const body = await readObject(req, maxBodySize);
     return { body, spec: body.spec };
   }
-  const { raw, ...body } = unwrap(await readBytes(req, max));
+  const { raw, ...body } = unwrap(await readBytes(req, maxBodySize));
   return { body, spec: kind === 'SelfSubjectReview' ? undefined : specOf(fieldsOf(raw).get(2)) };
 }
 
 const resourceFields = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 
 function specOf(bytes: Buffer = Buffer.alloc(0)): unknown {
-  const named = (message: Buffer, names: readonly string[]): unknown => {
+  const decodeFields = (message: Buffer, names: readonly string[]): unknown => {
     const fields = fieldsOf(message);
     return Object.fromEntries(names.map((name, i) => [name, textOf(fields, i + 1)]));
   };
@@ -173,33 +179,33 @@ function specOf(bytes: Buffer = Buffer.alloc(0)): unknown {
   const resource = fields.get(1);
   const other = fields.get(2);
   return {
-    ...(resource && { resourceAttributes: named(resource, resourceFields) }),
-    ...(other && { nonResourceAttributes: named(other, ['path', 'verb']) }),
+    ...(resource && { resourceAttributes: decodeFields(resource, resourceFields) }),
+    ...(other && { nonResourceAttributes: decodeFields(other, ['path', 'verb']) }),
   };
 }
 
-/** The question, whole; 422 where it is not exactly one. */
-function valid(spec: unknown): Asked {
-  const of = {
+/** Returns the validated spec; throws 422 unless it has exactly one kind of attributes. */
+function validateSpec(spec: unknown): ReviewSpec {
+  const reviewKind = {
     kind: 'SelfSubjectAccessReview',
     resource: 'selfsubjectaccessreviews',
     group: 'authorization.k8s.io',
   };
-  const asked = (spec ?? {}) as Asked;
-  prune(validator.schema, asked, 'spec');
-  const causes = validator.check(asked, 'spec');
-  if (causes.length === 0 && !asked.resourceAttributes === !asked.nonResourceAttributes)
+  const review = (spec ?? {}) as ReviewSpec;
+  prune(validator.schema, review, 'spec');
+  const causes = validator.check(review, 'spec');
+  if (causes.length === 0 && !review.resourceAttributes === !review.nonResourceAttributes)
     causes.push({
       reason: 'FieldValueInvalid',
       field: 'spec.resourceAttributes',
       message:
         'Invalid value: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     });
-  if (causes.length > 0) throw invalid(of, '', causes);
-  return asked;
+  if (causes.length > 0) throw invalid(reviewKind, '', causes);
+  return review;
 }
 
-/** Anyone who asks, in Kubernetes' words; no one is 401. */
+/** Returns the caller as UserInfo of authentication.k8s.io; throws 401 for other callers. */
 function userInfo(caller: Caller): unknown {
   switch (caller.type) {
     case 'Account':

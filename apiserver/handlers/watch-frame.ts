@@ -5,8 +5,8 @@ const lineEnd = Buffer.from('}\n');
 const chunkEnd = Buffer.from('\r\n');
 
 /**
- * One event of a stream: a line of JSON, framed as a chunk too (RFC 9112 7.1), so that what a
- * thousand are told is framed once.
+ * One event of a stream: a line of JSON, encoded as an HTTP chunk once for all watchers (RFC 9112
+ * §7.1).
  */
 export class WatchFrame {
   readonly #chunk: Buffer;
@@ -19,38 +19,37 @@ export class WatchFrame {
     this.#chunk = Buffer.concat([size, begin, object, lineEnd, chunkEnd]);
   }
 
-  /** The line alone. */
+  /** The line without the chunk framing. */
   get bytes(): Buffer {
     return this.#chunk.subarray(this.#begin, -chunkEnd.length);
   }
 
   /**
-   * Sends it behind a head that was flushed, with all else of this turn of the event loop. The
-   * chunk goes to the socket as it is where node would frame the same one and would pass it on at
-   * once; else (HTTP/1.0, HEAD, an answer before it on the connection, a half that is closed) node
-   * is given the line.
+   * Sends the event together with other writes of this turn of the event loop. Writes the chunk
+   * directly to the socket if Node would frame and send the same bytes; otherwise (HTTP/1.0, HEAD,
+   * an earlier response on the connection, a half-closed socket) Node frames the line.
    */
   sendTo(res: ApiResponse): void {
     if (res.destroyed || res.writableEnded) return;
     const { socket } = res;
     if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength)
       return void res.write(this.bytes);
-    hold(socket);
+    corkUntilNextTick(socket);
     socket.write(this.#chunk);
   }
 }
 
-/** Sockets that keep what they are given until this turn is over. */
-let held: Socket[] = [];
+/** The sockets that are corked until the end of this turn. */
+let corkedSockets: Socket[] = [];
 
-function hold(socket: Socket): void {
+function corkUntilNextTick(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();
-  if (held.push(socket) === 1) process.nextTick(letGo);
+  if (corkedSockets.push(socket) === 1) process.nextTick(uncorkAll);
 }
 
-function letGo(): void {
-  const all = held;
-  held = [];
+function uncorkAll(): void {
+  const all = corkedSockets;
+  corkedSockets = [];
   for (const socket of all) socket.uncork();
 }

@@ -1,32 +1,32 @@
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
-import { flag, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
+import { booleanParameter, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
-/** The longest time of a watch, in milliseconds, as timers can hold it. */
-const longest = 2_000_000_000;
+/** The longest watch in milliseconds, within the range of timers. */
+const maxTimeoutMs = 2_000_000_000;
 
-/** What a watch was asked for. */
+/** The options of a watch. */
 export interface WatchOptions {
   selector: Selector;
   from: Revision | undefined;
   initial: 'synthetic' | 'list' | 'none';
   bookmarks: boolean;
-  ms: number;
+  timeoutMs: number;
 }
 
 /**
- * Reads what a watch was asked for; one that names no timeout lasts `shortest` milliseconds, or up to
- * twice that.
+ * Parses the options of a watch. Without a timeout it lasts `minTimeoutMs`, or up to twice
+ * that.
  */
 export function parseWatchOptions(
   requestInfo: ResourceRequestInfo,
   name: string | undefined,
-  shortest: number,
+  minTimeoutMs: number,
 ): WatchOptions {
   const { query, kind } = requestInfo;
-  const wrong = (field: string, message: string): Error =>
+  const optionError = (field: string, message: string): Error =>
     invalid({ ...kind, kind: 'ListOptions' }, '', [
       { reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` },
     ]);
@@ -39,35 +39,39 @@ export function parseWatchOptions(
       },
     ]),
   );
-  if (query.get('continue')) throw badRequest('continue is not for watches');
+  if (query.get('continue')) throw badRequest('continue is not supported with watch');
   const match = query.get('resourceVersionMatch');
-  const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
+  const initial = query.has('sendInitialEvents')
+    ? booleanParameter(query, 'sendInitialEvents')
+    : undefined;
   if (initial !== undefined && match !== 'NotOlderThan')
-    throw wrong(
+    throw optionError(
       'resourceVersionMatch',
       'sendInitialEvents needs resourceVersionMatch=NotOlderThan',
     );
   if (initial === undefined && match !== undefined)
-    throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
+    throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
   const selector = parseSelector(query, kind);
   return {
     selector:
       name === undefined
         ? selector
-        : { ...selector, name, filters: selector.filters, matches: selector.matches },
+        : { ...selector, name, hasFilters: selector.hasFilters, matches: selector.matches },
     from: version,
     initial: initialEvents(initial, version),
-    bookmarks: flag(query, 'allowWatchBookmarks'),
-    ms: Math.min(
+    bookmarks: booleanParameter(query, 'allowWatchBookmarks'),
+    timeoutMs: Math.min(
       (wholeNumber(query, 'timeoutSeconds', 2 ** 31) ?? 0) * 1000 ||
-        Math.floor(shortest * (1 + Math.random())),
+        Math.floor(minTimeoutMs * (1 + Math.random())),
       timeoutMsOf(query) ?? Infinity,
-      longest,
+      maxTimeoutMs,
     ),
   };
 }
 
-/** What a watch begins with, by `sendInitialEvents` where it was given, else by the version. */
+/**
+ * Returns the initial events, by `sendInitialEvents` if given, otherwise by the resourceVersion.
+ */
 function initialEvents(
   sendInitialEvents: boolean | undefined,
   version: Revision | undefined,

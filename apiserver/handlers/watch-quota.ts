@@ -13,42 +13,42 @@ type Bounds = Pick<
 >;
 
 /**
- * The places there are for watches on this replica: of a session or sign-in, and of networks and
- * everybody where no one signed in.
+ * Limits the open watches on this replica by session or sign-in, and without an account also by
+ * network and in total.
  */
 export class WatchQuota {
-  readonly #open = new Map<string, number>();
+  readonly #openCounts = new Map<string, number>();
   readonly #bounds: Bounds;
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
   }
 
-  /** Takes a place, given back by what is answered; 429 where there is none left. */
-  take(caller: Caller, network: string): () => void {
-    const counted = placesOf(caller, network, this.#bounds);
-    if (counted.some(([who, bound]) => (this.#open.get(who) ?? 0) >= bound))
+  /** Takes a slot and returns the function that frees it; throws 429 if none is left. */
+  acquire(caller: Caller, network: string): () => void {
+    const counters = countersOf(caller, network, this.#bounds);
+    if (counters.some(([who, bound]) => (this.#openCounts.get(who) ?? 0) >= bound))
       throw tooManyRequests(5, 'too many watches are open');
-    for (const [who] of counted) this.#open.set(who, (this.#open.get(who) ?? 0) + 1);
+    for (const [who] of counters) this.#openCounts.set(who, (this.#openCounts.get(who) ?? 0) + 1);
     return () => {
-      for (const [who] of counted) this.#leave(who);
+      for (const [who] of counters) this.#release(who);
     };
   }
 
-  #leave(who: string): void {
-    const left = this.#open.get(who)! - 1;
-    if (left === 0) this.#open.delete(who);
-    else this.#open.set(who, left);
+  #release(who: string): void {
+    const remaining = this.#openCounts.get(who)! - 1;
+    if (remaining === 0) this.#openCounts.delete(who);
+    else this.#openCounts.set(who, remaining);
   }
 }
 
-type Bound = [who: string, max: number];
+type Counter = [who: string, max: number];
 
 /**
- * What a watch counts against, and how many there may be: anyone can begin interactions, so they
- * count by network too.
+ * Returns the counters of a watch with their limits. Anyone can start interactions, so those count
+ * by network too.
  */
-function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
+function countersOf(caller: Caller, network: string, bounds: Bounds): Counter[] {
   const { watchesPerSession, watchesOfNetwork } = bounds;
   switch (caller.type) {
     case 'Account':
@@ -56,30 +56,32 @@ function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
     case 'Browser':
       return [
         [`i:${caller.interaction}`, watchesPerSession],
-        ...ofNetworks('b', network, watchesOfNetwork, bounds),
+        ...networkCounters('b', network, watchesOfNetwork, bounds),
       ];
     case 'Anonymous':
-      return ofNetworks('n', network, watchesPerSession, bounds);
+      return networkCounters('n', network, watchesPerSession, bounds);
     default:
       return [];
   }
 }
 
-/** A network, those around it, and everybody who did not sign in. */
-function ofNetworks(
-  sort: string,
+/**
+ * Returns the counters of a network, the networks around it, and all callers without an account.
+ */
+function networkCounters(
+  prefix: string,
   network: string,
   max: number,
   { watchesOfStrangers, networkFactorMiddle, networkFactorWide }: Bounds,
-): Bound[] {
+): Counter[] {
   const { wide, within } = prefixesOf(network);
   const factors = { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide };
   const nested = within.map(
-    ([width, name]): Bound => [`${sort}:${wide} ${name}`, max * factors[width]],
+    ([width, name]): Counter => [`${prefix}:${wide} ${name}`, max * factors[width]],
   );
   return [
     ...nested,
-    [`${sort}:${wide}`, max * (nested.length > 0 ? networkFactorWide : 1)],
+    [`${prefix}:${wide}`, max * (nested.length > 0 ? networkFactorWide : 1)],
     ['everybody', watchesOfStrangers],
   ];
 }

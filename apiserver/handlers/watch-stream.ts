@@ -10,19 +10,19 @@ import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
-import { qualified } from '../chain/metrics.js';
+import { qualifiedResource } from '../chain/metrics.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { staleRevision } from './resource-version.js';
-import { whole, type Representation } from '../codec/representation.js';
+import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { WatchOptions } from './watch-options.js';
 
-const bounds = {
+const limits = {
   bytes: 1 << 20,
-  bookmark: 60_000,
-  heartbeat: 25_000,
-  recheck: 2_000,
-  patience: 60_000,
+  bookmarkMs: 60_000,
+  heartbeatMs: 25_000,
+  recheckMs: 2_000,
+  drainTimeoutMs: 60_000,
 };
 
 /** One open watch. */
@@ -30,41 +30,41 @@ export class WatchStream {
   readonly #store: Store;
   readonly #authorization: Authorization;
   readonly #authorized: AuthorizedRequest;
-  readonly #start: WatchOptions;
+  readonly #options: WatchOptions;
   readonly #res: ApiResponse;
-  readonly #stays: () => Promise<boolean>;
+  readonly #isStillAuthorized: () => Promise<boolean>;
   readonly #metrics: Metrics | undefined;
   readonly #prefix: string;
-  readonly #exact: string | undefined;
+  readonly #exactName: string | undefined;
   #subscription: Subscription | undefined;
-  #taken: Revision = 0;
-  #cut = false;
-  #told = false;
-  #finish: () => void = () => {};
+  #deliveredRevision: Revision = 0;
+  #isCut = false;
+  #hasSentEvent = false;
+  #resolveEnded: () => void = () => {};
 
   constructor(
     store: Store,
     authorization: Authorization,
     authorized: AuthorizedRequest,
-    start: WatchOptions,
+    options: WatchOptions,
     res: ApiResponse,
-    stays: () => Promise<boolean>,
+    isStillAuthorized: () => Promise<boolean>,
     metrics?: Metrics,
   ) {
     this.#store = store;
     this.#authorization = authorization;
     this.#authorized = authorized;
-    this.#start = start;
+    this.#options = options;
     this.#res = res;
-    this.#stays = stays;
+    this.#isStillAuthorized = isStillAuthorized;
     this.#metrics = metrics;
-    const range = rangeOf(this.#kind, authorized.owner, start.selector.name);
+    const range = rangeOf(this.#kind, authorized.owner, options.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
-    this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
+    this.#exactName = range.end === `${range.start}!` ? this.#prefix : undefined;
   }
 
   /** Whether a GET of these objects shows more than a watch. */
-  get viewed(): boolean {
+  get hasDecoration(): boolean {
     return this.#kind.strategy.decorate !== undefined;
   }
 
@@ -72,19 +72,19 @@ export class WatchStream {
   async run(): Promise<void> {
     if (this.#res.destroyed) return;
     const ended = new Promise<void>((resolve) => {
-      this.#finish = resolve;
+      this.#resolveEnded = resolve;
       this.#res.once('close', resolve);
     });
     const timers = [
-      setTimeout(() => this.finish(), this.#start.ms),
-      this.#every(bounds.recheck, () => this.#recheck()),
-      this.#every(bounds.heartbeat, () => {
+      setTimeout(() => this.finish(), this.#options.timeoutMs),
+      this.#every(limits.recheckMs, () => this.#recheck()),
+      this.#every(limits.heartbeatMs, () => {
         this.#res.write('\n');
       }),
-      this.#every(bounds.bookmark * (0.9 + Math.random() / 5), () => this.#bookmark()),
+      this.#every(limits.bookmarkMs * (0.9 + Math.random() / 5), () => this.#bookmark()),
     ];
     try {
-      await this.#begin();
+      await this.#start();
       await ended;
     } catch (error) {
       this.#error(statusOf(error));
@@ -98,49 +98,52 @@ export class WatchStream {
   /** Ends the stream, with a last bookmark if the client asked for bookmarks. */
   finish(): void {
     this.#bookmark();
-    this.#finish();
+    this.#resolveEnded();
   }
 
   get #kind(): AnyKind {
     return (this.#authorized.requestInfo as ResourceRequestInfo).kind;
   }
   get #view(): Representation {
-    return (this.#authorized.requestInfo as ResourceRequestInfo).view;
+    return (this.#authorized.requestInfo as ResourceRequestInfo).representation;
   }
 
   /** Whether no event was sent yet. */
   #isFirst(): boolean {
-    const first = !this.#told;
-    this.#told = true;
+    const first = !this.#hasSentEvent;
+    this.#hasSentEvent = true;
     return first;
   }
 
-  #every(milliseconds: number, work: () => unknown): NodeJS.Timeout {
+  #every(intervalMs: number, work: () => unknown): NodeJS.Timeout {
     return setInterval(() => {
       if (!this.#res.destroyed) void work();
-    }, milliseconds);
+    }, intervalMs);
   }
 
   async #recheck(): Promise<void> {
-    if (!(await this.#stays())) this.#finish();
+    if (!(await this.#isStillAuthorized())) this.#resolveEnded();
   }
 
-  async #begin(): Promise<void> {
-    const { from, initial } = this.#start;
+  async #start(): Promise<void> {
+    const { from, initial } = this.#options;
     if (from !== undefined && (await staleRevision(this.#store, from)) !== undefined)
       throw tooOld();
     const revision =
       initial === 'none'
         ? (from ?? (await toStatusError(this.#store.storage.get('meta/hub'))).revision)
-        : await this.#existing();
-    if (initial === 'list' && this.#start.bookmarks)
-      this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
+        : await this.#sendExisting();
+    if (initial === 'list' && this.#options.bookmarks)
+      this.#write(
+        'BOOKMARK',
+        this.#bookmarkObject(revision, { 'k8s.io/initial-events-end': 'true' }),
+      );
     this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
-      event: (event) => this.#take(event),
-      ready: () => this.#ready(),
+      event: (event) => this.#onEvent(event),
+      ready: () => this.#waitUntilDrained(),
       end: (why) => {
-        this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not go on'));
-        this.#finish();
+        this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not continue'));
+        this.#resolveEnded();
       },
     });
   }
@@ -149,59 +152,59 @@ export class WatchStream {
    * Sends an ADDED event for each existing object, no faster than the client reads; returns the
    * revision.
    */
-  async #existing(): Promise<Revision> {
+  async #sendExisting(): Promise<Revision> {
     let at: Revision | undefined;
-    const whole = rangeOf(this.#kind, this.#authorized.owner, this.#start.selector.name);
-    for (let range = whole; ; ) {
+    const fullRange = rangeOf(this.#kind, this.#authorized.owner, this.#options.selector.name);
+    for (let range = fullRange; ; ) {
       const page = await toStatusError(
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
       );
       at = page.revision;
       for (const entry of page.entries) {
         const stored = new EncodedObject(this.#kind, entry);
-        if (isLive(entry, Date.now()) && this.#visible(stored)) this.#added(stored);
-        if (this.#res.writableLength > bounds.bytes) await this.#ready();
+        if (isLive(entry, Date.now()) && this.#isVisible(stored)) this.#sendAdded(stored);
+        if (this.#res.writableLength > limits.bytes) await this.#waitUntilDrained();
       }
-      await this.#ready();
+      await this.#waitUntilDrained();
       if (page.more === 0) return at;
-      range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
+      range = { start: `${page.entries.at(-1)!.key}!`, end: fullRange.end };
     }
   }
 
   /**
    * Resolves when the buffer has drained; a client that reads nothing for a minute is disconnected.
    */
-  async #ready(): Promise<void> {
+  async #waitUntilDrained(): Promise<void> {
     const all = [this.#res, ...(this.#res.socket ? [this.#res.socket] : [])];
     if (this.#res.destroyed || !all.some((one) => one.writableNeedDrain)) return;
-    const impatience = setTimeout(() => this.#abandon(), bounds.patience);
+    const timer = setTimeout(() => this.#disconnect(), limits.drainTimeoutMs);
     await new Promise<void>((resolve) => {
-      const over = (): void => {
-        for (const one of all) one.off('drain', over).off('close', over);
+      const onDrain = (): void => {
+        for (const one of all) one.off('drain', onDrain).off('close', onDrain);
         resolve();
       };
-      for (const one of all) one.on('drain', over).on('close', over);
+      for (const one of all) one.on('drain', onDrain).on('close', onDrain);
     });
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
 
   /**
    * Sends an event. A client that is too far behind gets no more and resumes from its
    * resourceVersion, never within a revision, which several objects may share.
    */
-  #take(event: WatchCacheEvent): void {
+  #onEvent(event: WatchCacheEvent): void {
     const name = (event.after ?? event.before)!.name;
     if (
-      this.#cut ||
-      (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix))
+      this.#isCut ||
+      (this.#exactName !== undefined ? name !== this.#exactName : !name.startsWith(this.#prefix))
     )
       return;
-    if (event.revision !== this.#taken && this.#res.writableLength > bounds.bytes) {
-      this.#metrics?.terminatedWatchers.inc({ resource: qualified(this.#kind.resource) });
-      this.#cut = true;
-      return this.#finish();
+    if (event.revision !== this.#deliveredRevision && this.#res.writableLength > limits.bytes) {
+      this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind.resource) });
+      this.#isCut = true;
+      return this.#resolveEnded();
     }
-    this.#taken = event.revision;
+    this.#deliveredRevision = event.revision;
     try {
       this.#deliver(event);
     } catch {
@@ -209,35 +212,37 @@ export class WatchStream {
     }
   }
 
-  #added(stored: EncodedObject): void {
+  #sendAdded(stored: EncodedObject): void {
     this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
-    this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+    this.#write('ADDED', this.#view.singleObject(stored, this.#call, this.#isFirst()));
   }
 
   /** Ends the connection of a client that reads nothing. */
-  #abandon(): void {
-    this.#metrics?.terminatedWatchers.inc({ resource: qualified(this.#kind.resource) });
+  #disconnect(): void {
+    this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind.resource) });
     this.#res.destroy();
   }
 
   #deliver(event: WatchCacheEvent): void {
-    const after = event.after && this.#visible(event.after) ? event.after : undefined;
-    const before = event.before && this.#visible(event.before) ? event.before : undefined;
+    const after = event.after && this.#isVisible(event.after) ? event.after : undefined;
+    const before = event.before && this.#isVisible(event.before) ? event.before : undefined;
     if (!after && !before) return;
     const type = eventType(before, after);
-    const shown = after ?? before!;
+    const object = after ?? before!;
     const first = this.#isFirst();
-    const make = (): WatchFrame =>
-      new WatchFrame(type, this.#view.single(shown, this.#call, first, event.revision));
-    const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
+    const makeFrame = (): WatchFrame =>
+      new WatchFrame(type, this.#view.singleObject(object, this.#call, first, event.revision));
+    const isShared = !this.#kind.strategy.status && (!first || this.#view === wholeRepresentation);
     this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
-    const line = isShared ? event.shared(`${type} ${this.#view.label(Date.now())}`, make) : make();
+    const line = isShared
+      ? event.shared(`${type} ${this.#view.cacheKey(Date.now())}`, makeFrame)
+      : makeFrame();
     line.sendTo(this.#res);
   }
 
-  #visible(stored: EncodedObject): boolean {
-    const { selector } = this.#start;
-    if (selector.filters && !selector.matches(stored.object)) return false;
+  #isVisible(stored: EncodedObject): boolean {
+    const { selector } = this.#options;
+    if (selector.hasFilters && !selector.matches(stored.object)) return false;
     return this.#authorization.canSee(this.#authorized, stored);
   }
 
@@ -246,11 +251,11 @@ export class WatchStream {
   }
 
   #bookmark(): void {
-    if (this.#start.bookmarks && this.#subscription && !this.#cut)
-      this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
+    if (this.#options.bookmarks && this.#subscription && !this.#isCut)
+      this.#write('BOOKMARK', this.#bookmarkObject(this.#subscription.position()));
   }
 
-  #mark(revision: Revision, annotations?: Record<string, string>): Buffer {
+  #bookmarkObject(revision: Revision, annotations?: Record<string, string>): Buffer {
     return Buffer.from(
       JSON.stringify(
         this.#view.bookmark(this.#kind, {
@@ -272,7 +277,7 @@ export class WatchStream {
 /** Returns the Status of a watch that cannot continue. */
 function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
-  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not go on');
+  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not continue');
 }
 
 function eventType(

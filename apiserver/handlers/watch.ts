@@ -14,37 +14,37 @@ export class Watcher {
   readonly #store: Store;
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
-  readonly #again: (req: ApiRequest) => Promise<AuthorizedRequest>;
-  readonly #places: WatchQuota;
+  readonly #reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>;
+  readonly #quota: WatchQuota;
   readonly #streams = new Set<WatchStream>();
   readonly #metrics: Metrics | undefined;
 
-  /** `again` authenticates and authorizes the request of an open watch again. */
+  /** `reauthorize` authenticates and authorizes the request of an open watch again. */
   constructor(
     store: Store,
     authorization: Authorization,
     encoder: Encoder,
-    again: (req: ApiRequest) => Promise<AuthorizedRequest>,
+    reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>,
     metrics?: Metrics,
   ) {
     this.#store = store;
-    this.#places = new WatchQuota(store.settings.limits);
+    this.#quota = new WatchQuota(store.settings.limits);
     this.#authorization = authorization;
     this.#encoder = encoder;
-    this.#again = again;
+    this.#reauthorize = reauthorize;
     this.#metrics = metrics;
   }
 
   async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
     const authorized = req.authorized!;
-    const start = parseWatchOptions(
+    const options = parseWatchOptions(
       authorized.requestInfo as ResourceRequestInfo,
       authorized.target?.name ?? (authorized.requestInfo as ResourceRequestInfo).name,
       this.#store.settings.limits.watchTimeout,
     );
-    const release = this.#places.take(authorized.caller, req.network);
+    const release = this.#quota.acquire(authorized.caller, req.network);
     const labels = requestLabels(authorized.requestInfo, req.method!);
-    this.#metrics?.showWatch(labels);
+    this.#metrics?.initializeWatchSeries(labels);
     this.#metrics?.longrunningRequests.inc(labels);
     try {
       this.#encoder.begin(req, res, 200);
@@ -52,9 +52,9 @@ export class Watcher {
         this.#store,
         this.#authorization,
         authorized,
-        start,
+        options,
         res,
-        () => this.#stays(req),
+        () => this.#isStillAuthorized(req),
         this.#metrics,
       );
       this.#streams.add(stream);
@@ -67,22 +67,22 @@ export class Watcher {
 
   /** Ends all streams cleanly, over up to five seconds, so that clients do not return at once. */
   stop(): Promise<void> {
-    return this.#end([...this.#streams], 5_000);
+    return this.#endStreams([...this.#streams], 5_000);
   }
 
   /**
    * Ends the streams of kinds with a `decorate` hook, over up to a second: the policy changed what
    * a GET shows.
    */
-  renewViews(): void {
-    void this.#end(
-      [...this.#streams].filter(({ viewed }) => viewed),
+  endDecoratedWatches(): void {
+    void this.#endStreams(
+      [...this.#streams].filter(({ hasDecoration }) => hasDecoration),
       1_000,
     );
   }
 
-  async #end(all: readonly WatchStream[], max: number): Promise<void> {
-    const spread = Math.min(max, all.length * 10);
+  async #endStreams(all: readonly WatchStream[], maxSpreadMs: number): Promise<void> {
+    const spread = Math.min(maxSpreadMs, all.length * 10);
     await Promise.all(
       all.map(async (stream, i) => {
         await new Promise((resolve) => {
@@ -93,12 +93,12 @@ export class Watcher {
     );
   }
 
-  async #stays(req: ApiRequest): Promise<boolean> {
+  async #isStillAuthorized(req: ApiRequest): Promise<boolean> {
     const { caller, owner } = req.authorized!;
-    const now = await this.#again(req).catch(() => undefined);
+    const current = await this.#reauthorize(req).catch(() => undefined);
     return (
-      now !== undefined &&
-      JSON.stringify([now.caller, now.owner]) === JSON.stringify([caller, owner])
+      current !== undefined &&
+      JSON.stringify([current.caller, current.owner]) === JSON.stringify([caller, owner])
     );
   }
 }

@@ -6,15 +6,12 @@ import { parseMediaType } from '../codec/media-type.js';
 import { isBrowser, rawValues } from './headers.js';
 import { hasBody } from './headers.js';
 
-export const json = 'application/json';
+export const jsonType = 'application/json';
 
-export const mergePatch = 'application/merge-patch+json';
+export const mergePatchType = 'application/merge-patch+json';
 
-/**
- * Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it
- * is not one of `accepted`.
- */
-function refuseMediaType(
+/** Checks the media type of the body; throws 415 unless it is `accepted`. */
+function requireMediaType(
   request: IncomingMessage,
   accepted: string,
   absentMeansJSON: boolean,
@@ -32,33 +29,36 @@ function refuseMediaType(
 }
 
 /**
- * The media type a method's body must have: PATCH takes merge patches, everything else JSON
+ * Checks the media type for the method: merge patch for PATCH, JSON otherwise
  * (docs/design/kubernetes.md#media-types).
  */
-export function refuseBodyType(request: IncomingMessage): void {
+export function requireBodyType(request: IncomingMessage): void {
   const { method, headers } = request;
-  if (method === 'PATCH') return refuseMediaType(request, mergePatch, false);
+  if (method === 'PATCH') return requireMediaType(request, mergePatchType, false);
   const absent =
     !isBrowser(request) ||
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
-  refuseMediaType(request, json, absent);
+  requireMediaType(request, jsonType, absent);
 }
 
-/** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
-const leftover = 64 << 10;
+/** The bytes of an unread body that are read and dropped to keep the connection. */
+const maxDiscardedBytes = 64 << 10;
 
 /**
- * Before a refusal: the connection is closed where more of a body is under way, or the client still
- * waits to be asked for it.
+ * Prepares a refusal: closes the connection if more of the body would arrive, or the client waits
+ * for 100 Continue.
  */
-export function refuseBody(request: ApiRequest, response: ApiResponse): void {
+export function prepareRefusal(request: ApiRequest, response: ApiResponse): void {
   if (request.complete || !hasBody(request)) return;
-  if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover)
+  if (
+    request.sendContinue === undefined &&
+    Number(request.headers['content-length']) <= maxDiscardedBytes
+  )
     return;
   response.shouldKeepAlive = false;
 }
 
-/** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
+/** Reads the whole body; throws 413 above `max` bytes, before it is buffered. */
 export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > max) return Promise.reject(tooLarge(max));
   return new Promise((resolve, reject) => {
@@ -81,18 +81,21 @@ export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
   });
 }
 
-/** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
+/**
+ * Reads the body as a JSON object; throws 400 for anything else, and for an empty body unless
+ * `optional`.
+ */
 export async function readObject(
   request: ApiRequest,
   max: number,
   optional = false,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, max);
-  return bytes.length === 0 && optional ? {} : objectOf(bytes);
+  return bytes.length === 0 && optional ? {} : parseObject(bytes);
 }
 
-/** Those bytes as a JSON object; 400 for anything else. */
-export function objectOf(bytes: Buffer): Record<string, unknown> {
+/** Parses bytes as a JSON object; throws 400 for anything else. */
+export function parseObject(bytes: Buffer): Record<string, unknown> {
   const value = parseJSON(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badRequest('the body must be a JSON object');

@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import type { AddressList } from '../../security/cidr-list.js';
+import type { CidrList } from '../../security/cidr-list.js';
 
-const plain = (address: string): string =>
+const withoutMapping = (address: string): string =>
   address.startsWith('::ffff:') ? address.slice(7) : address;
 
 /**
- * The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the
- * nearest address that is not one of them.
+ * Returns the client's network, /32 of IPv4 or /64 of IPv6: from the socket, or behind trusted
+ * proxies the nearest address that is not one of them.
  */
 export function clientNetwork(
   request: Pick<IncomingMessage, 'socket' | 'headers'>,
-  trusted: AddressList | undefined,
+  trusted: CidrList | undefined,
 ): string {
-  let address = plain(request.socket.remoteAddress ?? '');
+  let address = withoutMapping(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
   if (trusted && address && trusted.has(address)) {
     const hops = String(request.headers['x-forwarded-for'] ?? '')
       .split(',')
-      .map((hop) => plain(hop.trim().split('%')[0]!))
+      .map((hop) => withoutMapping(hop.trim().split('%')[0]!))
       .reverse();
     for (const hop of hops) {
       if (isIP(hop) === 0) break;
@@ -29,11 +29,11 @@ export function clientNetwork(
   return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;
 }
 
-/** Whether anyone who connected is one of the proxies that are trusted. */
-export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
-  trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
+/** Reports whether the connection comes from a trusted proxy. */
+export const isFromProxy = (request: IncomingMessage, trusted: CidrList | undefined): boolean =>
+  trusted !== undefined && trusted.has(withoutMapping(request.socket.remoteAddress ?? ''));
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined];
   const left = head === '' ? [] : head.split(':');

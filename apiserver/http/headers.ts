@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** All values that were sent under one header name: node joins some and drops others. */
+/** Returns all raw values of a header; Node joins or drops repeated ones. */
 export function rawValues(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   const raw = request.rawHeaders;
@@ -10,18 +10,18 @@ export function rawValues(request: IncomingMessage, name: string): string[] {
 }
 
 /**
- * Whether a browser sent it: what it does for another site's page has an Origin or a
- * Sec-Fetch-Site. Programs send other `Sec-Fetch-*` headers too, as fetch of Node does.
+ * Reports whether a browser sent the request. Cross-site requests of a browser carry Origin or
+ * Sec-Fetch-Site; programs may send other `Sec-Fetch-*` headers, as Node's fetch does.
  */
 export const isBrowser = ({ headers }: IncomingMessage): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 
-/** Whether a body belongs to the request, there or not yet. */
+/** Reports whether the request has a body, received or not. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Whether a browser opens an address, rather than a script fetches it
+ * Reports whether a browser navigates, rather than a script fetches
  * (docs/design/kubernetes.md#navigation).
  */
 export function isNavigation({ headers }: IncomingMessage): boolean {

@@ -1,8 +1,8 @@
 import { timeout, unavailable } from '../../registry/status.js';
 
 /**
- * What the provider's library says of the store, in this API's words: it carries the HTTP status
- * alone.
+ * Maps an error of the provider's library about the store to a Status error; the library passes
+ * only the HTTP status.
  */
 export function fromLibrary(error: unknown): unknown {
   const status = (error as { statusCode?: unknown } | undefined)?.statusCode;

@@ -3,22 +3,19 @@ import type { Metrics } from '../../observability/metrics/metrics.js';
 import { tooManyRequests } from '../../registry/status.js';
 import { recentMemoryUse, type MemoryUse } from './memory-use.js';
 
-/** Seconds after which a refused caller may ask again. */
+/** The Retry-After of a refusal in seconds. */
 const retryAfterSeconds = 5;
 
 /**
- * Refuses what takes much memory or holds it for long while little is left; small requests go on,
- * as each gives its memory back at once.
+ * Refuses requests that hold much memory, or hold it for long, when memory is short. Small requests
+ * continue, because they release it at once.
  */
 export class MemoryGuard {
   readonly #bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>;
   readonly #refused: Metrics['memoryRefused'] | undefined;
   readonly #read: () => readonly MemoryUse[];
 
-  /**
-   * `refused` counts refusals by what was refused; `read` returns the memory in use, of each limit
-   * that there is.
-   */
+  /** `refused` counts refusals by kind; `read` returns the memory in use for each limit. */
   constructor(
     bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>,
     refused?: Metrics['memoryRefused'],
@@ -29,17 +26,17 @@ export class MemoryGuard {
     this.#read = read;
   }
 
-  /** The memory in use, of each limit that there is. */
+  /** Returns the memory in use for each limit. */
   use(): readonly MemoryUse[] {
     return this.#read();
   }
 
-  /** 429 for one more watch. */
+  /** Throws 429 for a watch if memory is short. */
   refuseWatch(): void {
     if (this.#isShort()) this.#refuse('watch');
   }
 
-  /** 429 for a body of so many bytes, if it is a large one. */
+  /** Throws 429 for a large body if memory is short. */
   refuseBody(bytes: number): void {
     if (bytes > this.#bounds.memoryBodySize && this.#isShort()) this.#refuse('body');
   }

@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
-/** How much of a limit of memory is in use, from 0 to 1. */
+/** The used share of a memory limit, from 0 to 1. */
 export interface MemoryUse {
   readonly limit: 'heap' | 'cgroup';
   readonly ratio: number;
 }
 
 /**
- * The files of one version of cgroups: where they are, the controller by which /proc/self/cgroup
- * names ours, and what is reclaimable.
+ * The files of one cgroup version: its mount, the controller that names our cgroup in
+ * /proc/self/cgroup, and the reclaimable memory.
  */
-interface Version {
+interface CgroupVersion {
   readonly mount: string;
   readonly controller: string;
   readonly limit: string;
@@ -21,10 +21,10 @@ interface Version {
 }
 
 /**
- * The kernel takes back pages of files before it ends a process, so they are not in use: the map of
- * the embedded store is such pages.
+ * The kernel reclaims file pages before it kills a process, so they do not count as used; the map
+ * of the embedded store consists of them.
  */
-const versions: readonly Version[] = [
+const versions: readonly CgroupVersion[] = [
   {
     mount: 'sys/fs/cgroup',
     controller: '',
@@ -41,14 +41,16 @@ const versions: readonly Version[] = [
   },
 ];
 
-/** Version 1 says that there is no limit by a number that no machine has. */
+/** Version 1 expresses "no limit" by a number above any machine's memory. */
 const unlimited = 2 ** 60;
 
 /**
- * The folders of the cgroups that limit this process, each with its version: its own and those
- * around it. `root` is that of the file system.
+ * Returns the folders of the cgroups that limit this process, with their version: its own and its
+ * ancestors. `root` is the file system's.
  */
-function limitingCgroups(root: string): { readonly folder: string; readonly version: Version }[] {
+function limitingCgroups(
+  root: string,
+): { readonly folder: string; readonly version: CgroupVersion }[] {
   const listed = (textOf(join(root, 'proc/self/cgroup')) ?? '')
     .split('\n')
     .map((line) => line.split(':'));
@@ -67,7 +69,10 @@ function limitingCgroups(root: string): { readonly folder: string; readonly vers
   });
 }
 
-/** Reads how much of the nearest cgroup limit is in use; undefined where there is none. */
+/**
+ * Returns a function that reads the used share of the nearest cgroup limit; undefined without a
+ * limit.
+ */
 export function readCgroup(root = '/'): () => number | undefined {
   const cgroups = limitingCgroups(root);
   return () =>
@@ -81,7 +86,7 @@ function ratioOf({
   folder,
   version,
 }: ReturnType<typeof limitingCgroups>[number]): number | undefined {
-  const limit = Number(textOf(join(folder, version.limit))); // "max" is no number
+  const limit = Number(textOf(join(folder, version.limit))); // NaN for "max"
   if (!(limit > 0 && limit < unlimited)) return undefined;
   const stat = new Map(
     (textOf(join(folder, 'memory.stat')) ?? '')
@@ -104,40 +109,37 @@ function textOf(path: string): string | undefined {
 }
 
 /**
- * Bytes of the limit that V8 keeps for new objects, at most: three halves of the new space, of 16
+ * The largest part of V8's limit for new objects, in bytes: three halves of the new space, of 16
  * MiB each.
  */
-const newObjects = 48 << 20;
+const maxNewSpaceBytes = 48 << 20;
 
 /**
- * How much is in use of what V8 gives to objects that last: where that is full, the process ends,
- * however much is left for new ones.
+ * Returns the used share of V8's space for long-lived objects. The process ends when it is full,
+ * even if space for new objects is left.
  */
 export function readHeap(): number {
   const { heap_size_limit: limit } = getHeapStatistics();
-  const lasting = getHeapSpaceStatistics().filter(
+  const longLivedSpaces = getHeapSpaceStatistics().filter(
     ({ space_name: name }) => !name.startsWith('new_'),
   );
   return (
-    lasting.reduce((sum, { space_used_size: used }) => sum + used, 0) /
-    (limit - Math.min(newObjects, limit / 4))
+    longLivedSpaces.reduce((sum, { space_used_size: used }) => sum + used, 0) /
+    (limit - Math.min(maxNewSpaceBytes, limit / 4))
   );
 }
 
-/**
- * How long a reading counts, in milliseconds: short enough that what comes meanwhile cannot fill
- * the rest.
- */
-const fresh = 100;
+/** How long a reading is used, in milliseconds: too short to fill the rest of the memory. */
+const maxAgeMs = 100;
 
 /** Returns a function that reads the memory in use, at most ten times a second. */
 export function recentMemoryUse(): () => readonly MemoryUse[] {
   const cgroup = readCgroup();
-  let read = -Infinity;
+  let readAt = -Infinity;
   let uses: readonly MemoryUse[] = [];
   return () => {
-    if (performance.now() - read < fresh) return uses;
-    read = performance.now();
+    if (performance.now() - readAt < maxAgeMs) return uses;
+    readAt = performance.now();
     const ratio = cgroup();
     uses = [
       { limit: 'heap', ratio: readHeap() },

@@ -7,40 +7,37 @@ import type { AssertedHeaders } from '../request/asserted-user.js';
 import type { MemoryGuard } from './memory-guard.js';
 import type { RequestInfo } from '../request/request-info.js';
 
-/** A request that was authorized. */
+/** An authorized request. */
 export interface AuthorizedRequest {
   readonly requestInfo: RequestInfo;
   readonly caller: Caller;
   readonly decision: Decision;
-  /** The requested object, as it was authorized. */
+  /** The requested object at the version that was authorized. */
   readonly target?: EncodedObject;
-  /** It was not read but cached, so that only a commit proves it. */
+  /** Whether the target came from a cache, so that only a commit proves it. */
   readonly fromCache?: boolean;
-  /** Authorizes the same request for the target as it stands now; throws what refuses it. */
+  /** Authorizes the request for the current target; throws if it is refused. */
   readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
   /** Further facts for the policy. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** The owner to whose range a list, watch or deletecollection is narrowed. */
+  /** The owner whose range limits a list, watch or deletecollection. */
   readonly owner?: string;
 }
 
 /**
- * A request as a class, so that V8 keeps its shape: Express's methods stand on its prototype
- * instead of being put on each object.
+ * A request as a class, so that V8 knows its shape: Express's methods are on the prototype instead
+ * of on each object.
  */
 export class ApiRequest extends IncomingMessage {
   auditID = '';
   network = '';
-  /** Header fields as they were sent. */
+  /** The number of header fields that were sent. */
   fieldCount = 0;
   /** The parsed request, once known. */
   requestInfo: RequestInfo | undefined;
   /** The caller, once known; stays undefined if the response does not depend on it. */
   caller: Caller | undefined;
-  /**
-   * The Client that a request to the provider was about, for the log alone: it need not have proved
-   * itself.
-   */
+  /** The Client of a provider request, for the log only: it need not have authenticated. */
   clientName: string | undefined;
   /** The decision of a policy refusal. */
   refusal: DecisionSummary | undefined;
@@ -48,42 +45,46 @@ export class ApiRequest extends IncomingMessage {
   /** The timer of the request's `timeout`, which ends it with 504. */
   deadline: NodeJS.Timeout | undefined;
   /** Identity headers of a front proxy. */
-  claim: AssertedHeaders | undefined;
+  assertedHeaders: AssertedHeaders | undefined;
   /** Refuses a large body when memory is short. */
   memory: MemoryGuard | undefined;
   /** Sends 100 Continue once, if the client waits for it (RFC 9110 §10.1.1). */
-  welcome: (() => void) | undefined;
+  sendContinue: (() => void) | undefined;
 
   /** Called when reading of the body starts. */
   override _read(size: number): void {
-    const { welcome } = this;
-    this.welcome = undefined;
-    welcome?.();
+    const { sendContinue } = this;
+    this.sendContinue = undefined;
+    sendContinue?.();
     super._read(size);
   }
 }
 
-/** The response's counterpart. */
+/** The response class. */
 export class ApiResponse extends ServerResponse<ApiRequest> {
   /** Bytes of the body sent so far. */
   bytes = 0;
 }
 
 /**
- * An Express application whose prototypes are those of our classes. Otherwise Express sets the
- * prototypes of both objects on every request, and V8 no longer knows their shapes.
+ * Creates an Express application whose prototypes are our classes. Otherwise Express sets the
+ * prototypes of both objects on every request, and V8 loses their shapes.
  */
 export function createApp(): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  for (const [ours, theirs] of [
+  for (const [own, expressPrototype] of [
     [ApiRequest, express.request],
     [ApiResponse, express.response],
   ] as const)
-    for (const key of Reflect.ownKeys(theirs))
-      Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
+    for (const key of Reflect.ownKeys(expressPrototype))
+      Object.defineProperty(
+        own.prototype,
+        key,
+        Object.getOwnPropertyDescriptor(expressPrototype, key)!,
+      );
   (app as { request: unknown }).request = ApiRequest.prototype;
   (app as { response: unknown }).response = ApiResponse.prototype;
   for (const prototype of [ApiRequest.prototype, ApiResponse.prototype])

@@ -2,35 +2,35 @@ import type { Duplex } from 'node:stream';
 import type { ApiRequest, ApiResponse } from './message.js';
 
 /**
- * What waits on a connection: answers to requests that came before the one ahead of them was
- * answered, and whether a message came that cannot be read.
+ * The queue of a connection: pipelined responses that wait for earlier ones, and whether a
+ * malformed message was received.
  */
-interface Waiting {
-  readonly answers: ApiResponse[];
-  broken: boolean;
+interface ConnectionQueue {
+  readonly responses: ApiResponse[];
+  isBroken: boolean;
 }
 
-const connections = new WeakMap<Duplex, Waiting>();
+const connections = new WeakMap<Duplex, ConnectionQueue>();
 
-function waitingOn(socket: Duplex): Waiting {
+function queueOf(socket: Duplex): ConnectionQueue {
   let waiting = connections.get(socket);
   if (!waiting) {
-    waiting = { answers: [], broken: false };
+    waiting = { responses: [], isBroken: false };
     connections.set(socket, waiting);
   }
   return waiting;
 }
 
-/** The answer that node is sending on a connection. */
-const currentOn = (socket: Duplex): ApiResponse | undefined =>
+/** Returns the response that Node is sending on a connection. */
+const currentResponse = (socket: Duplex): ApiResponse | undefined =>
   (socket as { _httpMessage?: ApiResponse })._httpMessage;
 
 /**
- * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried
- * out behind an answer that closes the connection: node gives an answer its socket when the one
- * before it has left, and never after one that closes. While a request waits nothing more is read.
+ * Serves pipelined requests of a connection in order (RFC 9112 §9.3.2), so that none runs after a
+ * response that closes the connection: Node assigns a response its socket after the previous one,
+ * and never after one that closes. Nothing more is read while a request waits.
  */
-export function serveInTurn(
+export function servePipelined(
   req: ApiRequest,
   res: ApiResponse,
   serve: (req: ApiRequest, res: ApiResponse) => void,
@@ -40,32 +40,32 @@ export function serveInTurn(
     if (socket.writable) serve(req, res);
     return;
   }
-  const waiting = waitingOn(socket);
-  waiting.answers.push(res);
+  const queue = queueOf(socket);
+  queue.responses.push(res);
   socket.pause();
   res.once('socket', () => {
-    waiting.answers.shift();
-    if (waiting.answers.length === 0 && !waiting.broken) socket.resume();
+    queue.responses.shift();
+    if (queue.responses.length === 0 && !queue.isBroken) socket.resume();
     process.nextTick(serve, req, res);
   });
 }
 
 /**
- * Answers, by `answer`, a message that cannot be read, once the requests before it are answered;
- * ends the connection where its own answer has begun.
+ * Calls `respond` for a malformed message after the earlier requests are answered. Destroys the
+ * connection if the response to it has already started.
  */
-export function answerBroken(socket: Duplex, answer: () => void): void {
-  const waiting = waitingOn(socket);
-  if (waiting.broken) return;
-  waiting.broken = true;
-  const current = currentOn(socket);
-  const last = waiting.answers.at(-1) ?? current;
-  if (!last) return answer();
+export function respondToMalformed(socket: Duplex, respond: () => void): void {
+  const waiting = queueOf(socket);
+  if (waiting.isBroken) return;
+  waiting.isBroken = true;
+  const current = currentResponse(socket);
+  const last = waiting.responses.at(-1) ?? current;
+  if (!last) return respond();
   if (last.req.complete)
     return void last.once('close', () => {
-      if (socket.writable) answer();
+      if (socket.writable) respond();
     });
-  if (last !== current) return void last.removeAllListeners('socket').once('socket', answer);
+  if (last !== current) return void last.removeAllListeners('socket').once('socket', respond);
   if (last.headersSent) socket.destroy();
-  else answer();
+  else respond();
 }

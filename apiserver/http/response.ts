@@ -2,7 +2,7 @@ import { hsts } from '../../security/hsts.js';
 import { internalError, StatusError } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 
-const fixed = [
+const securityHeaders = [
   'X-Content-Type-Options',
   'nosniff',
   'Referrer-Policy',
@@ -13,51 +13,56 @@ const fixed = [
   "default-src 'none'; frame-ancestors 'none'",
 ];
 
-const plain: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json'];
+const jsonHeaders: readonly string[] = [
+  'Cache-Control',
+  'no-store',
+  'Content-Type',
+  'application/json',
+];
 
-const inOnePiece = 8 << 10;
+const maxTextLength = 8 << 10;
 
-const told = { second: 0, text: '' };
+const dateCache = { second: 0, text: '' };
 
 /**
- * The Date header by the clock that judges lifetimes here, made once a second: pages count their
- * waits by it.
+ * Returns the Date header by the clock that also decides lifetimes, because pages compute their
+ * waits from it. Cached for a second.
  */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== told.second)
-    Object.assign(told, { second, text: new Date(second * 1000).toUTCString() });
-  return told.text;
+  if (second !== dateCache.second)
+    Object.assign(dateCache, { second, text: new Date(second * 1000).toUTCString() });
+  return dateCache.text;
 }
 
 /**
- * Headers every answer of the API carries (docs/design/api.md#headers); HSTS is there
- * where the base URL is https.
+ * Writes responses with the headers that every API response has (docs/design/api.md#headers); HSTS
+ * only with an https base URL.
  */
 export class Encoder {
   readonly #headers: readonly string[];
 
   constructor(baseURL: string) {
-    this.#headers = [...fixed, ...hsts(baseURL)];
+    this.#headers = [...securityHeaders, ...hsts(baseURL)];
   }
 
   /**
-   * Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node
-   * puts behind the head in one piece.
+   * Sends encoded bytes. Short bodies are passed as latin1 text, which keeps the bytes and lets
+   * Node write head and body at once.
    */
   send(
     req: ApiRequest,
     res: ApiResponse,
     code: number,
     body: Buffer,
-    more: readonly string[] = plain,
+    more: readonly string[] = jsonHeaders,
   ): void {
     this.#send(
       req,
       res,
       code,
       body.length,
-      body.length > inOnePiece ? body : body.toString('latin1'),
+      body.length > maxTextLength ? body : body.toString('latin1'),
       more,
     );
   }
@@ -87,8 +92,8 @@ export class Encoder {
   }
 
   /**
-   * The headers of a stream, sent before its first event; node frames it in chunks or, for
-   * HTTP/1.0, by the connection's end.
+   * Sends the headers of a stream before its first event. Node frames it in chunks, or for HTTP/1.0
+   * by closing the connection.
    */
   begin(req: ApiRequest, res: ApiResponse, code: number): void {
     res.writeHead(code, [
@@ -106,35 +111,36 @@ export class Encoder {
   json(req: ApiRequest, res: ApiResponse, code: number, value: unknown): void {
     const text = JSON.stringify(value);
     const length = Buffer.byteLength(text);
-    if (length !== text.length || length > inOnePiece) this.send(req, res, code, Buffer.from(text));
-    else this.#send(req, res, code, length, text, plain); // ASCII: its bytes are the same in latin1
+    if (length !== text.length || length > maxTextLength)
+      this.send(req, res, code, Buffer.from(text));
+    else this.#send(req, res, code, length, text, jsonHeaders); // ASCII has the same bytes in latin1
   }
 
-  /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
+  /** Sends the Status of an error; anything other than a StatusError is a 500 without detail. */
   error(req: ApiRequest, res: ApiResponse, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [
-      ...plain,
+      ...jsonHeaders,
       ...errorHeaders(status),
     ]);
   }
 }
 
 /**
- * What an error says in headers, however its body is shown: `Allow` and its like, and how long to
- * wait.
+ * Returns the headers of an error, such as `Allow` and Retry-After, for any representation of the
+ * body.
  */
 export function errorHeaders({ headers, details }: StatusError): string[] {
-  const wait = details?.retryAfterSeconds;
+  const retryAfter = details?.retryAfterSeconds;
   return [
     ...Object.entries(headers).flat(),
-    ...(wait === undefined ? [] : ['Retry-After', String(wait)]),
+    ...(retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]),
   ];
 }
 
 /**
- * One write of the head where nothing was set by name before; else by name, so that repeated ones
- * (cookies, warnings) all stay.
+ * Writes the head. If headers were set before, appends each, so that repeated ones (cookies,
+ * warnings) are kept.
  */
 function writeHead(res: ApiResponse, code: number, headers: string[]): void {
   if (res.getHeaderNames().length === 0) return void res.writeHead(code, headers);

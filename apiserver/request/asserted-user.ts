@@ -1,5 +1,2 @@
-/**
- * What a request says of who someone is: names of headers in lower case, each with one of its
- * values, in order.
- */
+/** The identity headers of a request: lower-case names, each with one value, in order. */
 export type AssertedHeaders = readonly (readonly [name: string, value: string])[];

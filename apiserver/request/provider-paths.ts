@@ -3,7 +3,7 @@ const shared = ['GET', 'HEAD', 'OPTIONS'];
 const posting = ['POST', 'OPTIONS'];
 
 /**
- * The provider's endpoints and the methods each takes; OPTIONS is there for scripts of Clients
+ * The provider's endpoints with their methods; OPTIONS is for scripts of Clients
  * (docs/design/provider.md#endpoints).
  */
 const endpoints = new Map<string, readonly string[]>([
@@ -25,13 +25,12 @@ const endpoints = new Map<string, readonly string[]>([
 
 const resumed = /^\/oauth2\/(auth|device)\/[\w-]+$/;
 
-/** The methods that an endpoint of the provider takes; undefined for any other path. */
+/** Returns the methods of a provider endpoint; undefined for any other path. */
 export const endpointMethods = (path: string): readonly string[] | undefined =>
   endpoints.get(path) ?? (resumed.test(path) ? reading : undefined);
 
 /**
- * What an endpoint is called where the rest of its address must not be told: that of a sign-in to
- * go on with is a secret.
+ * Returns the endpoint of a path for the logs. The rest of a path that resumes a sign-in is secret.
  */
 export const endpointName = (path: string): string =>
   endpoints.has(path) ? path : `/oauth2/${path.split('/')[2]}/resume`;

@@ -5,8 +5,8 @@ import type { Registry } from '../../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
 import { endpointMethods } from './provider-paths.js';
 import { allowed, methodOf, verbOf, withHead } from './verbs.js';
-import { isWatch, none, parseQuery, type Query } from '../codec/query.js';
-import { viewOf, type Representation } from '../codec/representation.js';
+import { isWatch, emptyQuery, parseQuery, type Query } from '../codec/query.js';
+import { negotiateRepresentation, type Representation } from '../codec/representation.js';
 
 /** A parsed request for objects, shared by policy, router, audit log and handlers. */
 export interface ResourceRequestInfo {
@@ -17,11 +17,11 @@ export interface ResourceRequestInfo {
   name?: string;
   readonly action?: Action;
   /** The representation of objects. */
-  readonly view: Representation;
+  readonly representation: Representation;
   readonly query: Query;
 }
 
-/** A parsed request for anything else, by its name in the policy. */
+/** A parsed request for anything else; `type` is the policy's name for it. */
 export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
@@ -52,10 +52,10 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
 ]);
 /**
- * Documents that answer with a slash at their end too, as a kube-apiserver's do; collections do not
+ * Documents that are also served with a trailing slash, as kube-apiserver does; collections are not
  * (docs/design/wire.md).
  */
-const slashed = new Map(
+const trailingSlashPaths = new Map(
   ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/version'].map(
     (path) => [`${path}/`, path],
   ),
@@ -71,12 +71,13 @@ export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersio
 export function parseRequest(request: IncomingMessage, registry: Registry): RequestInfo {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
-  const mark = target.indexOf('?');
-  const spelled = mark < 0 ? target : target.slice(0, mark);
+  const queryStart = target.indexOf('?');
+  const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
   const path =
-    slashed.get(spelled) ?? (spelled.includes('%') ? spelled.replaceAll(/%7e/gi, '~') : spelled);
-  refuseOddSpelling(path);
-  const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
+    trailingSlashPaths.get(rawPath) ??
+    (rawPath.includes('%') ? rawPath.replaceAll(/%7e/gi, '~') : rawPath);
+  checkPath(path);
+  const query = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
   for (const root of mounts)
@@ -92,7 +93,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Requ
 }
 
 /** Refuses an escaped path: 400 if malformed, else 404, because no path needs escapes. */
-function refuseOddSpelling(path: string): void {
+function checkPath(path: string): void {
   if (/^[\w\-.~/]*$/.test(path)) return;
   if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw badRequest('the path has a broken escape');
   if (!/^[\x21-\x7e]*$/.test(path) || path.includes('%') || path.includes('\\')) throw noSuchPath();
@@ -104,8 +105,8 @@ function otherType(
   request: IncomingMessage,
 ): NonResourceRequestInfo['type'] {
   const methods = endpointMethods(path);
-  if (methods) return refuseMethod(method, methods, request);
-  if (reviewPaths.has(path)) return refuseReview(method);
+  if (methods) return checkProviderMethod(method, methods, request);
+  if (reviewPaths.has(path)) return checkReviewMethod(method);
   const type = typeOfPath(path);
   if (!type) throw noSuchPath();
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
@@ -120,7 +121,7 @@ export function typeOfPath(path: string): NonResourceRequestInfo['type'] | undef
   return path.startsWith('/assets/') ? 'asset' : undefined;
 }
 
-function refuseReview(method: string): 'review' {
+function checkReviewMethod(method: string): 'review' {
   if (method !== 'POST') throw methodNotAllowed(method.toLowerCase(), undefined, ['POST']);
   return 'review';
 }
@@ -128,7 +129,7 @@ function refuseReview(method: string): 'review' {
 /**
  * Refuses a method that a provider endpoint does not take (405); OPTIONS only as a CORS preflight.
  */
-function refuseMethod(
+function checkProviderMethod(
   method: string,
   methods: readonly string[],
   { headers }: IncomingMessage,
@@ -166,7 +167,7 @@ function parseResource(
     verb,
     ...(name !== undefined && { name }),
     query,
-    view: viewOf(accept, verb, query),
+    representation: negotiateRepresentation(accept, verb, query),
   };
 }
 
@@ -190,6 +191,6 @@ function parseAction(
     name,
     action,
     query,
-    view: viewOf(accept, 'action', query),
+    representation: negotiateRepresentation(accept, 'action', query),
   };
 }

@@ -14,12 +14,12 @@ const methods: Readonly<Record<Verb, string>> = {
 const ofItems: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 const ofCollections: readonly Verb[] = ['list', 'create', 'deletecollection'];
 
-/** The HTTP method that a verb or an action answers to. */
+/** Returns the HTTP method of a verb or an action. */
 export const methodOf = ({ verb }: { readonly verb: Verb }): string => methods[verb];
 
 /**
- * What a method, HEAD read as GET, asks of an object or a collection; undefined where it asks for
- * nothing.
+ * Returns the verb of a method on an object or a collection, with HEAD as GET; undefined if there
+ * is none.
  */
 export function verbOf(method: string, item: boolean, watch: boolean): Verb | undefined {
   return watch && method === 'GET'
@@ -27,11 +27,11 @@ export function verbOf(method: string, item: boolean, watch: boolean): Verb | un
     : (item ? ofItems : ofCollections).find((verb) => methods[verb] === method);
 }
 
-/** What stands in `Allow`: HEAD goes wherever GET does. */
+/** Returns the value of `Allow`, in which HEAD accompanies GET. */
 export const withHead = (allowed: readonly string[]): string[] =>
   allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-/** The methods a collection or an object of `kind` takes. */
+/** Returns the allowed methods of a collection or an object. */
 export const allowed = (kind: AnyKind, item: boolean): string[] =>
   withHead(
     (item ? ofItems : ofCollections)

@@ -3,117 +3,117 @@ import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
 import type { Caller } from '../../registry/kind.js';
 import type { Log } from '../../observability/log.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { trustedDuring, type Chain, type Period } from './chain.js';
-import { claimPattern, takeHeaders, userOf } from './headers.js';
+import { trustedPeriods, type Chain, type Period } from './chain.js';
+import { identityHeaderPattern, removeHeaders, userOf } from './headers.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
 /**
- * What someone at the other end of a connection showed when it began, and what the trust of now
- * makes of it.
+ * The peer of a connection: the certificates of its handshake, evaluated with the current trust.
  */
 interface Peer {
-  /** Its certificate and what leads to an authority, as far as it came along or TLS knew it. */
-  readonly shown: Chain;
-  /** What of it an authority may have signed the last of, by what TLS said. */
+  /**
+   * The peer's certificate and those that lead to a CA, as far as they were sent or TLS knew them.
+   */
+  readonly presented: Chain;
+  /** The chains whose last certificate a CA may have signed, according to TLS. */
   readonly chains: readonly Chain[];
-  /** The certificate's common name, where it has exactly one. */
+  /** The certificate's common name, if it has exactly one. */
   readonly name: string | undefined;
   trust?: ProxyTrust;
   periods: readonly Period[];
 }
 
-/** Certificates of a chain that are looked at. */
-const max = 8;
-const because =
-  'headers that say who someone is are not believed: the certificate shown with them ';
+/** The maximum number of certificates of a chain. */
+const maxChainLength = 8;
+const messagePrefix = 'ignored identity headers: the client certificate ';
 const refusals = {
-  expired: `${because}has expired or is not good yet`,
-  untrusted: `${because}leads to no authority of front proxies, or is not one for clients`,
-  notAllowed: `${because}has a common name that --requestheader-allowed-names does not list`,
+  expired: `${messagePrefix}has expired or is not yet valid`,
+  untrusted: `${messagePrefix}is not issued by a front proxy CA, or not for TLS clients`,
+  notAllowed: `${messagePrefix}has a common name that --requestheader-allowed-names does not list`,
 };
 
-/** Credentials that do not count beside a front proxy's word. */
+/** Credentials that are removed when a front proxy asserts the user. */
 const credentials = /^(?:cookie|authorization)$/i;
 
 /**
- * The authentication of callers whom a cluster's front proxy vouches for
- * (docs/design/kubernetes.md#front-proxy). Without a source no one is believed, and the headers are
- * removed all the same.
+ * Authenticates users that a cluster's trusted front proxy asserts
+ * (docs/design/kubernetes.md#front-proxy). Identity headers are always removed, and ignored without
+ * a trust source.
  */
 export class RequestHeaderAuthenticator {
   readonly #source: TrustSource | undefined;
   readonly #log: Pick<Log, 'warn'>;
   readonly #peers = new WeakMap<object, Peer>();
-  #pattern = claimPattern();
+  #pattern = identityHeaderPattern();
 
   constructor(source: TrustSource | undefined, log: Pick<Log, 'warn'>) {
     this.#source = source;
     this.#log = log;
-    const follow = (): void => {
-      this.#pattern = claimPattern(source?.current);
+    const updatePattern = (): void => {
+      this.#pattern = identityHeaderPattern(source?.current);
     };
-    follow();
-    source?.onChange(follow);
+    updatePattern();
+    source?.onChange(updatePattern);
   }
 
   /**
-   * Takes every claim of who someone is out of a request, before anything else looks at it; keeps
-   * it where a front proxy made it, whose cookies and tokens then go too.
+   * Removes identity headers from a request before anything else reads it. Keeps them aside if a
+   * trusted front proxy sent them, and then also removes cookies and tokens.
    */
-  receive(req: ApiRequest, res: ApiResponse): void {
-    const claim = takeHeaders(req, this.#pattern);
-    if (!claim) return;
-    if (!this.#trusts(req.socket)) return this.#endUnverified(req, res);
-    req.claim = claim;
-    if (this.caller(req)) takeHeaders(req, credentials);
-    else req.claim = undefined;
+  takeIdentityHeaders(req: ApiRequest, res: ApiResponse): void {
+    const assertedHeaders = removeHeaders(req, this.#pattern);
+    if (!assertedHeaders) return;
+    if (!this.#isTrusted(req.socket)) return this.#endUnverified(req, res);
+    req.assertedHeaders = assertedHeaders;
+    if (this.caller(req)) removeHeaders(req, credentials);
+    else req.assertedHeaders = undefined;
   }
 
-  /**
-   * Whom a front proxy says a request is of, by what is trusted now; undefined where none does, or
-   * not any more.
-   */
+  /** Returns the asserted user under the current trust; undefined if there is none. */
   caller(req: ApiRequest): Caller | undefined {
-    const { claim, socket } = req;
+    const { assertedHeaders, socket } = req;
     const trust = this.#source?.current;
-    const found = claim && trust && this.#trusts(socket) ? userOf(claim, trust) : undefined;
-    return found && { type: 'ClusterUser', ...found };
+    const user =
+      assertedHeaders && trust && this.#isTrusted(socket)
+        ? userOf(assertedHeaders, trust)
+        : undefined;
+    return user && { type: 'ClusterUser', ...user };
   }
 
   /**
-   * Ends a connection with its answer where TLS has to verify again, by the authorities of now,
-   * what leads to one of them.
+   * Closes the connection after the response if TLS must verify the chain again with the current
+   * CAs.
    */
   #endUnverified({ socket }: ApiRequest, res: ApiResponse): void {
     const peer = this.#peers.get(socket);
-    if (peer && peer.chains.length < peer.shown.length) res.setHeader('Connection', 'close');
+    if (peer && peer.chains.length < peer.presented.length) res.setHeader('Connection', 'close');
   }
 
   /**
-   * Whether a front proxy is at the other end of a connection: by its certificate and the
-   * authorities of now, however long the connection stands.
+   * Reports whether the peer is a trusted front proxy, by its certificate and the current CAs,
+   * regardless of the age of the connection.
    */
-  #trusts(socket: object): boolean {
+  #isTrusted(socket: object): boolean {
     const trust = this.#source?.current;
     if (!trust || !(socket instanceof TLSSocket)) return false;
     const peer = this.#peers.get(socket) ?? peerOf(socket);
     if (!peer) return false;
     this.#peers.set(socket, peer);
-    if (peer.trust !== trust) this.#judge(peer, trust);
+    if (peer.trust !== trust) this.#evaluate(peer, trust);
     const now = Date.now();
     return peer.periods.some(({ from, until }) => from <= now && now <= until);
   }
 
-  #judge(peer: Peer, trust: ProxyTrust): void {
+  #evaluate(peer: Peer, trust: ProxyTrust): void {
     const isAllowed =
       trust.allowedNames.length === 0 ||
       (peer.name !== undefined && trust.allowedNames.includes(peer.name));
     peer.trust = trust;
-    peer.periods = isAllowed ? trustedDuring(peer.chains, trust.certificates) : [];
+    peer.periods = isAllowed ? trustedPeriods(peer.chains, trust.certificates) : [];
     const now = Date.now();
     if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
       this.#log.warn(
-        { serial: peer.shown[0]!.serialNumber },
+        { serial: peer.presented[0]!.serialNumber },
         isAllowed ? refusalOf(peer) : refusals.notAllowed,
       );
   }
@@ -122,22 +122,22 @@ export class RequestHeaderAuthenticator {
 const refusalOf = ({ periods }: Peer): string =>
   periods.length > 0 ? refusals.expired : refusals.untrusted;
 
-/** The certificate of anyone who connected, with those that lead on from it; none, or unreadable. */
+/** Returns the peer's certificate chain; undefined if there is none or it cannot be parsed. */
 function peerOf(socket: TLSSocket): Peer | undefined {
   const first = socket.getPeerCertificate(true);
   if (!first?.raw) return undefined;
-  const name: unknown = first.subject.CN; // several: a list
-  const shown = new Set<DetailedPeerCertificate>();
+  const name: unknown = first.subject.CN; // an array if there are several
+  const presented = new Set<DetailedPeerCertificate>();
   for (
     let one: DetailedPeerCertificate | undefined = first;
-    one?.raw && !shown.has(one) && shown.size < max;
+    one?.raw && !presented.has(one) && presented.size < maxChainLength;
     one = one.issuerCertificate
   )
-    shown.add(one);
+    presented.add(one);
   try {
-    const chain = [...shown].map(({ raw }) => new X509Certificate(raw));
+    const chain = [...presented].map(({ raw }) => new X509Certificate(raw));
     return {
-      shown: chain,
+      presented: chain,
       chains: chainsOf(chain, socket),
       name: typeof name === 'string' ? name : undefined,
       periods: [],
@@ -148,10 +148,10 @@ function peerOf(socket: TLSSocket): Peer | undefined {
 }
 
 /**
- * What TLS says of a certificate by an authority that it did not know when the connection began, or
- * out of its time, which is compared with every request. Everything else that it says is final.
+ * TLS verification errors that depend on the CAs at the handshake or on the time. They are
+ * evaluated for each request; all other errors are final.
  */
-const undecided = new Set([
+const recheckedErrors = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -162,10 +162,10 @@ const undecided = new Set([
 ]);
 
 /**
- * The chains from a certificate towards an authority: all that TLS verified, else the certificate
- * alone, which an authority may have signed itself.
+ * Returns the candidate chains towards a CA: all that TLS verified, otherwise the certificate
+ * alone, which a CA may have signed directly.
  */
-function chainsOf(shown: Chain, { authorized, authorizationError }: TLSSocket): Chain[] {
-  if (authorized) return shown.map((_, i) => shown.slice(0, i + 1));
-  return undecided.has(String(authorizationError)) ? [shown.slice(0, 1)] : [];
+function chainsOf(presented: Chain, { authorized, authorizationError }: TLSSocket): Chain[] {
+  if (authorized) return presented.map((_, i) => presented.slice(0, i + 1));
+  return recheckedErrors.has(String(authorizationError)) ? [presented.slice(0, 1)] : [];
 }

@@ -1,19 +1,19 @@
 import type { X509Certificate } from 'node:crypto';
 
-/** A certificate and those that lead from it to an authority, each signed by the next. */
+/** A certificate chain; each certificate is signed by the next. */
 export type Chain = readonly X509Certificate[];
 
-/** From when until when something is so, in milliseconds since the epoch, both included. */
+/** A period in milliseconds since the epoch, both ends included. */
 export interface Period {
   readonly from: number;
   readonly until: number;
 }
 
 /**
- * When a certificate is that of a TLS client of one of the authorities: where an authority signed
- * the last of one of these chains, which all begin with the certificate.
+ * Returns the periods in which a TLS client certificate is valid for one of the CAs: a CA must have
+ * signed the last certificate of one of its chains.
  */
-export const trustedDuring = (chains: readonly Chain[], authorities: Chain): Period[] =>
+export const trustedPeriods = (chains: readonly Chain[], authorities: Chain): Period[] =>
   authorities
     .flatMap((one) => chains.map((chain) => [...chain, one]))
     .filter(isSigned)
@@ -25,7 +25,7 @@ export const trustedDuring = (chains: readonly Chain[], authorities: Chain): Per
 const isSigned = (chain: Chain): boolean =>
   chain.every((one, i) => isForClients(one) && (i === 0 || isIssued(chain[i - 1]!, one)));
 
-/** Whether it is an authority that signed the other. */
+/** Reports whether `by` is a CA that signed the certificate. */
 function isIssued(one: X509Certificate, by: X509Certificate): boolean {
   try {
     return by.ca && one.checkIssued(by) && one.verify(by.publicKey);
@@ -38,10 +38,10 @@ const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
 /**
- * Whether it may stand in a chain that proves a TLS client (RFC 5280 §4.2.1.12): nothing said means
- * anything.
+ * Reports whether a certificate may be part of a TLS client's chain (RFC 5280 §4.2.1.12); without
+ * extended key usages, it may.
  */
 function isForClients({ keyUsage }: X509Certificate): boolean {
-  const usages = keyUsage as readonly string[] | undefined; // the extended ones, as Node calls them
+  const usages = keyUsage as readonly string[] | undefined; // Node's name for the extended key usages
   return !usages || usages.includes(clientAuth) || usages.includes(anyUsage);
 }

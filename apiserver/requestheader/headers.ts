@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ProxySettings } from './trust.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
 
-/** A user of a cluster, as claimed. */
+/** An asserted user of a cluster. */
 export interface AssertedUser {
   readonly user: string;
   readonly groups: readonly string[];
@@ -15,12 +15,12 @@ type Headers = Pick<
   'usernameHeaders' | 'groupHeaders' | 'extraHeaderPrefixes' | 'uidHeaders'
 >;
 
-const always = ['x-remote-.*'];
+const builtInPatterns = ['x-remote-.*'];
 
 const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 
-/** Names of headers that claim: always `X-Remote-…`, and those of the settings. */
-export function claimPattern(headers?: Headers): RegExp {
+/** Returns the pattern of identity header names: `X-Remote-…`, and those of the settings. */
+export function identityHeaderPattern(headers?: Headers): RegExp {
   const {
     usernameHeaders = [],
     groupHeaders = [],
@@ -28,16 +28,16 @@ export function claimPattern(headers?: Headers): RegExp {
     extraHeaderPrefixes = [],
   } = headers ?? {};
   return new RegExp(
-    `^(?:${[...always, ...[...usernameHeaders, ...groupHeaders, ...uidHeaders].map(escaped), ...extraHeaderPrefixes.map((one) => `${escaped(one)}.*`)].join('|')})$`,
+    `^(?:${[...builtInPatterns, ...[...usernameHeaders, ...groupHeaders, ...uidHeaders].map(escaped), ...extraHeaderPrefixes.map((one) => `${escaped(one)}.*`)].join('|')})$`,
     'i',
   );
 }
 
 /**
- * Takes headers out of a request, in every form that Node keeps of them, and gives back what they
- * said; undefined where there was none.
+ * Removes headers from a request, in every form that Node keeps, and returns them; undefined if
+ * there were none.
  */
-export function takeHeaders(
+export function removeHeaders(
   request: IncomingMessage,
   pattern: RegExp,
 ): AssertedHeaders | undefined {
@@ -49,37 +49,37 @@ export function takeHeaders(
       found.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
     }
   if (!found) return undefined;
-  const { headers, headersDistinct } = request; // worked out from the raw ones, when first asked for
+  const { headers, headersDistinct } = request; // Node computes both from the raw headers on first access
   for (const [name] of found) {
     delete headers[name];
     delete headersDistinct[name];
   }
-  const kept = rawHeaders.filter((_, i) => !pattern.test(rawHeaders[i - (i % 2)]!));
-  rawHeaders.splice(0, rawHeaders.length, ...kept);
+  const remaining = rawHeaders.filter((_, i) => !pattern.test(rawHeaders[i - (i % 2)]!));
+  rawHeaders.splice(0, rawHeaders.length, ...remaining);
   return found;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Control characters and what turns the direction of writing round. */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+/** Control characters, and those that change the writing direction. */
+const invisible = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /**
- * Who that is, as kube-apiserver reads it; undefined where no one is named, more than one, or
- * no one that could be told apart by what is shown.
+ * Returns the asserted user as kube-apiserver reads it; undefined if no or several usernames are
+ * given, or if a value contains invisible characters.
  */
 export function userOf(
-  claim: AssertedHeaders,
+  assertedHeaders: AssertedHeaders,
   { usernameHeaders, groupHeaders, uidHeaders, extraHeaderPrefixes }: Headers,
 ): AssertedUser | undefined {
   try {
-    const said = claim
+    const values = assertedHeaders
       .map(([name, value]) => [name, utf8.decode(Buffer.from(value, 'latin1'))] as const)
       .filter(([, value]) => value !== '');
     const valuesOf = (names: readonly string[]): string[] =>
-      names.flatMap((name) => said.filter((one) => one[0] === name).map(([, value]) => value));
+      names.flatMap((name) => values.filter((one) => one[0] === name).map(([, value]) => value));
     const one = (names: readonly string[]): string[] => {
-      const name = names.find((candidate) => said.some((pair) => pair[0] === candidate));
+      const name = names.find((candidate) => values.some((pair) => pair[0] === candidate));
       return name === undefined ? [] : [...new Set(valuesOf([name]))];
     };
     const users = one(usernameHeaders);
@@ -88,10 +88,10 @@ export function userOf(
     if (
       users.length !== 1 ||
       uids.length > 1 ||
-      [...users, ...uids, ...groups].some((text) => hidden.test(text))
+      [...users, ...uids, ...groups].some((text) => invisible.test(text))
     )
       return undefined;
-    const extra = extraOf(said, extraHeaderPrefixes);
+    const extra = extraOf(values, extraHeaderPrefixes);
     return {
       user: users[0]!,
       groups,
@@ -104,16 +104,16 @@ export function userOf(
 }
 
 /**
- * Keys come percent-encoded and, by way of HTTP, in lower case; one that is encoded wrongly stays
- * as it is.
+ * Returns the extra attributes. Keys are percent-encoded and lower-case; a malformed encoding stays
+ * unchanged.
  */
 function extraOf(
-  said: AssertedHeaders,
+  headers: AssertedHeaders,
   prefixes: readonly string[],
 ): Record<string, string[]> | undefined {
   const extra = new Map<string, string[]>();
   for (const prefix of prefixes)
-    for (const [name, value] of said)
+    for (const [name, value] of headers)
       if (name.startsWith(prefix)) {
         const key = decoded(name.slice(prefix.length));
         extra.set(key, [...(extra.get(key) ?? []), value]);

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 
 /**
- * Whom a service believes who someone is, and in which headers: kube-apiserver's settings of the
- * same names (docs/design/kubernetes.md#front-proxy). Names of headers are in lower case.
+ * The trusted front proxies and their identity headers: kube-apiserver's settings of the same names
+ * (docs/design/kubernetes.md#front-proxy). Header names are in lower case.
  */
 export interface ProxySettings {
-  /** The authorities of front proxies, PEM. */
+  /** The CA certificates of front proxies, in PEM. */
   readonly authorities: string;
-  /** Common names a proxy's certificate may have; any where there is none. */
+  /** The allowed common names of client certificates; any name if empty. */
   readonly allowedNames: readonly string[];
   readonly usernameHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
@@ -15,31 +15,27 @@ export interface ProxySettings {
   readonly uidHeaders: readonly string[];
 }
 
-/** The same, ready to judge by; another object whenever anything in it is otherwise. */
+/** Parsed settings. Any change creates a new object. */
 export interface ProxyTrust extends ProxySettings {
-  /** The authorities. */
+  /** The parsed CA certificates. */
   readonly certificates: readonly X509Certificate[];
   /**
-   * Those of the authorities that TLS is told of, PEM: anyone who connects is asked for a certificate
-   * of theirs. Of several by one name it is told of none: it would try a signature by one with the
-   * key of another, and Node ends the connection of which OpenSSL has an error left, though what
-   * an authority signed itself is judged here.
+   * The CA certificates (PEM) that TLS uses to request and verify client certificates. CAs that
+   * share a subject are left out: OpenSSL might check a signature with the wrong key, and Node
+   * would then end the connection. Certificates that such a CA signed directly are verified here.
    */
-  readonly askedFor: readonly string[];
+  readonly tlsAuthorities: readonly string[];
 }
 
-/** Where trust comes from; it may change at any time, and there may be none yet. */
+/** A source of trust, which may change at any time and may be empty at first. */
 export interface TrustSource {
   readonly current: ProxyTrust | undefined;
-  /** Calls back whenever it has become another. */
-  onChange(changed: () => void): void;
+  /** Calls the listener after each change. */
+  onChange(listener: () => void): void;
 }
 
-/**
- * Headers that mean something to this service or to HTTP: no proxy may be told to say who someone
- * is in them.
- */
-const taken = [
+/** Headers that this service or HTTP uses, which therefore cannot be identity headers. */
+const reservedHeaders = [
   'host',
   'authorization',
   'cookie',
@@ -76,28 +72,25 @@ const taken = [
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/**
- * What is wrong with the name of a header, or with what names begin with; undefined where it may be
- * used.
- */
-export function wrongHeader(name: string, isPrefix = false): string | undefined {
-  if (!token.test(name)) return `${JSON.stringify(name)} is not the name of a header`;
+/** Returns the problem of an identity header name or prefix, or undefined if it can be used. */
+export function headerNameProblem(name: string, isPrefix = false): string | undefined {
+  if (!token.test(name)) return `${JSON.stringify(name)} is not a valid header name`;
   const lower = name.toLowerCase();
-  const meant = taken.find(
+  const reserved = reservedHeaders.find(
     (one) =>
       lower === one ||
       (one.endsWith('-') && lower.startsWith(one)) ||
       (isPrefix && one.startsWith(lower)),
   );
-  return meant === undefined
+  return reserved === undefined
     ? undefined
-    : `${name} would stand for ${meant}${meant.endsWith('-') ? '…' : ''}, which means something else`;
+    : `${name} would replace ${reserved}${reserved.endsWith('-') ? '…' : ''}, which has another meaning`;
 }
 
-/** Makes settings ready; throws an Error that says what is wrong with them. */
-export function trustOf(settings: ProxySettings): ProxyTrust {
+/** Parses settings; throws an Error with the problem. */
+export function parseProxySettings(settings: ProxySettings): ProxyTrust {
   const blocks = settings.authorities.match(pemBlock) ?? [];
-  if (blocks.length === 0) throw new Error('there is no certificate in PEM');
+  if (blocks.length === 0) throw new Error('it contains no PEM certificate');
   const certificates = blocks.map((block, i) => {
     try {
       return new X509Certificate(block);
@@ -106,13 +99,13 @@ export function trustOf(settings: ProxySettings): ProxyTrust {
     }
   });
   if (!certificates.some(({ ca }) => ca))
-    throw new Error('none of the certificates is an authority’s');
-  const named = (name: string): number =>
+    throw new Error('none of the certificates is a CA certificate');
+  const subjectCount = (name: string): number =>
     certificates.filter(({ subject }) => subject === name).length;
   return {
     ...settings,
     authorities: blocks.join('\n'),
     certificates,
-    askedFor: blocks.filter((_, i) => named(certificates[i]!.subject) === 1),
+    tlsAuthorities: blocks.filter((_, i) => subjectCount(certificates[i]!.subject) === 1),
   };
 }

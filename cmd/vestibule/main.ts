@@ -3,37 +3,51 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandError, Told } from './terminal/errors.js';
-import { helpOn, overview } from './terminal/help.js';
-import { plain } from './terminal/output.js';
-import { called, program } from './terminal/program-name.js';
-import { hidden, words } from './terminal/commands.js';
+import { CommandError, KubectlStyleError } from './terminal/errors.js';
+import { subcommandHelp, overview } from './terminal/help.js';
+import { stripControls } from './terminal/output.js';
+import { invokedAs, program } from './terminal/program-name.js';
+import { completeCommand, subcommands } from './terminal/commands.js';
 import type { ConfigError } from './options/config.js';
 
-/** The root of the installation: above dist/bundle when bundled, else above cmd/vestibule and dist. */
+/**
+ * The root of the installation: above dist/bundle when bundled, otherwise above cmd/vestibule and
+ * dist.
+ */
 const root = dirname(fileURLToPath(import.meta.url)).replace(
   /\/dist\/bundle$|(?:\/dist)?\/cmd\/vestibule$/,
   '',
 );
 
 /**
- * Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. What serves
- * is loaded by `serve` alone.
+ * Runs the command. Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. Only `serve`
+ * loads the service.
  */
 export async function main(args: readonly string[]): Promise<void> {
-  const [word, ...rest] = called === 'kubectl_complete-vestibule' ? [hidden, ...args] : args;
-  if (word === 'help' || word === '--help' || word === '-h') return help(rest[0]);
-  if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local))
-    return (await import('./client/run.js')).run(word, rest, process.env);
-  if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!))
-    return help(word);
-  if (word === 'serve') return serve(rest);
-  if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
-  if (word === 'snapshot' || word === 'epoch')
-    return (await import('./admin/snapshot.js'))[word](rest, process.env);
-  if (word === 'config') return (await import('./admin/config-check.js')).config(rest, process.env);
-  if (word === 'policy') return printPolicy();
-  if (word === 'version')
+  const [subcommand, ...rest] =
+    invokedAs === 'kubectl_complete-vestibule' ? [completeCommand, ...args] : args;
+  if (subcommand === 'help' || subcommand === '--help' || subcommand === '-h') return help(rest[0]);
+  if (
+    subcommand === completeCommand ||
+    (subcommand !== undefined &&
+      Object.hasOwn(subcommands, subcommand) &&
+      !subcommands[subcommand]!.isLocal)
+  )
+    return (await import('./client/run.js')).run(subcommand, rest, process.env);
+  if (
+    subcommand !== undefined &&
+    Object.hasOwn(subcommands, subcommand) &&
+    ['--help', '-h'].includes(rest[0]!)
+  )
+    return help(subcommand);
+  if (subcommand === 'serve') return serve(rest);
+  if (subcommand === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
+  if (subcommand === 'snapshot' || subcommand === 'epoch')
+    return (await import('./admin/snapshot.js'))[subcommand](rest, process.env);
+  if (subcommand === 'config')
+    return (await import('./admin/config-check.js')).config(rest, process.env);
+  if (subcommand === 'policy') return printPolicy();
+  if (subcommand === 'version')
     return void process.stdout.write(
       `${(await import('../../observability/build-info.js')).release}\n`,
     );
@@ -41,18 +55,20 @@ export async function main(args: readonly string[]): Promise<void> {
   process.exitCode = 2;
 }
 
-/** `vestibule keys new FILE`, or a step of a rotation. */
+/** Runs `vestibule keys new FILE`, or a step of a rotation. */
 async function keys(step: string, file: string): Promise<void> {
-  const { isStep, rotate, writeKeys } = await import('./serve/keys-file.js');
-  if (step === 'new') return writeKeys(file);
-  if (!isStep(step)) throw new CommandError(`usage: ${program} ${words['keys']!.usage}`, 2);
+  const { isStep, rotate, writeNewKeys } = await import('./serve/keys-file.js');
+  if (step === 'new') return writeNewKeys(file);
+  if (!isStep(step)) throw new CommandError(`usage: ${program} ${subcommands['keys']!.usage}`, 2);
   process.stdout.write(`${rotate(file, step)}\n`);
 }
 
-function help(word: string | undefined): void {
-  if (word !== undefined && !Object.hasOwn(words, word))
-    throw new CommandError(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
-  process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
+function help(subcommand: string | undefined): void {
+  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
+    throw new CommandError(`unknown subcommand ${JSON.stringify(subcommand)}: ${program} help`, 2);
+  process.stdout.write(
+    subcommand === undefined ? overview() : subcommandHelp(subcommands[subcommand]!),
+  );
 }
 
 async function printPolicy(): Promise<void> {
@@ -66,7 +82,7 @@ async function printPolicy(): Promise<void> {
 
 async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {
-    /* Node's own answer opens its inspector, to whoever is on this machine */
+    /* Node's default handler would open the inspector to anyone on this machine. */
   });
   const [{ loadConfig }, { createLog, bufferedStream }] = await Promise.all([
     import('./options/config.js'),
@@ -74,9 +90,9 @@ async function serve(args: readonly string[]): Promise<void> {
   ]);
   const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, bufferedStream(process.stderr), config.loggingFormat);
-  if (config.store.type === 'embedded') keepCompiled(config.store.directory);
+  if (config.store.type === 'embedded') enableCompileCache(config.store.directory);
   let reopen = async (): Promise<void> => {
-    /* what is only being opened is not old */
+    /* The audit log is not open yet. */
   };
   if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
   const tracer =
@@ -87,17 +103,17 @@ async function serve(args: readonly string[]): Promise<void> {
   const { startService } = await import('./serve/service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();
-  let stopping = false;
+  let isStopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
+      if (isStopping) process.exit(1);
+      isStopping = true;
       service
         .stop()
         .then(() =>
           tracer
             ?.stop()
-            .catch((error) => log.warn({ err: error }, 'the last traces were not sent')),
+            .catch((error) => log.warn({ err: error }, 'sending the last traces failed')),
         )
         .then(
           () => process.exit(0),
@@ -107,17 +123,17 @@ async function serve(args: readonly string[]): Promise<void> {
           },
         );
     });
-  channel('vestibule.started').publish(service); // for instruments that are loaded beside it
+  channel('vestibule.started').publish(service); // for instruments that are loaded beside the service
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
   );
 }
 
 /**
- * Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's
- * own folder: anyone who can write there could change anything.
+ * Keeps compiled code between starts if Node can (22.1 and later). It is in the store's own folder,
+ * because anyone who can write there could run any code.
  */
-function keepCompiled(directory: string): void {
+function enableCompileCache(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(
     join(directory, 'compiled'),
@@ -125,15 +141,17 @@ function keepCompiled(directory: string): void {
 }
 
 /**
- * One line a problem on standard error (docs/design/operations.md#refused-settings); what kubectl
- * says too is said as it does.
+ * Prints one line a problem on standard error (docs/design/operations.md#refused-settings).
+ * Messages that kubectl prints too carry no program name.
  */
 export function report(error: unknown): void {
   const lines = isConfigError(error)
     ? error.problems
     : [error instanceof Error ? error.message : String(error)];
   for (const line of lines)
-    process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
+    process.stderr.write(
+      `${error instanceof KubectlStyleError ? '' : `${program}: `}${stripControls(line)}\n`,
+    );
   process.exit(exitCodeOf(error));
 }
 
@@ -142,6 +160,6 @@ function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.code : 1;
 }
 
-/** By its name: the class is loaded with the service alone. */
+/** Compares the name, because only the service loads the class. */
 const isConfigError = (error: unknown): error is ConfigError =>
   error instanceof Error && error.name === 'ConfigError';

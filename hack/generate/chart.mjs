@@ -1,5 +1,5 @@
 import { limitsSchema } from '../../dist/cmd/vestibule/options/json-schema.js';
-import { keyOf } from '../../dist/cmd/vestibule/options/flags.js';
+import { settingKey } from '../../dist/cmd/vestibule/options/flags.js';
 
 /** The schemas of values, by the name that "@is" gives. */
 const shapes = {
@@ -60,7 +60,7 @@ const settingShapes = {
 const given = (settings) =>
   settings
     .filter(({ flag }) => !spokenFor.includes(flag))
-    .map((setting) => ({ ...setting, name: keyOf(setting.flag) }));
+    .map((setting) => ({ ...setting, name: settingKey(setting.flag) }));
 
 /**
  * Returns the values of a chart in the order of the file: path, comment, the name after "@is",

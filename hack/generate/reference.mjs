@@ -61,10 +61,10 @@ function typeName(schema) {
  * Returns the reference of settings with flag, variable, key and default. The first row is the
  * setting that names the configuration file.
  */
-export function settingsReference(settings, file, keyOf, variableOf) {
+export function settingsReference(settings, file, settingKey, variableName) {
   const rows = [file, ...settings].map((setting) => {
     const { flag, value, default: fallback, secret, describe } = setting;
-    const [variable, key] = [variableOf(flag), keyOf(flag)];
+    const [variable, key] = [variableName(flag), settingKey(flag)];
     const keys = setting === file ? '' : `\`${key}\`${secret ? ` or \`${key}File\`` : ''}`;
     return `| \`--${flag}\` | \`${variable}\`${secret ? ` or \`${variable}_FILE\`` : ''} | ${keys} | ${value} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(describe)} |`;
   });

@@ -7,7 +7,7 @@ import { enqueueDeletion } from './deletion-row.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { line, timestamp, webAddress } from '../signin/schema-types.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 /** The setup steps that an account may still take. */
 export const Missing = z.enum(['displayName', 'passkey']);
@@ -22,7 +22,7 @@ export const Account = defineKind({
   shortNames: ['acct'],
   owner: 'metadata.name',
   cached: true,
-  named: 'service',
+  nameSource: 'service',
   changeLimit: updateLimit,
   description: 'A person who signs in, identified by a verified email address.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
@@ -42,7 +42,7 @@ export const Account = defineKind({
       .string()
       .max(2048)
       .regex(
-        inWords(
+        describePattern(
           /^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
           'must be an https address',
         ),
@@ -55,7 +55,7 @@ export const Account = defineKind({
       .string()
       .max(35)
       .regex(
-        inWords(
+        describePattern(
           /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/,
           'must be a language tag such as en or de-CH',
         ),
@@ -66,7 +66,7 @@ export const Account = defineKind({
       .string()
       .max(64)
       .regex(
-        inWords(
+        describePattern(
           /^[A-Za-z][A-Za-z0-9+_-]*(\/[A-Za-z0-9+_-]+)*$/,
           'must be a time zone such as Europe/Zurich',
         ),
@@ -76,7 +76,7 @@ export const Account = defineKind({
     birthdate: z
       .string()
       .regex(
-        inWords(
+        describePattern(
           /^[0-9]{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?$/,
           'must be a date such as 2000-01-31, or a year',
         ),

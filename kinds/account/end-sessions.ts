@@ -82,7 +82,7 @@ export async function endSessions(call: Call, order: EndSessionsOrder): Promise<
 export const sessionsWorker = (store: Store): Worker => ({
   name: 'sessions',
   delivery: 'AtLeastOnce',
-  parallel: 2,
+  maxParallel: 2,
   async run(payload): Promise<Outcome> {
     await endSessions(store.systemCall(), payload as EndSessionsOrder);
     return { done: true };

@@ -77,8 +77,8 @@ const writeChallenge = (tx: Transaction, session: string, challenge: Challenge):
     2 * challenge.expires - challenge.sent,
   );
 async function readChallenge(tx: Transaction, session: string): Promise<Challenge | undefined> {
-  const held = await tx.read(keyOf(session));
-  return held && (JSON.parse(held.value.toString()) as Challenge);
+  const stored = await tx.read(keyOf(session));
+  return stored && (JSON.parse(stored.value.toString()) as Challenge);
 }
 
 /**
@@ -205,11 +205,11 @@ async function changeAddress(
 ): Promise<AccountObject> {
   const account = (await tx.get(Account, name))!;
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
-  const former = account.status.email.address;
-  if (canonicalAddress(former) !== canonicalAddress(address)) {
+  const previous = account.status.email.address;
+  if (canonicalAddress(previous) !== canonicalAddress(address)) {
     await revokeOtherSessions(tx, call, name);
     const order: MailOrder = {
-      to: former,
+      to: previous,
       addressChanged: {
         host: new URL(call.settings.baseURL).host,
         browser: describeBrowser(call.request.userAgent),
@@ -240,32 +240,38 @@ async function verifyCode<T>(
   const limit = wrongCodes(call.settings.limits);
   const { isRight, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
-      const held = await readChallenge(tx, session);
-      if (!held) throw codeExpired('no code was requested', name);
-      if (held.triesLeft <= 0) throw codeExpired('no tries are left', name);
-      if (call.now > held.expires) throw codeExpired('it has expired', name);
-      if (code.length !== held.length) throw wrongCode(name, `must be ${held.length} digits`);
-      const asker = requesterOf(call, canonicalAddress(held.address));
-      const lockedUntilMs = await lockedUntil(tx, canonicalAddress(held.address), asker, call);
+      const challenge = await readChallenge(tx, session);
+      if (!challenge) throw codeExpired('no code was requested', name);
+      if (challenge.triesLeft <= 0) throw codeExpired('no tries are left', name);
+      if (call.now > challenge.expires) throw codeExpired('it has expired', name);
+      if (code.length !== challenge.length)
+        throw wrongCode(name, `must be ${challenge.length} digits`);
+      const requester = requesterOf(call, canonicalAddress(challenge.address));
+      const lockedUntilMs = await lockedUntil(
+        tx,
+        canonicalAddress(challenge.address),
+        requester,
+        call,
+      );
       if (lockedUntilMs > 0)
         throw tooManyRequests(
           Math.ceil((lockedUntilMs - call.now) / 1000),
           'too many wrong codes for this address',
         );
-      const mac = Buffer.from(held.code, 'base64url');
-      if (call.keys.macMatches('emailcode', codeMacInput(session, held, code), mac)) {
+      const mac = Buffer.from(challenge.code, 'base64url');
+      if (call.keys.macMatches('emailcode', codeMacInput(session, challenge, code), mac)) {
         tx.remove(keyOf(session));
-        return { isRight: true, outcome: await onVerified(tx, held.address) };
+        return { isRight: true, outcome: await onVerified(tx, challenge.address) };
       }
-      await countWrongCode(tx, canonicalAddress(held.address), asker, call);
-      held.triesLeft -= 1;
-      writeChallenge(tx, session, held);
-      const { triesLeft } = held;
+      await countWrongCode(tx, canonicalAddress(challenge.address), requester, call);
+      challenge.triesLeft -= 1;
+      writeChallenge(tx, session, challenge);
+      const { triesLeft } = challenge;
       const wrong = wrongCode(name, `wrong code, ${triesLeft} tries left`, { triesLeft });
       return { isRight: false, outcome: wrong };
     }),
   );
-  if (isRight) call.giveBack(limit);
+  if (isRight) call.refund(limit);
   return outcome;
 }
 

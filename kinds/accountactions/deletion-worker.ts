@@ -2,7 +2,7 @@ import type { MailOrder } from '../../mail/messages.js';
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { dropRows, type Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
-import { pages } from '../../registry/pager.js';
+import { listPages } from '../../registry/pager.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../grant.js';
@@ -25,14 +25,15 @@ export function closingWorker(store: Store): Worker {
   return {
     name: 'closing',
     delivery: 'AtLeastOnce',
-    parallel: 4,
+    maxParallel: 4,
     async run(payload) {
       const row = payload as ClosingRow;
       const call = store.systemCall();
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
       if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
-      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) }); // Later sign-ins stay: the account may have been enabled again.
+      // Later sign-ins stay: the account may have been enabled again.
+      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) });
       for (const { metadata } of await call.store(Grant).list(row.account))
         await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };
@@ -61,7 +62,7 @@ async function removeOwned(store: Store, call: Call, account: string): Promise<v
 
 /** Removes the sign-ins in progress that refer to the account. */
 async function removeInteractions(store: Store, call: Call, account: string): Promise<void> {
-  for await (const page of pages(store, Interaction, batchSizes.read)) {
+  for await (const page of listPages(store, Interaction, batchSizes.read)) {
     const ofAccount = page.filter(({ object }) => {
       const { internal } = object as InteractionObject;
       return internal.login?.account === account || internal.account === account;

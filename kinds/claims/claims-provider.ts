@@ -7,7 +7,7 @@ import { isOperator } from '../group/group.js';
 import { invalidValue, outboundFaults } from './outbound-url.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, webAddress } from '../signin/schema-types.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),
@@ -51,7 +51,7 @@ const ClaimsProviderSpec = z.object({
                 .string()
                 .max(128)
                 .regex(
-                  inWords(
+                  describePattern(
                     /^[A-Za-z][A-Za-z0-9_.:/~-]*$/,
                     'must begin with a letter and consist of letters, digits and _ . : / ~ -',
                   ),

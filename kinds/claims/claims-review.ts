@@ -14,7 +14,7 @@ export const ClaimsReview = defineKind({
   resource: 'claimsreviews',
   shortNames: ['cr'],
   owner: 'spec.account',
-  named: 'service',
+  nameSource: 'service',
   description: 'A request for the claims of a person from a claims provider.',
   verbs: ['get', 'list', 'watch'],
   webhook: {

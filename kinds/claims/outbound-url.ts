@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { AddressJudge } from '../../security/egress-policy.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
 import type { Settings } from '../../registry/kind.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Cause } from '../../registry/status.js';
@@ -26,11 +26,11 @@ export function outboundFaults(
     return [invalidValue(field, 'must have no user information and no fragment')];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const address = addressOf(host);
-  const judge = new AddressJudge(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));
+  const egress = new EgressPolicy(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));
   const isPermitted =
     address === undefined
       ? url.protocol === 'https:'
-      : judge.permits(address, url.protocol === 'https:');
+      : egress.permits(address, url.protocol === 'https:');
   return isPermitted
     ? []
     : [

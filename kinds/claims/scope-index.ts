@@ -37,7 +37,7 @@ export class ScopeIndex {
    * writes.
    */
   get settled(): Promise<boolean> | undefined {
-    return this.#informer.fresh ? undefined : this.#informer.settled();
+    return this.#informer.isFresh ? undefined : this.#informer.waitUntilFresh();
   }
 
   provider(name: string): ClaimsProviderObject | undefined {

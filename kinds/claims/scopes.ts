@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 /** A value that a claim may have. */
 export type ClaimValue = string | number | boolean | string[];
@@ -16,7 +16,7 @@ export const scopeName = () =>
     .min(1)
     .max(128)
     .regex(
-      inWords(
+      describePattern(
         /^[\x21\x23-\x5b\x5d-\x7e]+$/,
         'must be printable ASCII without spaces, quotes and backslashes',
       ),
@@ -28,7 +28,7 @@ export const claimName = () =>
     .string()
     .min(1)
     .max(128)
-    .regex(inWords(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'));
+    .regex(describePattern(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'));
 
 /** A claim of a scope, as the consent shows it. */
 interface ScopeClaim {
@@ -166,7 +166,7 @@ export const builtInScopes: readonly Scope[] = [
     provider,
     claims: [],
     onlyFor: 'vestibule',
-    description: 'Do with this service whatever you could do on its pages.',
+    description: 'Do everything here that you can do on the pages.',
     permissions: [
       'See your profile, your email address, where you are signed in and what was decided about you.',
       'Change your profile, sign you out elsewhere and take access away from apps.',

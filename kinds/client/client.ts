@@ -14,7 +14,7 @@ import {
 import { claimName, scopeName } from '../claims/scopes.js';
 import { invalidValue, outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, timestamp, webAddress } from '../signin/schema-types.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 /** Returns the schema of a duration, in the format of the settings. */
 const lifetime = (describe: string) => z.string().regex(durationText).optional().describe(describe);
@@ -128,7 +128,7 @@ const ClientSpec = z.object({
       z
         .string()
         .regex(
-          inWords(
+          describePattern(
             /^sha256:[0-9a-f]{64}$/,
             'must be sha256: and 64 hexadecimal digits in lower case',
           ),

@@ -44,7 +44,7 @@ export class Memberships {
 
   /** Returns the sorted names of an address's groups, or undefined if the index may be stale. */
   cachedGroupsOf(address: string): readonly string[] | undefined {
-    return this.#informer.fresh ? this.#cachedOf(canonicalAddress(address)) : undefined;
+    return this.#informer.isFresh ? this.#cachedOf(canonicalAddress(address)) : undefined;
   }
 
   /**
@@ -53,7 +53,8 @@ export class Memberships {
    */
   async groupsOf(address: string): Promise<readonly string[]> {
     const at = canonicalAddress(address);
-    if (this.#informer.fresh || (await this.#informer.settled())) return this.#cachedOf(at);
+    if (this.#informer.isFresh || (await this.#informer.waitUntilFresh()))
+      return this.#cachedOf(at);
     const all = await this.#informer.latest();
     const found = all.filter(({ spec }) =>
       spec.members.some((member) => canonicalAddress(member) === at),
@@ -73,7 +74,7 @@ export class Memberships {
     group: string,
   ): Promise<{ readonly address: string; readonly groups: readonly string[] }[]> {
     const latest =
-      this.#informer.fresh || (await this.#informer.settled())
+      this.#informer.isFresh || (await this.#informer.waitUntilFresh())
         ? undefined
         : await this.#informer.latest();
     const [groups, isListed] = latest

@@ -70,7 +70,7 @@ export class OperatorPasskeys {
   async currentFacts(): Promise<OperatorPasskeyFacts> {
     const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.committedTo(Account.resource), waitMs);
+      await watchCache.waitUntil(watchCache.lastCommitTo(Account.resource), waitMs);
     if (!this.#isFresh) return factsOf(await this.#read());
     return factsOf(
       this.#cached?.groups === this.#groups.version
@@ -83,7 +83,7 @@ export class OperatorPasskeys {
     const { watchCache } = this.#store;
     return (
       this.#subscription !== undefined &&
-      watchCache.trusts(Account.resource) &&
+      watchCache.isFresh(Account.resource) &&
       this.#subscription.position() >= watchCache.revision
     );
   }

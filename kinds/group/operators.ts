@@ -12,13 +12,13 @@ export async function currentOperators(store: Store, groups: Memberships): Promi
   const accounts = store.reader(Account);
   const all = await Promise.all(
     (await groups.members(operators)).map(
-      async ({ address, groups: held }): Promise<Operator | undefined> => {
+      async ({ address, groups: memberOf }): Promise<Operator | undefined> => {
         const account = await accounts.byUnique('email', address);
         if (account?.status.disabledTimestamp || account?.metadata.deletionTimestamp)
           return undefined;
         return {
           domain: address.slice(address.lastIndexOf('@') + 1),
-          groups: held,
+          groups: memberOf,
           ...(account
             ? { account: account.metadata.name, hasPasskey: account.status.passkeys > 0 }
             : { isNew: true }),

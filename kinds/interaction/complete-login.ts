@@ -1,4 +1,4 @@
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
@@ -66,7 +66,7 @@ export async function denialReason(
       !isFullStrength &&
       (await call.decide(action, { ...facts, ...signedInNow(method, call.now), record: 'never' }))
         .allowed;
-    const why = `${whyRefused(decision)}${isTooWeak ? fullStrengthNotice(passkey) : ''}`;
+    const why = `${refusalMessage(decision)}${isTooWeak ? fullStrengthNotice(passkey) : ''}`;
     return forbidden(why, Interaction, metadata.name, {
       ...(decision.name && { policyDecision: decision.name }),
     });

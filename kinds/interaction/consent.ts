@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
@@ -139,7 +139,7 @@ async function checkScopes(
       causes.push({
         reason: 'FieldValueForbidden',
         field,
-        message: `Forbidden: ${whyRefused(decision)}`,
+        message: `Forbidden: ${refusalMessage(decision)}`,
       });
       continue;
     }

@@ -1,4 +1,4 @@
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
@@ -197,7 +197,7 @@ function consentScopeOf(
     granted,
     provider,
     allowed,
-    ...(!allowed && { reason: whyRefused(decision) }),
+    ...(!allowed && { reason: refusalMessage(decision) }),
     preview:
       allowed && values
         ? claims.flatMap((claim) =>

@@ -1,4 +1,4 @@
-import type { NoteDelivery } from '../../mail/worker.js';
+import type { RecordDelivery } from '../../mail/worker.js';
 import type { Store } from '../../registry/store.js';
 import { Interaction } from './interaction.js';
 
@@ -7,7 +7,7 @@ import { Interaction } from './interaction.js';
  * Ignores mails that were replaced.
  */
 export const noteDelivery =
-  (store: Store): NoteDelivery =>
+  (store: Store): RecordDelivery =>
   async (order, id, state) => {
     if (!('signIn' in order) || order.interaction === undefined) return;
     const { interaction: name } = order;

@@ -95,7 +95,7 @@ async function sendChallenge(
   const address = canonicalAddress(email);
   const requester = requesterOf(call, address);
   const limits = mailLimits(call.settings.limits, requester);
-  const areCodesLocked = (await call.spentRatio(wrongCodes(call.settings.limits))) >= 1;
+  const areCodesLocked = (await call.usedShare(wrongCodes(call.settings.limits))) >= 1;
   const secrets = {
     code: newCode(call.settings.limits),
     token: randomBytes(32).toString('base64url'),

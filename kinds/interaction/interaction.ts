@@ -19,8 +19,8 @@ export { type InteractionObject } from './schema.js';
 export const Interaction = defineKind({
   kind: naming.kind,
   resource: naming.resource,
-  bound: naming.bound,
-  named: 'service',
+  boundToCookie: naming.boundToCookie,
+  nameSource: 'service',
   bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
@@ -34,7 +34,7 @@ import {
   wrongCodes,
   type Requester,
 } from '../signin/code-throttle.js';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
@@ -61,7 +61,7 @@ export const login = defineAction({
       method: z.literal('EmailLink').describe('By the emailed link.'),
       token: z
         .string()
-        .regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
+        .regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
         .describe('The token from the emailed link.'),
     }),
     z.object({
@@ -78,15 +78,12 @@ export const login = defineAction({
         spec.method,
         interaction.internal.created,
         call.now,
-        attempt(call, interaction, spec),
+        loginAttempt(call, interaction, spec),
       ),
     ),
 });
 
-/**
- * Returns the facts of an attempt for the logs. The address of a passkey is existingAccount only after its
- * lookup.
- */
+/** Returns the facts of an attempt for the logs. The address of a passkey is known after its lookup. */
 const attemptFacts = ({ internal }: InteractionObject, method: Method) => ({
   method,
   address: method === 'Passkey' ? undefined : internal.email?.address,
@@ -98,7 +95,7 @@ type Proof =
   | { method: 'EmailLink'; token: string }
   | { method: 'Passkey'; credential: Assertion };
 
-async function attempt(
+async function loginAttempt(
   call: Call,
   interaction: InteractionObject,
   proof: Proof,
@@ -111,7 +108,7 @@ async function attempt(
     method: proof.method,
   });
   if (!decision.allowed)
-    throw forbidden(whyRefused(decision), Interaction, name, {
+    throw forbidden(refusalMessage(decision), Interaction, name, {
       ...(decision.name && { policyDecision: decision.name }),
     });
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
@@ -241,7 +238,7 @@ async function signInByCode(
       return { isRight: false, outcome: wrongCode(call, next, code) };
     }),
   );
-  if (isRight) call.giveBack(limit);
+  if (isRight) call.refund(limit);
   return outcome;
 }
 
@@ -279,7 +276,7 @@ function wrongCode(
   { internal, metadata: { name } }: InteractionObject,
   code: string,
 ): StatusError {
-  if (internal.replaced.some((former) => isCodeOf(call, name, former, code)))
+  if (internal.replaced.some((previous) => isCodeOf(call, name, previous, code)))
     return proofExpired('replaced', name);
   const { triesLeft } = internal.email!;
   const cause: Cause = {

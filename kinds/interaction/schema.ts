@@ -246,7 +246,7 @@ export const expiresAt = ({ created, ends }: InteractionObject['internal']): num
   ends ?? created + legacyLifetimeMs;
 
 /**
- * Returns when the record is deleted: after twice the lifetime, so that "expired" can be told from
+ * Returns when the record is deleted: after twice the lifetime, so that "expired" differs from
  * "unknown".
  */
 export const recordExpiresAt = (internal: InteractionObject['internal']): number =>

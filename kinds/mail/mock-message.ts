@@ -10,7 +10,7 @@ import { timestamp } from '../signin/schema-types.js';
 export const MockMessage = defineKind({
   kind: 'MockMessage',
   resource: 'mockmessages',
-  named: 'service',
+  nameSource: 'service',
   description: 'A message in the mock mailbox, which exists only while email is mocked.',
   verbs: ['get', 'list', 'watch', 'deletecollection'],
   spec: z.object({}),

@@ -86,7 +86,7 @@ export const Passkey = defineKind({
   resource: 'passkeys',
   shortNames: ['pk'],
   owner: 'status.account',
-  named: 'service',
+  nameSource: 'service',
   bodyLimit: 64 << 10,
   changeLimit: updateLimit,
   description: 'A passkey that a person signs in with.',

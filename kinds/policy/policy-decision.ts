@@ -112,7 +112,7 @@ export const PolicyDecision = defineKind({
   singular: 'policydecision',
   shortNames: ['pd'],
   owner: 'spec.account',
-  named: 'service',
+  nameSource: 'service',
   description: 'A decision of the policy about someone.',
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,

@@ -95,7 +95,7 @@ export const Policy = defineKind({
   resource: 'policies',
   singular: 'policy',
   shortNames: ['pol'],
-  named: 'service',
+  nameSource: 'service',
   description: 'The active policy, or a superseded one. Anyone may read it.',
   verbs: ['get', 'list', 'watch', 'create'],
   spec: PolicySpec,

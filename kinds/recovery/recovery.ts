@@ -18,7 +18,7 @@ export const Recovery = defineKind({
   resource: 'recoveries',
   singular: 'recovery',
   owner: 'status.account',
-  named: 'service',
+  nameSource: 'service',
   description:
     'Recovery of an account whose passkeys are all lost: after a wait, they are removed. ' +
     'Until then, anyone who is signed in to the account can cancel it.',
@@ -37,7 +37,7 @@ export const Recovery = defineKind({
     Ready: ({ status }) => status.readyTimestamp,
   },
   strategy: {
-    /** Cancels the recovery; the object stays for `keptDays`. */
+    /** Cancels the recovery; the object stays for `retentionDays`. */
     async beginDelete(tx, old, call): Promise<RecoveryObject> {
       return cancelRecovery(tx, call, old as RecoveryObject);
     },

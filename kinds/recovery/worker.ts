@@ -43,7 +43,7 @@ export function stepTime({ status }: RecoveryObject, step: Step): number {
 export const recoveryWorker = (store: Store): Worker => ({
   name: 'recovery',
   delivery: 'AtLeastOnce',
-  parallel: 2,
+  maxParallel: 2,
   run(payload): Promise<Outcome> {
     const { recovery: name, step } = payload as RecoveryRow;
     const call = store.systemCall();

@@ -32,7 +32,7 @@ export const Session = defineKind({
   shortNames: ['sess'],
   owner: 'status.account',
   cached: true,
-  named: 'service',
+  nameSource: 'service',
   description: 'A browser in which an account is signed in.',
   verbs: ['get', 'list', 'watch', 'delete', 'deletecollection'],
   spec: z.object({}),

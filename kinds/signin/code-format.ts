@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 import type { Limits } from '../../registry/limit-settings.js';
 
 /** Returns the schema of a code in the API: 6 to 8 ASCII digits. */
 export const emailedCodeSchema = () =>
   z
     .string()
-    .regex(inWords(/^[0-9]{6,8}$/, 'must be the digits of the code'))
+    .regex(describePattern(/^[0-9]{6,8}$/, 'must be the digits of the code'))
     .describe('The emailed code, digits only.');
 
 /** Returns the schema of the length of an emailed code. */

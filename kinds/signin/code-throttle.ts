@@ -36,19 +36,19 @@ export const requesterOf = (call: Pick<Call, 'ports'>, address: string): Request
  */
 export function wrongCodes(
   { wrongCodesPerNetwork, wrongCodesInAll, wrongCodeWindow }: Limits,
-  asker: Requester = 'stranger',
+  requester: Requester = 'stranger',
 ): Limit {
   return {
     name: 'wrongcodes',
     max: wrongCodesPerNetwork,
     seconds: wrongCodeWindow / 1000,
     block: 2,
-    ...(asker === 'stranger' && { inAll: wrongCodesInAll }),
+    ...(requester === 'stranger' && { inAll: wrongCodesInAll }),
   };
 }
 
-const keyOf = (address: string, asker: Requester): string =>
-  `limits/wrongcodes-${asker}/${digest(address)}`;
+const keyOf = (address: string, requester: Requester): string =>
+  `limits/wrongcodes-${requester}/${digest(address)}`;
 
 /**
  * Returns the record of an address, decayed until now: in each `wrongCodeDecay`, the count by its
@@ -59,9 +59,9 @@ async function readRecord(
   key: string,
   { now, settings: { limits } }: ThrottleContext,
 ): Promise<WrongCodeRecord> {
-  const held = await tx.read(key);
-  if (!held) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
-  const wrong = JSON.parse(held.value.toString()) as WrongCodeRecord;
+  const stored = await tx.read(key);
+  if (!stored) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
+  const wrong = JSON.parse(stored.value.toString()) as WrongCodeRecord;
   const decayIntervalMs = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
   const forgotten = Math.floor(Math.max(0, now - wrong.at) / decayIntervalMs);
   const rested = Math.floor(Math.max(0, now - wrong.restedAt) / limits.wrongCodeDecay);
@@ -78,10 +78,10 @@ async function readRecord(
 export async function lockedUntil(
   tx: Transaction,
   address: string,
-  asker: Requester,
+  requester: Requester,
   call: ThrottleContext,
 ): Promise<number> {
-  const { restUntil } = await readRecord(tx, keyOf(address, asker), call);
+  const { restUntil } = await readRecord(tx, keyOf(address, requester), call);
   return restUntil > call.now ? restUntil : 0;
 }
 
@@ -93,10 +93,10 @@ export async function lockedUntil(
 export async function countWrongCode(
   tx: Transaction,
   address: string,
-  asker: Requester,
+  requester: Requester,
   call: ThrottleContext,
 ): Promise<void> {
-  const key = keyOf(address, asker);
+  const key = keyOf(address, requester);
   const wrong = await readRecord(tx, key, call);
   wrong.count += 1;
   const { limits } = call.settings;

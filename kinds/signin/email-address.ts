@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inWords } from '../../registry/pattern.js';
+import { describePattern } from '../../registry/pattern.js';
 import type { Cause } from '../../registry/status.js';
 
 /**
@@ -11,7 +11,7 @@ export const emailAddress = () =>
     .string()
     .max(320)
     .regex(
-      inWords(
+      describePattern(
         /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}){0,31}@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,32}[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
         'must be an email address',
       ),

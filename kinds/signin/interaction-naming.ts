@@ -5,5 +5,5 @@ export const naming = {
   kind: 'Interaction',
   resource: 'interactions',
   group,
-  bound: true,
+  boundToCookie: true,
 } as const;

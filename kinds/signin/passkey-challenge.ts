@@ -62,12 +62,12 @@ export function takeChallenge(
   purpose: Purpose,
   now: number,
 ): TakenChallenge {
-  const { [purpose]: held, ...others } = holder.passkeyChallenges ?? {};
-  if (!held) return unanswerableChallenge();
+  const { [purpose]: current, ...others } = holder.passkeyChallenges ?? {};
+  if (!current) return unanswerableChallenge();
   if (Object.keys(others).length > 0) holder.passkeyChallenges = others;
   else delete holder.passkeyChallenges;
-  return now < held.expires
-    ? { challenge: held.challenge, inForce: true }
+  return now < current.expires
+    ? { challenge: current.challenge, inForce: true }
     : unanswerableChallenge();
 }
 

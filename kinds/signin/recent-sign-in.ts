@@ -1,5 +1,5 @@
 import type { Call } from '../../registry/kind.js';
-import { forbidden, type Named } from '../../registry/status.js';
+import { forbidden, type KindNames } from '../../registry/status.js';
 
 const anyMethod = ['EmailCode', 'EmailLink', 'Passkey'] as const;
 const passkeyOnly = ['Passkey'] as const;
@@ -20,7 +20,7 @@ export function requireRecentProof(
   proof: SignInProof | undefined,
   passkeys: number,
   { now, settings }: Pick<Call, 'now' | 'settings'>,
-  of: Named,
+  of: KindNames,
   name?: string,
 ): void {
   const { recentSignIn } = settings.limits;
@@ -47,7 +47,7 @@ export function requireRecentProof(
  */
 export function requireRecentAuthentication(
   { caller, now, settings }: Pick<Call, 'caller' | 'now' | 'settings'>,
-  of: Named,
+  of: KindNames,
   name?: string,
   passkeys?: number,
 ): void {

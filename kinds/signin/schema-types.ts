@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inWords, lineOfText } from '../../registry/pattern.js';
+import { describePattern, lineOfText } from '../../registry/pattern.js';
 
 /**
  * Returns the schema of a line of display text. It is validated as sent and stored in Unicode NFC.
@@ -18,7 +18,7 @@ export const webAddress = () =>
     .string()
     .max(2048)
     .regex(
-      inWords(
+      describePattern(
         /^https?:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
         'must be a web address',
       ),
@@ -33,5 +33,8 @@ export const redirectURI = () =>
     .min(1)
     .max(2048)
     .regex(
-      inWords(/^[\x21-\x5b\x5d-\x7e]*$/, 'must be printable ASCII without spaces and backslashes'),
+      describePattern(
+        /^[\x21-\x5b\x5d-\x7e]*$/,
+        'must be printable ASCII without spaces and backslashes',
+      ),
     );

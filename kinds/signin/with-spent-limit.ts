@@ -15,7 +15,7 @@ export async function withSpentLimit<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StatusError && error.reason !== 'Timeout') call.giveBack(limit);
+    if (error instanceof StatusError && error.reason !== 'Timeout') call.refund(limit);
     throw error;
   }
 }

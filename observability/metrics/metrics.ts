@@ -4,8 +4,8 @@ import { release } from '../build-info.js';
 import type { Log } from '../log.js';
 
 /**
- * One metric: its name, what it counts, and what its series are told apart by: never a person, an
- * object, a caller's address, or a Client that a caller chose (docs/design/operations.md#metrics).
+ * One metric. Its labels never identify a person, an object, a caller's address, or a Client that a
+ * caller chose (docs/design/operations.md#metrics).
  */
 export interface Definition {
   readonly name: string;
@@ -16,10 +16,10 @@ export interface Definition {
 
 type Labels<L extends string> = Partial<Record<L, string | number>>;
 
-/** The series of a metric that is read at each scrape; a number where it has no labels. */
+/** The series of a metric that is read at each scrape; a number for a metric without labels. */
 export type Samples<L extends string> = number | Iterable<readonly [Labels<L>, number]>;
 
-const request = [
+const requestLabels = [
   'verb',
   'dry_run',
   'group',
@@ -30,14 +30,14 @@ const request = [
   'component',
 ] as const;
 
-/** Seconds, as a kube-apiserver sorts its answers and its calls to etcd by. */
+/** Buckets in seconds, as in kube-apiserver for requests and calls to etcd. */
 export const requestSeconds = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
   60,
 ];
-/** Bytes, likewise. */
+/** Buckets in bytes, as in kube-apiserver. */
 export const responseBytes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/** Seconds from the beginning of a sign-in to the proof, which are a person's. */
+/** Buckets in seconds for the duration of a sign-in, which a person determines. */
 const signInSeconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 const evaluationSeconds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
@@ -45,12 +45,12 @@ const evaluationSeconds = [
 const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
- * Every metric of this service beside those of the process: Kubernetes' names where there is one,
- * else our own. Made only with a metrics port: no one else pays for it.
+ * Every metric of this service besides those of the process. Uses Kubernetes' name where one
+ * exists. Created only with a metrics port.
  */
 export class Metrics {
   readonly definitions: Definition[] = [];
-  /** Certificates in use, in PEM, by what they are for; their expiry is read at each scrape. */
+  /** PEM certificates in use by purpose; their expiry is read at each scrape. */
   readonly certificates = new Map<string, () => Buffer | string>();
   readonly #registry = new client.Registry();
   readonly #log: Pick<Log, 'warn'> | undefined;
@@ -59,39 +59,39 @@ export class Metrics {
 
   readonly requests = this.#counter(
     'apiserver_request_total',
-    'Requests answered. What is no object’s request has no resource: its subresource is an endpoint of the provider, or page, asset, discovery, review, /livez and the like.',
-    [...request, 'code'],
+    'Requests answered. Requests that are not about an object have no resource; their subresource is an endpoint of the provider, or page, asset, discovery, review, /livez and the like.',
+    [...requestLabels, 'code'],
   );
   readonly requestDuration = this.#histogram(
     'apiserver_request_duration_seconds',
-    'How long answers took; of a watch, how long it was open.',
+    'Duration of requests in seconds; for a watch, how long it was open.',
     requestSeconds,
-    request,
+    requestLabels,
   );
   readonly responseSizes = this.#histogram(
     'apiserver_response_sizes',
-    'Bytes of the answers to reads of objects.',
+    'Size of responses to reads of objects in bytes.',
     responseBytes,
-    request,
+    requestLabels,
   );
   readonly inflightRequests = this.#gauge(
     'apiserver_current_inflight_requests',
-    'Requests being answered, readOnly or mutating; watches and health apart.',
+    'Requests in flight, readOnly or mutating, without watches and health checks.',
     ['request_kind'],
   );
   readonly longrunningRequests = this.#gauge(
     'apiserver_longrunning_requests',
-    'Watches open.',
-    request,
+    'Open watches.',
+    requestLabels,
   );
   readonly storageObjects = this.#gauge(
     'apiserver_storage_objects',
-    'Objects in the store, counted once a minute while someone looks; those that have expired are among them until they are collected.',
+    'Objects in the store, counted once a minute while metrics are scraped; expired objects count until they are collected.',
     ['resource'],
   );
   readonly storageSize = this.#gauge(
     'apiserver_storage_size_bytes',
-    'Bytes that the database of a member of etcd takes on its disk, asked once a minute while someone looks; etcd-0 is the first of --etcd-servers.',
+    'Size of the database of an etcd member on disk in bytes, read once a minute while metrics are scraped; etcd-0 is the first of --etcd-servers.',
     ['storage_cluster_id'],
   );
   readonly watchEvents = this.#counter('apiserver_watch_events_total', 'Watch events sent.', [
@@ -101,19 +101,19 @@ export class Metrics {
   ]);
   readonly terminatedWatchers = this.#counter(
     'apiserver_terminated_watchers_total',
-    'Watches cut off since their reader was too slow.',
+    'Watches ended because their reader was too slow.',
     ['resource'],
   );
   readonly auditEvents = this.#counter(
     'apiserver_audit_event_total',
-    'Audit events taken for the audit log.',
+    'Audit events accepted for the audit log.',
   );
   readonly auditErrors = this.#counter('apiserver_audit_error_total', 'Audit events lost.', [
     'plugin',
   ]);
   readonly etcdRequestDuration = this.#histogram(
     'etcd_request_duration_seconds',
-    'How long calls to etcd took.',
+    'Duration of calls to etcd in seconds.',
     requestSeconds,
     ['operation'],
   );
@@ -124,18 +124,18 @@ export class Metrics {
   );
   readonly authenticationAttempts = this.#counter(
     'authentication_attempts',
-    'Requests with a credential: success, failure, or error where it could not be told.',
+    'Requests with a credential by result: success, failure, or error if it could not be verified.',
     ['result'],
     { result: ['success', 'failure', 'error'] },
   );
   readonly healthchecks = this.#gauge(
     'kubernetes_healthcheck',
-    '1 where a check of livez or readyz passes, else 0; asked at each scrape.',
+    '1 if a check of livez or readyz passes, else 0; checked at each scrape.',
     ['type', 'name'],
   );
   readonly signIns = this.#counter(
     'vestibule_sign_ins_total',
-    'Tries to sign in: SignedIn, Wrong, Expired (used, replaced, expired, no tries left), Refused, Limited, Failed.',
+    'Sign-in attempts by outcome: SignedIn, Wrong, Expired (used, replaced, expired, no tries left), Refused, Limited, Failed.',
     ['method', 'outcome'],
     {
       method: ['EmailCode', 'EmailLink', 'Passkey'],
@@ -144,22 +144,22 @@ export class Metrics {
   );
   readonly signInDuration = this.#histogram(
     'vestibule_sign_in_duration_seconds',
-    'From the beginning of an Interaction to the proof that was accepted, most of which is a person’s time.',
+    'Seconds from the start of an Interaction to the accepted proof; most of it is a person’s time.',
     signInSeconds,
   );
   readonly interactions = this.#gauge(
     'vestibule_interactions',
-    'Interactions in the store; those that are over count until they are collected.',
+    'Interactions in the store; ended ones count until they are collected.',
     ['phase'],
   );
   readonly policyDecisions = this.#counter(
     'vestibule_policy_decisions_total',
-    'Decisions of policy, Permit or Refuse, those asked for lists and watches included.',
+    'Policy decisions, Permit or Refuse, including those for lists and watches.',
     ['decision'],
   );
   readonly policyEvaluation = this.#histogram(
     'vestibule_policy_evaluation_seconds',
-    'How long Cedar took where memory had no answer.',
+    'Duration of Cedar evaluations in seconds; cached decisions have none.',
     evaluationSeconds,
   );
   readonly policyDecisionCache = this.#counter(
@@ -169,28 +169,28 @@ export class Metrics {
   );
   readonly policyFaults = this.#counter(
     'vestibule_policy_faults_total',
-    'Decisions refused since a rule failed (error) or took over 100 ms (overrun).',
+    'Requests denied because a rule failed (error) or took over 100 ms (overrun).',
     ['kind'],
   );
   readonly commitBatchSize = this.#histogram(
     'vestibule_commit_batch_size',
-    'Commits handed to the store together.',
+    'Commits written to the store together.',
     batchSizes,
   );
   readonly commits = this.#counter(
     'vestibule_commits_total',
-    'Commits made (ok), lost to another, perhaps made (unknown), certainly not made (refused).',
+    'Commits by result: made (ok), lost to a concurrent one (lost), perhaps made (unknown), certainly not made (refused).',
     ['result'],
     { result: ['ok', 'lost', 'unknown', 'refused'] },
   );
   readonly storageSizeInUse = this.#gauge(
     'vestibule_storage_size_in_use_bytes',
-    'Of apiserver_storage_size_bytes what is in use; the rest is free inside the file.',
+    'The part of apiserver_storage_size_bytes in use, in bytes; the rest is free space in the file.',
     ['storage_cluster_id'],
   );
   readonly storageQuota = this.#gauge(
     'vestibule_storage_quota_bytes',
-    'Size of its database at which a member of etcd takes no more writes; told by etcd 3.6 and later.',
+    'Database size at which an etcd member accepts no more writes, in bytes; reported by etcd 3.6 and later.',
     ['storage_cluster_id'],
   );
   readonly watchCacheLag = this.#gauge(
@@ -199,11 +199,11 @@ export class Metrics {
   );
   readonly watchCacheWatchers = this.#gauge(
     'vestibule_watch_cache_watchers',
-    'Watches and caches told of changes at once.',
+    'Watches and caches that receive changes.',
   );
   readonly singleUseRefused = this.#counter(
     'vestibule_single_use_refused_total',
-    'What is good for one use and came again, or too late: emailed codes and links, challenges of passkeys, codes, tokens and proofs of the provider.',
+    'Single-use values refused because they were already used or expired: emailed codes and links, passkey challenges, codes, tokens and proofs of the provider.',
     ['kind'],
     {
       kind: [
@@ -220,17 +220,17 @@ export class Metrics {
   );
   readonly limitSpent = this.#gauge(
     'vestibule_limit_spent_ratio',
-    'How much of a ceiling of the whole service is spent in its window, from 0 to 1: wrong_codes, mails.',
+    'Used share of a limit of the whole service in its window, from 0 to 1: wrong_codes, mails.',
     ['limit'],
   );
   readonly memoryUsed = this.#gauge(
     'vestibule_memory_used_ratio',
-    'How much of a limit of memory is in use, from 0 to 1: heap, cgroup; pages of files that the kernel can take back do not count.',
+    'Used share of a memory limit, from 0 to 1: heap, cgroup; file pages that the kernel can reclaim do not count.',
     ['limit'],
   );
   readonly memoryRefused = this.#counter(
     'vestibule_memory_refused_total',
-    'Requests refused since memory was short: a new watch, a large body.',
+    'Requests refused because memory was low: a new watch, a large body.',
     ['kind'],
     { kind: ['watch', 'body'] },
   );
@@ -243,11 +243,11 @@ export class Metrics {
   readonly mailOutbox = this.#gauge('vestibule_mail_outbox', 'Mails waiting to be sent.');
   readonly mailOutboxOldest = this.#gauge(
     'vestibule_mail_outbox_oldest_seconds',
-    'For how long this replica has known the oldest of them; 0 where there is none.',
+    'Seconds since this replica first saw the oldest waiting mail; 0 if there is none.',
   );
   readonly claimsReviews = this.#counter(
     'vestibule_claims_reviews_total',
-    'Questions to the services that supply claims.',
+    'Requests to the services that supply claims.',
     ['outcome'],
     { outcome: ['Answered', 'Refused', 'TimedOut', 'Failed'] },
   );
@@ -259,28 +259,28 @@ export class Metrics {
   );
   readonly providerFaults = this.#counter(
     'vestibule_provider_faults_total',
-    'Faults of the OpenID Connect provider itself, each a bug.',
+    'Internal errors of the OpenID Connect provider; each is a bug.',
   );
   readonly clockSkew = this.#gauge(
     'vestibule_clock_skew_seconds',
-    'By how much this clock is ahead of the other replicas’ (negative: behind).',
+    'Seconds that this clock is ahead of the other replicas’ (negative: behind).',
   );
   readonly certificateExpiry = this.#gauge(
     'vestibule_certificate_expiry_seconds',
-    'Until a certificate in use expires: serving, etcd-client, etcd-ca.',
+    'Seconds until a certificate in use expires: serving, etcd-client, etcd-ca.',
     ['name'],
   );
   readonly storageVersionSupported = this.#gauge(
     'vestibule_storage_version_supported',
-    '1 where the store is of a release that is supported, else 0.',
+    '1 if the version of the store is supported, else 0.',
   );
   readonly buildInfo = this.#gauge(
     'vestibule_build_info',
-    'Always 1; the release and the Node it runs on.',
+    'Always 1, with the release and the version of Node.js as labels.',
     ['version', 'node'],
   );
 
-  /** `log` hears of what could not be read at a scrape. */
+  /** Logs failures of reads at a scrape to `log`. */
   constructor(log?: Pick<Log, 'warn'>) {
     this.#log = log;
     this.storageVersionSupported.set(1);
@@ -291,8 +291,7 @@ export class Metrics {
   }
 
   /**
-   * Reads a metric again at each scrape. Where that fails it is left without a value, and all others
-   * are as ever.
+   * Reads a metric at each scrape. If that fails, the metric has no value; others are not affected.
    */
   onScrape<L extends string>(
     metric: Counter<L> | Gauge<L>,
@@ -307,14 +306,17 @@ export class Metrics {
         for (const [labels, value] of series) metric.inc(labels, value);
       } catch (error) {
         metric.reset();
-        this.#log?.warn({ err: error, metric: name }, 'a metric could not be told');
+        this.#log?.warn({ err: error, metric: name }, 'metric could not be read');
       }
     };
     Object.assign(metric, { collect });
   }
 
-  /** Begins the series of a sort of watch at 0, once: its duration is told while the first is open. */
-  showWatch(labels: Labels<(typeof request)[number]>): void {
+  /**
+   * Initializes the series of a type of watch to 0, so that its duration exists while the first is
+   * open.
+   */
+  initializeWatchSeries(labels: Labels<(typeof requestLabels)[number]>): void {
     const series = JSON.stringify(labels);
     if (this.#watches.has(series)) return;
     this.#watches.add(series);
@@ -322,7 +324,7 @@ export class Metrics {
     this.requestDuration.zero(labels);
   }
 
-  /** Tells of the process, too, from now on. */
+  /** Adds the metrics of the process. */
   collectProcessMetrics(): void {
     client.collectDefaultMetrics({ register: this.#registry });
   }
@@ -331,7 +333,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Prometheus' text format 0.0.4, as of now; anyone who asks while it is made shares it. */
+  /** Returns the metrics in Prometheus' text format 0.0.4; concurrent callers share one scrape. */
   text(): Promise<string> {
     this.#scrape ??= this.#registry.metrics().finally(() => {
       this.#scrape = undefined;
@@ -339,7 +341,7 @@ export class Metrics {
     return this.#scrape;
   }
 
-  /** A counter; the series of all `known` values of its labels begin at 0. */
+  /** Creates a counter; series of all `known` label values start at 0. */
   #counter<const L extends string>(
     name: string,
     help: string,
@@ -378,10 +380,10 @@ export class Metrics {
 const secondsUntilExpiry = (pem: Buffer | string): number =>
   (Date.parse(new X509Certificate(pem).validTo) - Date.now()) / 1000;
 
-/** Every combination of the values of these labels. */
+/** Returns every combination of the label values. */
 const combinationsOf = <L extends string>(values: Readonly<Record<L, readonly string[]>>) =>
   (Object.keys(values) as L[]).reduce<Labels<L>[]>(
     (series, label) =>
-      series.flatMap((one) => values[label].map((value) => ({ ...one, [label]: value }))),
+      series.flatMap((labels) => values[label].map((value) => ({ ...labels, [label]: value }))),
     [{}],
   );

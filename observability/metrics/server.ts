@@ -11,20 +11,20 @@ const headers = {
 };
 
 /**
- * `/metrics` and `/configz` on a port of their own, for the monitoring network alone: no credential
- * is asked for.
+ * Serves `/metrics` and `/configz` on a separate port for the monitoring network; without
+ * authentication.
  */
 export class MetricsPort {
   readonly #pages: ReadonlyMap<string, { readonly type: string; text(): Promise<string> }>;
   readonly #log: Log;
   readonly #http: Server;
 
-  /** `settings` as anyone who reaches the port may see them. */
+  /** `settings`: without secrets, since anyone with access to the port can read them. */
   constructor(metrics: Metrics, settings: Readonly<Record<string, unknown>>, log: Log) {
-    const shown = `${JSON.stringify({ vestibule: settings }, null, 2)}\n`;
+    const settingsText = `${JSON.stringify({ vestibule: settings }, null, 2)}\n`;
     this.#pages = new Map([
       ['/metrics', { type: metrics.contentType, text: () => metrics.text() }],
-      ['/configz', { type: 'application/json', text: async () => shown }],
+      ['/configz', { type: 'application/json', text: async () => settingsText }],
     ]);
     this.#log = log;
     this.#http = createServer(
@@ -58,21 +58,21 @@ export class MetricsPort {
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       const page = this.#pages.get(req.url!.split('?', 1)[0]!);
-      if (!page) return answer(req, res, 404, plain, '404 page not found\n');
+      if (!page) return respond(req, res, 404, plainText, '404 page not found\n');
       if (req.method === 'GET' || req.method === 'HEAD')
-        return answer(req, res, 200, page.type, await page.text());
+        return respond(req, res, 200, page.type, await page.text());
       res.setHeader('Allow', 'GET, HEAD');
-      answer(req, res, 405, plain, 'only GET is served\n');
+      respond(req, res, 405, plainText, 'only GET is served\n');
     } catch (error) {
-      this.#log.error({ err: error }, 'the metrics could not be told');
-      answer(req, res, 500, plain, 'Internal error occurred\n');
+      this.#log.error({ err: error }, 'metrics could not be rendered');
+      respond(req, res, 500, plainText, 'Internal error occurred\n');
     }
   }
 }
 
-const plain = 'text/plain; charset=utf-8';
+const plainText = 'text/plain; charset=utf-8';
 
-function answer(
+function respond(
   req: IncomingMessage,
   res: ServerResponse,
   code: number,

@@ -155,7 +155,10 @@ export async function writeEvent(
     if (account !== undefined) await countDecision(tx, store, account);
     return put(
       tx,
-      objectOf(event, account === undefined ? undefined : store.held(Account, account)?.object),
+      objectOf(
+        event,
+        account === undefined ? undefined : store.peekCached(Account, account)?.object,
+      ),
     );
   }
   const key = objectKey(PolicyDecision, event.name);

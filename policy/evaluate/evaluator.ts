@@ -1,5 +1,5 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
-import { noWords } from '../../registry/authorizer.js';
+import { defaultRefusalMessage } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import type { Histogram } from '../../observability/counters.js';
 import type { AuthorizationRequest } from '../model/authorization-request.js';
@@ -223,7 +223,7 @@ export class PolicyEvaluator {
     reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
     return reasons.map(({ rule, message }) => ({
       rule,
-      message: message || (allowed ? `The rule ${rule} permits it.` : noWords),
+      message: message || (allowed ? `The rule ${rule} permits it.` : defaultRefusalMessage),
     }));
   }
 }

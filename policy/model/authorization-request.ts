@@ -124,7 +124,7 @@ export class AuthorizationRequest {
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
     const { kind, object } = this.attributes;
-    const login = kind?.bound
+    const login = kind?.boundToCookie
       ? (object?.internal as { login?: Login } | undefined)?.login
       : undefined;
     return (

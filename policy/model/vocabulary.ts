@@ -121,7 +121,7 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
       ...(kind.owner && { owner: kind.owner }),
       attributes: {
         ...(kind.owner && { owner: 'Account' }),
-        ...(kind.bound && { browser: 'Browser' }),
+        ...(kind.boundToCookie && { browser: 'Browser' }),
       },
     });
   }

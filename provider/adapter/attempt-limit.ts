@@ -1,4 +1,10 @@
-import { givenBack, limitKey, raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
+import {
+  withoutNewestUse,
+  limitKey,
+  scaleLimit,
+  addUse,
+  type Limit,
+} from '../../registry/rate-limit.js';
 import { tooManyRequests, type StatusError } from '../../registry/status.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
@@ -20,7 +26,7 @@ export async function spendAttempt(
 ): Promise<void> {
   try {
     await updateCounter(services, limit, subject, (log) =>
-      spendFrom(raised(limit, services.settings.limitFactor), log, Date.now()),
+      addUse(scaleLimit(limit, services.settings.limitFactor), log, Date.now()),
     );
   } catch (error) {
     currentUnitOfWork()?.memo.set(retryAfterMemo, (error as { retryAfter?: number }).retryAfter);
@@ -55,7 +61,7 @@ export function returnAttempt(
   subject: string,
 ): Promise<void> {
   return updateCounter(services, limit, subject, (log) => ({
-    value: givenBack(log ?? Buffer.from('[]')),
+    value: withoutNewestUse(log ?? Buffer.from('[]')),
     expires: Date.now() + limit.seconds * 1000,
   }));
 }

@@ -82,7 +82,7 @@ export async function endSessions(
     writes,
     signOut,
     ...(fallbackWrites.length <= maxFallbackWrites && {
-      deleteOnlyFallback: { writes: fallbackWrites, made: () => giveUpNotices(signOut) },
+      deleteOnlyFallback: { writes: fallbackWrites, onCommitted: () => giveUpNotices(signOut) },
     }),
   };
 }

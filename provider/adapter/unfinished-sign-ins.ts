@@ -169,8 +169,8 @@ export class UnfinishedSignIns {
   async #recordActivity(name: string, now: number): Promise<void> {
     const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
-      const held = await tx.get(Interaction, name);
-      if (held?.status.phase === 'LoginRequired')
+      const interaction = await tx.get(Interaction, name);
+      if (interaction?.status.phase === 'LoginRequired')
         await tx.update(Interaction, name, ({ internal }) => {
           internal.touched = now;
         });
@@ -195,9 +195,9 @@ export class UnfinishedSignIns {
   async #end(name: string): Promise<void> {
     const { store, keys } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
-      const held = await tx.get(Interaction, name);
-      if (held?.status.phase !== 'LoginRequired') return;
-      const { returnTo } = held.internal;
+      const interaction = await tx.get(Interaction, name);
+      if (interaction?.status.phase !== 'LoginRequired') return;
+      const { returnTo } = interaction.internal;
       if (returnTo !== undefined) {
         const uid = keys
           .open(objectKey(naming, name), Buffer.from(returnTo, 'base64url'))

@@ -1,5 +1,5 @@
 import type { AdapterPayload, ProviderContext } from 'oidc-provider';
-import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
+import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
@@ -38,7 +38,7 @@ export function noteUserCode(
   { outcome, reason }: Pick<SignInEvent, 'outcome' | 'reason'>,
 ): void {
   const client = oidc.entities.DeviceCode?.clientId ?? presented()?.clientId;
-  noteSignIn(req, {
+  recordSignIn(req, {
     account: oidc.session?.accountId,
     client,
     method: 'UserCode',

@@ -37,7 +37,7 @@ export async function spendUserCode(
   if (session !== undefined) await spendAttempt(services, bySession, session);
   const found = await find();
   if (!found) return undefined;
-  if (network !== undefined) services.store.networkLimits.giveBack(byNetwork, network, Date.now());
+  if (network !== undefined) services.store.networkLimits.refund(byNetwork, network, Date.now());
   if (session !== undefined) await returnAttempt(services, bySession, session);
   return found;
 }

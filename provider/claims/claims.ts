@@ -5,7 +5,7 @@ import {
   type Token,
 } from 'oidc-provider';
 import type { Scope } from '../../kinds/claims/scopes.js';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';
 import { clientObject } from '../adapter/clients.js';
@@ -90,7 +90,7 @@ async function assertIdentityShared(
   const decision = await decideShare(services, account, client, 'openid', signedIn);
   if (decision.allowed) return;
   if (use === 'id_token') throw new errors.InvalidGrant('policy refuses scope openid');
-  throw new errors.InsufficientScope(toErrorDescription(whyRefused(decision)), 'openid');
+  throw new errors.InsufficientScope(toErrorDescription(refusalMessage(decision)), 'openid');
 }
 
 /**

@@ -22,8 +22,8 @@ export async function preview(
     decision: 'preview',
     scopes,
   });
-  const mergeInto = (held: ShownClaims | undefined): ShownClaims =>
-    mergeShownClaims(held, scopes, reviewed);
+  const mergeInto = (shown: ShownClaims | undefined): ShownClaims =>
+    mergeShownClaims(shown, scopes, reviewed);
   if (JSON.stringify(mergeInto(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
     await saveShownClaims(services, interaction, mergeInto);
   return reviewed;
@@ -32,13 +32,13 @@ export async function preview(
 async function saveShownClaims(
   services: ProviderServices,
   interaction: InteractionObject,
-  news: (held: ShownClaims | undefined) => ShownClaims,
+  mergeInto: (shown: ShownClaims | undefined) => ShownClaims,
 ): Promise<void> {
   const { name } = interaction.metadata;
   const after = await services.store.change(services.store.systemCall(), async (tx) => {
     if ((await tx.get(Interaction, name))?.status.phase !== 'ConsentRequired') return undefined;
     return tx.update(Interaction, name, ({ internal }) => {
-      internal.shown = news(internal.shown);
+      internal.shown = mergeInto(internal.shown);
     });
   });
   if (after) interaction.metadata.resourceVersion = after.metadata.resourceVersion;
@@ -49,11 +49,11 @@ async function saveShownClaims(
  * be fetched. If another provider supplies a scope now, only its claims count.
  */
 function mergeShownClaims(
-  held: ShownClaims = {},
+  previous: ShownClaims = {},
   scopes: readonly Scope[],
   reviewed: ReviewedClaims,
 ): ShownClaims {
-  const shown = { ...held };
+  const shown = { ...previous };
   for (const { name, provider, claims } of scopes) {
     const values = reviewed.get(name);
     const before = shown[name]?.provider === provider.name ? shown[name].claims : [];

@@ -3,7 +3,7 @@ const maxEntries = 10_000;
 
 interface CacheEntry<T> {
   readonly scopes: ReadonlySet<string>;
-  readonly answer: Promise<T | undefined>;
+  readonly response: Promise<T | undefined>;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -21,25 +21,25 @@ export class ResponseCache<T> {
     fetchResponse: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const cached = this.#entries.get(key);
-    if (cached && scopes.every((scope) => cached.scopes.has(scope))) return cached.answer;
+    if (cached && scopes.every((scope) => cached.scopes.has(scope))) return cached.response;
     this.#drop(key, cached);
     const timer = setTimeout(() => this.#drop(key, entry), lifetimeMs);
     timer.unref();
-    const entry: CacheEntry<T> = { scopes: new Set(scopes), answer: fetchResponse(), timer };
+    const entry: CacheEntry<T> = { scopes: new Set(scopes), response: fetchResponse(), timer };
     this.#entries.set(key, entry);
-    entry.answer.then(
-      (answer) => {
-        if (answer === undefined) this.#drop(key, entry);
+    entry.response.then(
+      (response) => {
+        if (response === undefined) this.#drop(key, entry);
       },
       () => this.#drop(key, entry),
     );
     if (this.#entries.size > maxEntries) this.#drop(...this.#entries.entries().next().value!);
-    return entry.answer;
+    return entry.response;
   }
 
-  #drop(key: string, held: CacheEntry<T> | undefined): void {
-    if (!held || this.#entries.get(key) !== held) return;
-    clearTimeout(held.timer);
+  #drop(key: string, entry: CacheEntry<T> | undefined): void {
+    if (!entry || this.#entries.get(key) !== entry) return;
+    clearTimeout(entry.timer);
     this.#entries.delete(key);
   }
 }

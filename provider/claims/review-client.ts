@@ -101,7 +101,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: SuppliedClaims | undefined }> {
-    const asked = await withSpan(
+    const result = await withSpan(
       'claims review',
       () => this.#call(provider, asking, end),
       ({ outcome }) => ({ 'vestibule.outcome': outcome }),
@@ -109,9 +109,9 @@ export class ClaimsReviewClient {
     this.#breaker.leave(
       provider.metadata.name,
       versionOf(provider),
-      asked.outcome === 'Answered' || asked.isUp === true,
+      result.outcome === 'Answered' || result.isUp === true,
     );
-    return asked;
+    return result;
   }
 
   async #call(
@@ -186,10 +186,10 @@ export class ClaimsReviewClient {
   }
 }
 
-/** Returns the outcome of a failed call; `isLate` if its deadline had passed. */
-function failureOutcome(error: unknown, late: boolean): Outcome {
+/** Returns the outcome of a failed call; `isLate` if its deadline has passed. */
+function failureOutcome(error: unknown, isLate: boolean): Outcome {
   if (error instanceof EgressRefusedError) return 'Refused';
-  return late ? 'TimedOut' : 'Failed';
+  return isLate ? 'TimedOut' : 'Failed';
 }
 
 /** Returns the spec of the review; it identifies the person by the Account name only. */

@@ -43,9 +43,9 @@ export const satisfies = (acr: string | undefined, demanded: string): boolean =>
  */
 export function assertClaims({ oidc }: ProviderContext, claims: string | undefined): void {
   if (claims === undefined) return;
-  const asked = parseClaims(claims);
-  if (!isObject(asked)) throw new errors.InvalidRequest('claims must be a JSON object');
-  const token = asked.id_token ?? {};
+  const requested = parseClaims(claims);
+  if (!isObject(requested)) throw new errors.InvalidRequest('claims must be a JSON object');
+  const token = requested.id_token ?? {};
   const acr = isObject(token) ? (token.acr ?? {}) : undefined;
   if (!isObject(acr))
     throw new errors.InvalidRequest('claims.id_token and its acr must be objects');

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../../security/loopback.js';
-import { AddressJudge } from '../../security/egress-policy.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
 import type { FetchResponse } from '../../kinds/ports.js';
 
 /** Options of a call; `ca` (PEM) replaces the public authorities. */
@@ -45,20 +45,20 @@ export function createFetch(options: {
   allowPrivateNetwork?: readonly string[];
 }): Fetch {
   const local = isLoopback(new URL(options.baseURL).hostname);
-  const judge = new AddressJudge(options.allowPrivateNetwork ?? [], local);
+  const egress = new EgressPolicy(options.allowPrivateNetwork ?? [], local);
   return async (url, init) => {
     const signal = AbortSignal.any([
       AbortSignal.timeout(deadlineMs),
       ...(init.signal ? [init.signal] : []),
     ]);
-    const target = await resolveTarget(url, judge, signal);
+    const target = await resolveTarget(url, egress, signal);
     return send(target, init, signal);
   };
 }
 
 async function resolveTarget(
   text: string,
-  judge: AddressJudge,
+  egress: EgressPolicy,
   signal: AbortSignal,
 ): Promise<Target> {
   if (!URL.canParse(text)) throw new EgressRefusedError('not a URL');
@@ -72,7 +72,7 @@ async function resolveTarget(
     : await untilAborted(signal, resolve(host, { all: true }));
   if (
     addresses.length === 0 ||
-    !addresses.every(({ address }) => judge.permits(address, url.protocol === 'https:'))
+    !addresses.every(({ address }) => egress.permits(address, url.protocol === 'https:'))
   )
     throw new EgressRefusedError('the egress policy does not permit the address');
   return { url, addresses };
@@ -93,10 +93,10 @@ function send(
   init: FetchInit,
   signal: AbortSignal,
 ): Promise<FetchResponse> {
-  const pinnedLookup: LookupFunction = (_host, wanted, answer) =>
-    wanted.all
-      ? answer(null, [...addresses])
-      : answer(null, addresses[0]!.address, addresses[0]!.family);
+  const pinnedLookup: LookupFunction = (_host, options, callback) =>
+    options.all
+      ? callback(null, [...addresses])
+      : callback(null, addresses[0]!.address, addresses[0]!.family);
   const body = init.body === undefined ? undefined : Buffer.from(init.body);
   const options: RequestOptions & { ca?: string } = {
     method: init.method,
@@ -161,16 +161,16 @@ export function libraryFetch(
 ) => Promise<Response> {
   return async (url, init) => {
     const { cookie: _, ...headers } = Object.fromEntries(init.headers ?? []);
-    const answer = await fetch(String(url), {
+    const response = await fetch(String(url), {
       method: init.method === 'POST' ? 'POST' : 'GET',
       headers,
       ...(init.body !== undefined && { body: String(init.body) }),
       ...(init.signal && { signal: init.signal }),
     });
-    const empty = [204, 205, 304].includes(answer.status);
-    return new Response(empty ? null : new Uint8Array(answer.body), {
-      status: answer.status,
-      headers: answer.headers,
+    const empty = [204, 205, 304].includes(response.status);
+    return new Response(empty ? null : new Uint8Array(response.body), {
+      status: response.status,
+      headers: response.headers,
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
-import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
+import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import type { ProviderServices } from '../context/context.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
 import { logRefusal, wrongParameters } from './wrong-parameters.js';
@@ -123,7 +123,7 @@ function noteTokens(
   const account = (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())
     ?.accountId;
   const method = grantType(params?.grant_type).split(':').at(-1)!;
-  noteSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...result });
+  recordSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...result });
 }
 
 /**

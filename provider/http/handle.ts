@@ -11,7 +11,7 @@ import { html } from './html.js';
 import { normaliseRequest } from '../context/normalise-request.js';
 import { page } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
-import { assertRequestBounds, OverBound } from './request-bounds.js';
+import { assertRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
 import { errorMessage } from './error-messages.js';
 import { logRefusal } from './wrong-parameters.js';
@@ -88,14 +88,14 @@ export async function handleRequest(
     await inUnitOfWork(unitOfWork, () => callback(request, response));
     return unitOfWork.client;
   } catch (error) {
-    if (error instanceof OverBound && Object.keys(error.parameters).length > 0)
+    if (error instanceof RequestBoundsError && Object.keys(error.parameters).length > 0)
       logRefusal(
         services,
         'invalid_request',
         error.parameters,
         String(response.getHeader('Audit-ID') ?? ''),
       );
-    if (error instanceof OverBound)
+    if (error instanceof RequestBoundsError)
       return void sendError(services, request, response, 400, { description: error.message });
     if (error instanceof StatusError)
       return void sendError(services, request, response, error.code, {

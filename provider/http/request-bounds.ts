@@ -4,8 +4,8 @@ import { showableText } from './wrong-parameters.js';
 import type { LimitName, Limits } from '../../registry/limit-settings.js';
 
 /** A request whose size, or one of whose parameters, exceeds its bound; the message names which. */
-export class OverBound extends Error {
-  override readonly name = 'OverBound';
+export class RequestBoundsError extends Error {
+  override readonly name = 'RequestBoundsError';
   /** The too long parameter as it may be shown; empty if the whole request is too long. */
   readonly parameters: Readonly<Record<string, string>>;
 
@@ -47,7 +47,7 @@ const boundSettings: Readonly<Record<string, LimitName>> = {
 };
 
 /**
- * Throws {@link OverBound} for a request that is too large, before oidc-provider sees it: as a
+ * Throws {@link RequestBoundsError} for a request that is too large, before oidc-provider sees it: as a
  * whole, or in one parameter. Reads a body within its bound and puts it back. Returns the size of
  * query and body in bytes.
  */
@@ -64,14 +64,14 @@ export async function assertRequestBounds(
   return Buffer.byteLength(query) + body.length;
 }
 
-/** Throws {@link OverBound} if a form or a query, or one of its parameters, is too long. */
+/** Throws {@link RequestBoundsError} if a form or a query, or one of its parameters, is too long. */
 function assertWithinBounds(form: string, limits: Limits): void {
   if (Buffer.byteLength(form) > limits.authorizationRequestSize)
     throw tooLong(limits.authorizationRequestSize);
   for (const [name, value] of new URLSearchParams(form)) {
     const max = boundOf(name, limits);
     if (Buffer.byteLength(value) > max)
-      throw new OverBound(
+      throw new RequestBoundsError(
         `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`,
         showable.has(name) ? { [name]: showableText(value) } : {},
       );
@@ -85,7 +85,8 @@ function boundOf(name: string, limits: Limits): number {
   ];
 }
 
-const tooLong = (max: number): OverBound => new OverBound(`the request is over ${max} bytes`);
+const tooLong = (max: number): RequestBoundsError =>
+  new RequestBoundsError(`the request is over ${max} bytes`);
 
 async function readBounded(request: IncomingMessage, max: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > max) throw tooLong(max);

@@ -1,7 +1,7 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { isSessionValid } from '../../kinds/account/end-sessions.js';
 import { Session as ProjectedSession } from '../../kinds/session/session.js';
-import { whyRefused } from '../../registry/authorizer.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Decision } from '../../registry/kind.js';
 import { accountObject } from '../adapter/accounts.js';
@@ -214,6 +214,6 @@ async function refusalOf(
   if (verdict.is !== 'Refused') return {};
   const { name } = verdict.decision;
   return {
-    refusal: { message: whyRefused(verdict.decision), ...(name && { policyDecision: name }) },
+    refusal: { message: refusalMessage(verdict.decision), ...(name && { policyDecision: name }) },
   };
 }

@@ -144,12 +144,12 @@ async function submit(
 async function resultOf(
   submission: Submission,
   interaction: InteractionObject,
-  held: LibraryInteraction,
+  libraryInteraction: LibraryInteraction,
   grantOf: ReadGrant,
 ): Promise<InteractionResults | undefined> {
   const { phase } = interaction.status;
   const { login, consent } = interaction.internal;
-  if (held.result?.error) return undefined;
+  if (libraryInteraction.result?.error) return undefined;
   if (phase === 'Aborted' && interaction.internal.demandedAcr !== undefined)
     return {
       error: 'unmet_authentication_requirements',
@@ -158,7 +158,7 @@ async function resultOf(
   if (phase === 'Aborted')
     return { error: 'access_denied', error_description: 'the person declined' };
   if (phase === 'Authenticated' && login) {
-    const submitted = held.result?.login;
+    const submitted = libraryInteraction.result?.login;
     if (submitted?.accountId === login.account && submitted.ts === login.seconds) return undefined;
     return {
       login: {
@@ -172,7 +172,9 @@ async function resultOf(
     };
   }
   if (phase === 'Completed' && consent)
-    return held.result?.consent ? undefined : consentResult(submission, interaction, held, grantOf);
+    return libraryInteraction.result?.consent
+      ? undefined
+      : consentResult(submission, interaction, libraryInteraction, grantOf);
   return undefined;
 }
 
@@ -183,7 +185,7 @@ async function resultOf(
 async function consentResult(
   { services, provider }: Submission,
   interaction: InteractionObject,
-  held: LibraryInteraction,
+  libraryInteraction: LibraryInteraction,
   grantOf: ReadGrant,
 ): Promise<InteractionResults> {
   const account = interaction.internal.account!;
@@ -199,8 +201,8 @@ async function consentResult(
     decision: internal.decision,
     signedIn: await signInOfConsent(services, interaction),
   });
-  if (held.grantId && held.deviceCode === undefined)
-    revokeCopy(services, held.grantId, remembered.metadata.name);
+  if (libraryInteraction.grantId && libraryInteraction.deviceCode === undefined)
+    revokeCopy(services, libraryInteraction.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
 }
 

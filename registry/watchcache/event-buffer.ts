@@ -1,60 +1,58 @@
 import type { Revision } from '../../storage/storage.js';
 import type { WatchCacheEvent } from './event.js';
 
-const max = { events: 4096, bytes: 16 << 20 };
-/** So much of the past is told at a time, or one revision where that is more. */
-const part = { events: 100, bytes: 256 << 10 };
+const limits = { events: 4096, bytes: 16 << 20 };
+/** The largest part that is replayed at once, or one revision if that is larger. */
+const replayPart = { events: 100, bytes: 256 << 10 };
 
-interface Held {
+interface BufferedEvent {
   readonly resource: string;
   readonly event: WatchCacheEvent;
 }
 
-/**
- * What a replica remembers of what happened: the newest changes, within bounds of number and bytes.
- */
+/** A buffer of the newest changes, bounded by number and bytes. */
 export class EventBuffer {
-  #held: Held[] = [];
+  #events: BufferedEvent[] = [];
   #from: Revision = 0;
   #bytes = 0;
 
-  /** Nothing behind this revision is missing. */
+  /** The revision after which no event is missing. */
   get from(): Revision {
     return this.#from;
   }
 
-  /** Forgets everything: what is remembered begins behind `from`. */
+  /** Clears the buffer, which then begins after `from`. */
   restart(from: Revision): void {
-    this.#held = [];
+    this.#events = [];
     this.#bytes = 0;
     this.#from = from;
   }
 
   add(resource: string, event: WatchCacheEvent): void {
-    this.#held.push({ resource, event });
+    this.#events.push({ resource, event });
     this.#bytes += event.size;
-    if (this.#held.length <= max.events && this.#bytes <= max.bytes) return;
-    const dropped = this.#held.splice(0, Math.ceil(this.#held.length / 4));
+    if (this.#events.length <= limits.events && this.#bytes <= limits.bytes) return;
+    const dropped = this.#events.splice(0, Math.ceil(this.#events.length / 4));
     for (const one of dropped) this.#bytes -= one.event.size;
     this.#from = dropped.at(-1)!.event.revision;
   }
 
   /**
-   * What happened to a resource behind a revision, or the first part of it, up to the end of a
-   * revision; `more` where that is not all.
+   * Returns the first part of a resource's events after a revision, always whole revisions; `more`
+   * is true if events remain.
    */
   eventsSince(
     resource: string,
     revision: Revision,
   ): { readonly events: readonly WatchCacheEvent[]; readonly more: boolean } {
-    const all = this.#held.filter(
-      (held) => held.resource === resource && held.event.revision > revision,
+    const all = this.#events.filter(
+      (buffered) => buffered.resource === resource && buffered.event.revision > revision,
     );
     let end = 0;
     let bytes = 0;
     while (
       end < all.length &&
-      ((end < part.events && bytes < part.bytes) ||
+      ((end < replayPart.events && bytes < replayPart.bytes) ||
         all[end]!.event.revision === all[end - 1]!.event.revision)
     ) {
       bytes += all[end]!.event.size;

@@ -3,19 +3,16 @@ import { BoundedMap } from '../../security/bounded-map.js';
 import type { AnyKind } from '../kind.js';
 import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
-/**
- * So many views of one event are remembered: those of tables are new ones every second, since ages
- * move.
- */
-const views = 8;
+/** The number of cached views of one event. Table views change every second, because ages do. */
+const maxViews = 8;
 
-/** One change of one object, decoded and encoded at most once however many watch it. */
+/** One change of one object; decoded and encoded at most once for all watchers. */
 export class WatchCacheEvent {
   readonly revision: Revision;
-  /** The object after the change; of a deletion, undefined. */
+  /** The object after the change; undefined for a deletion. */
   readonly after: EncodedObject | undefined;
   readonly before: EncodedObject | undefined;
-  readonly #shared = new BoundedMap<string, unknown>(views);
+  readonly #shared = new BoundedMap<string, unknown>(maxViews);
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
@@ -23,20 +20,17 @@ export class WatchCacheEvent {
     this.before = change.before && encodedObjectOf(kind, change.before);
   }
 
-  /** Bytes held by it. */
+  /** The size of both versions in bytes. */
   get size(): number {
     return sizeOf(this.after) + sizeOf(this.before);
   }
 
-  /**
-   * What one view makes of this event, by the first that asks; a few views are kept, the oldest
-   * makes room.
-   */
+  /** Returns the representation of this event for a view; computed once for all watchers. */
   shared<T>(view: string, make: () => T): T {
-    return this.#shared.getOrMake(view, make) as T;
+    return this.#shared.getOrCreate(view, make) as T;
   }
 }
 
-/** Bytes held by a stored object. */
+/** Returns the size of a stored object in bytes. */
 export const sizeOf = (stored: EncodedObject | undefined): number =>
   stored?.entry.value.length ?? 0;

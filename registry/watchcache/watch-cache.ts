@@ -27,15 +27,15 @@ export interface Subscription {
   leave(): void;
 }
 
-interface Live {
+interface LiveSubscriber {
   subscriber: Subscriber;
   from: Revision;
 }
-interface Joining {
+interface Watcher {
   resource: string;
   subscriber: Subscriber;
-  reached: Revision;
-  joined: boolean;
+  position: Revision;
+  isLive: boolean;
   signal: AbortSignal;
 }
 interface Cached {
@@ -43,8 +43,8 @@ interface Cached {
   revision: Revision;
 }
 
-const cacheMost = { objects: 100_000, bytes: 64 << 20 };
-const silence = { unused: 2_000, unready: 10_000 };
+const cacheLimits = { objects: 100_000, bytes: 64 << 20 };
+const maxLagMs = { reads: 2_000, readiness: 10_000 };
 
 /**
  * One upstream watch for each replica; it feeds all watchers and caches
@@ -56,16 +56,16 @@ export class WatchCache {
   readonly #log: Log;
   readonly #stop = new AbortController();
   readonly #buffer = new EventBuffer();
-  readonly #live = new Map<string, Set<Live>>();
+  readonly #live = new Map<string, Set<LiveSubscriber>>();
   readonly #cache = new Map<string, Cached>();
   readonly #barriers = new Map<string, Revision>();
   readonly #committed = new Map<string, Revision>();
-  readonly #reading = new Map<string, { stale: boolean; readers: number }>();
-  readonly #hearing: ((change: Change) => void)[] = [];
-  #waiting: { revision: Revision; resolve: () => void }[] = [];
+  readonly #pendingReads = new Map<string, { isStale: boolean; readerCount: number }>();
+  readonly #listeners: ((change: Change) => void)[] = [];
+  #waiters: { revision: Revision; resolve: () => void }[] = [];
   #cachedBytes = 0;
   #revision: Revision = 0;
-  #heard = -Infinity;
+  #receivedAt = -Infinity;
   #running: Promise<void> = Promise.resolve();
 
   constructor(storage: Storage, kinds: readonly AnyKind[], log: Log) {
@@ -81,19 +81,19 @@ export class WatchCache {
 
   /** Staleness in milliseconds: everything written before was received (monotonic clock). */
   get lagMs(): number {
-    return performance.now() - this.#heard;
+    return performance.now() - this.#receivedAt;
   }
 
   /** The number of live subscriptions, without those that still replay. */
   get watchers(): number {
-    let all = 0;
-    for (const set of this.#live.values()) all += set.size;
-    return all;
+    let count = 0;
+    for (const set of this.#live.values()) count += set.size;
+    return count;
   }
 
-  /** Whether the store was heard from recently enough to be ready. */
-  get ready(): boolean {
-    return this.lagMs < silence.unready;
+  /** Whether the store sent something recently enough for this replica to be ready. */
+  get isReady(): boolean {
+    return this.lagMs < maxLagMs.readiness;
   }
 
   /** Starts at the current revision of the store; resolves when caught up. */
@@ -111,22 +111,23 @@ export class WatchCache {
   /** Delivers each change of `resource` after `from` once, in order, until `leave`. */
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
-    const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
-    if (from < this.#buffer.from || !this.#join(reader)) void this.#catchUp(reader);
+    const watcher = { resource, subscriber, position: from, isLive: false, signal: leave.signal };
+    if (from < this.#buffer.from || !this.#join(watcher)) void this.#catchUp(watcher);
     return {
-      position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached),
+      position: () =>
+        watcher.isLive ? Math.max(watcher.position, this.#revision) : watcher.position,
       leave: () => leave.abort(),
     };
   }
 
   /**
    * Resolves with true when everything up to `revision` was received, with false after
-   * `milliseconds`.
+   * `timeoutMs`.
    */
-  async waitUntil(revision: Revision, milliseconds: number): Promise<boolean> {
+  async waitUntil(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     return new Promise((resolve) => {
-      const waiting = {
+      const waiter = {
         revision,
         resolve: () => {
           clearTimeout(timer);
@@ -134,30 +135,30 @@ export class WatchCache {
         },
       };
       const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        this.#waiters = this.#waiters.filter((one) => one !== waiter);
         resolve(false);
-      }, milliseconds);
-      this.#waiting.push(waiting);
+      }, timeoutMs);
+      this.#waiters.push(waiter);
     });
   }
 
   /** Returns the object under `key` from memory if the cache is fresh, else from the store. */
   async cached(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
-    const held = this.held(key);
-    return held ? held.stored : this.#read(kind, key);
+    const cached = this.peek(key);
+    return cached ? cached.stored : this.#read(kind, key);
   }
 
   /** Returns the object under `key` from memory, if it is there and the cache is fresh. */
-  held(key: string): { readonly stored: EncodedObject | undefined } | undefined {
-    const held = this.#cache.get(key);
-    return held && this.lagMs < silence.unused && this.#trusted(key) ? held : undefined;
+  peek(key: string): { readonly stored: EncodedObject | undefined } | undefined {
+    const cached = this.#cache.get(key);
+    return cached && this.lagMs < maxLagMs.reads && this.#isKeyFresh(key) ? cached : undefined;
   }
 
   /**
    * Records a commit of this replica: these keys are not served from memory until its event
    * arrives.
    */
-  committed(keys: readonly string[], revision: Revision): void {
+  recordCommit(keys: readonly string[], revision: Revision): void {
     if (revision <= this.#revision) return;
     for (const key of keys)
       if (key.startsWith('objects/')) {
@@ -166,28 +167,28 @@ export class WatchCache {
       }
   }
 
-  /** Calls `hear` with each future change of an object; it may not throw. */
-  onChange(hear: (change: Change) => void): void {
-    this.#hearing.push(hear);
+  /** Calls the listener with each future change of an object; it may not throw. */
+  onChange(listener: (change: Change) => void): void {
+    this.#listeners.push(listener);
   }
 
   /**
    * Returns the revision of this replica's last commit to `resource` whose event has not arrived,
    * or 0.
    */
-  committedTo(resource: string): Revision {
+  lastCommitTo(resource: string): Revision {
     return this.#committed.get(resource) ?? 0;
   }
 
   /**
-   * Whether `resource` can be served from memory: the store was heard from recently, and the events
-   * of this replica's own commits have arrived.
+   * Reports whether `resource` can be served from memory: the watch is recent, and it has delivered
+   * this replica's own commits.
    */
-  trusts(resource: string): boolean {
-    return this.lagMs < silence.unused && this.committedTo(resource) <= this.#revision;
+  isFresh(resource: string): boolean {
+    return this.lagMs < maxLagMs.reads && this.lastCommitTo(resource) <= this.#revision;
   }
 
-  #trusted(key: string): boolean {
+  #isKeyFresh(key: string): boolean {
     if (this.#barriers.size === 0) return true;
     const barrier = this.#barriers.get(key);
     if (barrier === undefined) return true;
@@ -197,104 +198,105 @@ export class WatchCache {
   }
 
   async #read(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
-    const mark = this.#reading.get(key) ?? { stale: false, readers: 0 };
-    mark.readers += 1;
-    this.#reading.set(key, mark);
+    const pending = this.#pendingReads.get(key) ?? { isStale: false, readerCount: 0 };
+    pending.readerCount += 1;
+    this.#pendingReads.set(key, pending);
     try {
       const { entry, revision } = await this.#storage.get(key);
       const stored = entry && encodedObjectOf(kind, entry);
-      if (!mark.stale && this.#trusted(key)) this.#keep(key, { stored, revision });
+      if (!pending.isStale && this.#isKeyFresh(key)) this.#setCached(key, { stored, revision });
       return stored;
     } finally {
-      mark.readers -= 1;
-      if (mark.readers === 0) this.#reading.delete(key);
+      pending.readerCount -= 1;
+      if (pending.readerCount === 0) this.#pendingReads.delete(key);
     }
   }
 
   /** Keeps one object in memory and evicts the oldest ones above the limits. */
-  #keep(key: string, held: Cached): void {
-    this.#cachedBytes += sizeOf(held.stored) - sizeOf(this.#cache.get(key)?.stored);
-    this.#cache.set(key, held);
+  #setCached(key: string, cached: Cached): void {
+    this.#cachedBytes += sizeOf(cached.stored) - sizeOf(this.#cache.get(key)?.stored);
+    this.#cache.set(key, cached);
     for (const [oldest, { stored }] of this.#cache) {
-      if (this.#cache.size <= cacheMost.objects && this.#cachedBytes <= cacheMost.bytes) return;
+      if (this.#cache.size <= cacheLimits.objects && this.#cachedBytes <= cacheLimits.bytes) return;
       this.#cache.delete(oldest);
       this.#cachedBytes -= sizeOf(stored);
     }
   }
 
   async #restart(): Promise<void> {
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const { revision } = await this.#storage.get('meta/hub');
     this.#cache.clear();
     this.#cachedBytes = 0;
     this.#buffer.restart(revision);
     this.#revision = revision;
-    this.#heard = asked;
+    this.#receivedAt = requestedAt;
   }
 
   async #run(): Promise<void> {
     const signal = this.#stop.signal;
-    for (let wait = 50; !signal.aborted; wait = Math.min(wait * 2, 2_000)) {
+    for (let backoffMs = 50; !signal.aborted; backoffMs = Math.min(backoffMs * 2, 2_000)) {
       try {
         for await (const batch of this.#storage.watch('objects/', this.#revision, signal)) {
-          wait = 50;
-          this.#take(batch);
+          backoffMs = 50;
+          this.#applyBatch(batch);
         }
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the store was interrupted');
-        if (error instanceof CompactedError) await this.#startOver();
+        if (error instanceof CompactedError) await this.#resync();
       }
-      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, wait));
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, backoffMs));
     }
   }
 
-  async #startOver(): Promise<void> {
+  async #resync(): Promise<void> {
     this.#endAll('Compacted');
     await this.#restart().catch((error) =>
       this.#log.warn({ err: error }, 'could not read the current storage revision'),
     );
   }
 
-  #take({ revision, changes, asOf = performance.now() }: Batch): void {
-    for (const change of changes) this.#one(change, revision);
+  #applyBatch({ revision, changes, asOf = performance.now() }: Batch): void {
+    for (const change of changes) this.#applyChange(change, revision);
     this.#revision = Math.max(this.#revision, revision);
-    this.#heard = Math.max(this.#heard, asOf);
+    this.#receivedAt = Math.max(this.#receivedAt, asOf);
     if (this.#barriers.size > 0)
       for (const [key, barrier] of this.#barriers)
         if (barrier <= this.#revision) this.#barriers.delete(key);
-    const due = this.#waiting.filter((one) => one.revision <= this.#revision);
-    if (due.length > 0)
-      this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);
-    for (const one of due) one.resolve();
+    const reached = this.#waiters.filter((waiter) => waiter.revision <= this.#revision);
+    if (reached.length > 0)
+      this.#waiters = this.#waiters.filter((one) => one.revision > this.#revision);
+    for (const one of reached) one.resolve();
   }
 
-  #one(change: Change, revision: Revision): void {
+  #applyChange(change: Change, revision: Revision): void {
     const resource = change.key.split('/')[1]!;
     const kind = this.#kinds.get(resource);
     if (!kind) return;
-    for (const hear of this.#hearing) hear(change);
+    for (const listener of this.#listeners) listener(change);
     const event = new WatchCacheEvent(kind, change, revision);
-    const mark = this.#reading.get(change.key);
-    if (mark) mark.stale = true;
-    const held = this.#cache.get(change.key);
-    if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
+    const pending = this.#pendingReads.get(change.key);
+    if (pending) pending.isStale = true;
+    const cached = this.#cache.get(change.key);
+    if (cached && cached.revision < revision)
+      this.#setCached(change.key, { stored: event.after, revision });
     this.#buffer.add(resource, event);
     for (const { subscriber, from } of this.#live.get(resource) ?? [])
       if (revision > from) subscriber.event(event);
   }
 
   /** Replays buffered events. Returns true once the watcher has caught up and is live. */
-  #join(reader: Joining): boolean {
+  #join(reader: Watcher): boolean {
     const { resource, subscriber, signal } = reader;
-    const { events, more } = this.#buffer.eventsSince(resource, reader.reached);
+    const { events, more } = this.#buffer.eventsSince(resource, reader.position);
     for (const event of events) subscriber.event(event);
-    reader.reached = events.at(-1)?.revision ?? reader.reached;
+    reader.position = events.at(-1)?.revision ?? reader.position;
     if (more) return false;
-    const live: Live = { subscriber, from: Math.max(reader.reached, this.#revision) };
-    const set = this.#live.get(resource) ?? new Set();
-    this.#live.set(resource, set.add(live));
-    signal.addEventListener('abort', () => set.delete(live), { once: true });
-    reader.joined = true;
+    const live: LiveSubscriber = { subscriber, from: Math.max(reader.position, this.#revision) };
+    const subscribers = this.#live.get(resource) ?? new Set();
+    this.#live.set(resource, subscribers.add(live));
+    signal.addEventListener('abort', () => subscribers.delete(live), { once: true });
+    reader.isLive = true;
     return true;
   }
 
@@ -302,15 +304,15 @@ export class WatchCache {
    * Replays the history of the store until the event buffer covers the watcher, then the buffer, no
    * faster than the watcher takes it.
    */
-  async #catchUp(reader: Joining): Promise<void> {
-    const { subscriber, signal } = reader;
+  async #catchUp(watcher: Watcher): Promise<void> {
+    const { subscriber, signal } = watcher;
     const ended = AbortSignal.any([signal, this.#stop.signal]);
     try {
-      for (let goesOn = true; goesOn && !ended.aborted; ) {
+      for (let hasMore = true; hasMore && !ended.aborted; ) {
         await subscriber.ready?.();
         if (ended.aborted) break;
-        if (reader.reached < this.#buffer.from) goesOn = await this.#replay(reader, ended);
-        else if (this.#join(reader)) return;
+        if (watcher.position < this.#buffer.from) hasMore = await this.#replay(watcher, ended);
+        else if (this.#join(watcher)) return;
       }
       if (!signal.aborted) subscriber.end('Stopped');
     } catch (error) {
@@ -320,22 +322,26 @@ export class WatchCache {
   }
 
   /** Replays the store's history before the event buffer; false if the store ends it early. */
-  async #replay(reader: Joining, ended: AbortSignal): Promise<boolean> {
-    const { resource, subscriber } = reader;
+  async #replay(watcher: Watcher, ended: AbortSignal): Promise<boolean> {
+    const { resource, subscriber } = watcher;
     const kind = this.#kinds.get(resource)!;
-    for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, ended)) {
+    for await (const batch of this.#storage.watch(
+      `objects/${resource}/`,
+      watcher.position,
+      ended,
+    )) {
       for (const change of batch.changes)
         subscriber.event(new WatchCacheEvent(kind, change, batch.revision));
-      reader.reached = batch.revision;
+      watcher.position = batch.revision;
       await subscriber.ready?.();
-      if (reader.reached >= this.#buffer.from) return true;
+      if (watcher.position >= this.#buffer.from) return true;
     }
     return false;
   }
 
   #endAll(why: 'Compacted' | 'Stopped'): void {
-    const all = [...this.#live.values()].flatMap((set) => [...set]);
+    const liveSubscribers = [...this.#live.values()].flatMap((set) => [...set]);
     for (const set of this.#live.values()) set.clear();
-    for (const { subscriber } of all) subscriber.end(why);
+    for (const { subscriber } of liveSubscribers) subscriber.end(why);
   }
 }

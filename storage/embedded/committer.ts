@@ -12,7 +12,7 @@ import {
 import { countCommit } from '../count-commit.js';
 import { GroupCommit } from './group-commit.js';
 import type { StoreState } from './state.js';
-import { isFull, reasonOf, type CommitError } from './disk-full.js';
+import { isFull, unwrapCommitError, type CommitError } from './disk-full.js';
 
 type Result = Committed | Lost;
 
@@ -27,13 +27,13 @@ interface Member {
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
 
-/** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
+/** Takes commits in order of arrival and writes all queued ones as one durable lmdb transaction. */
 export class EmbeddedCommitter {
   readonly #state: StoreState;
   readonly #fatal: (error: Error) => void;
   readonly #metrics: StorageMetrics | undefined;
   #queue: Member[] = [];
-  #running: Promise<void> | undefined;
+  #writing: Promise<void> | undefined;
   #failed: Error | undefined;
 
   constructor(state: StoreState, fatal: (error: Error) => void, metrics?: StorageMetrics) {
@@ -45,27 +45,27 @@ export class EmbeddedCommitter {
   /** Resolves when the commit is durable, or lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Result> {
     const bytes = checkLimits(checks, writes);
-    this.#state.admitOpen();
+    this.#state.assertOpen();
     const commit = new Promise<Result>((resolve, reject) => {
       this.#queue.push({ checks, writes, bytes, resolve, reject });
-      this.#running ??= this.#run();
+      this.#writing ??= this.#run();
     });
     return countCommit(this.#metrics, commit);
   }
 
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> {
-    await this.#running;
+    await this.#writing;
   }
 
   /**
-   * One group after the other, each of what came while the one before was written, and at least of
-   * all that came in one turn of the event loop.
+   * Writes one group after another. A group holds the commits that arrived while the previous one
+   * was written, at least all of one turn of the event loop.
    */
   async #run(): Promise<void> {
     await turn();
     while (this.#queue.length > 0) await this.#write(this.#take());
-    this.#running = undefined;
+    this.#writing = undefined;
   }
 
   #take(): Member[] {
@@ -106,12 +106,12 @@ export class EmbeddedCommitter {
       });
     } catch (error) {
       this.#state.overlay = new Map();
-      throw await this.#refusal(await reasonOf(error as Error));
+      throw await this.#toError(await unwrapCommitError(error as Error));
     }
     this.#state.publish(group.batches);
   }
 
-  async #refusal(reason: CommitError): Promise<Error> {
+  async #toError(reason: CommitError): Promise<Error> {
     if (await isFull(reason, this.#state.tables.directory))
       return new UnavailableError('no space is left for the store', { full: true, cause: reason });
     this.#failed = reason;

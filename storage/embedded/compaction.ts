@@ -2,14 +2,14 @@ import type { Revision } from '../storage.js';
 import type { StoreState } from './state.js';
 import { splitTombstoneKey } from './encoding.js';
 
-const step = 500;
+const batchSize = 500;
 
 /**
- * Forgets what was superseded at or before `revision`, some hundred revisions a transaction; a
- * compaction cut short is finished by the next.
+ * Removes history superseded at or before `revision`, a few hundred revisions per transaction. The
+ * next compaction completes an interrupted one.
  */
 export async function compactTo(state: StoreState, revision: Revision): Promise<void> {
-  state.admitOpen();
+  state.assertOpen();
   const oldest = Math.min(revision, state.revision);
   if (oldest > state.oldest) {
     state.oldest = oldest;
@@ -17,30 +17,31 @@ export async function compactTo(state: StoreState, revision: Revision): Promise<
       void state.tables.system.put('oldest', Buffer.from(String(oldest)));
     });
   }
-  while (!state.closed && (await forgetChanges(state))) {
+  while (!state.closed && (await removeLog(state))) {
     /* the next few hundred */
   }
   for (let start: string | undefined = '!'; start !== undefined && !state.closed; )
-    start = await forgetDeleted(state, start);
+    start = await removeTombstones(state, start);
 }
 
-async function forgetChanges({ tables: { root, log }, oldest }: StoreState): Promise<boolean> {
-  const revisions = [...log.getKeys({ start: 0, end: oldest + 1, limit: step })];
+async function removeLog({ tables: { root, log }, oldest }: StoreState): Promise<boolean> {
+  const revisions = [...log.getKeys({ start: 0, end: oldest + 1, limit: batchSize })];
   if (revisions.length === 0) return false;
   await root.batch(() => {
     for (const revision of revisions) void log.remove(revision);
   });
-  return revisions.length === step;
+  return revisions.length === batchSize;
 }
 
-/** Forgets deleted keys among the next few hundred from `start`; answers where to go on. */
-async function forgetDeleted(
-  { tables: { root, tombstones: gone }, oldest }: StoreState,
+/** Removes tombstones among the next few hundred keys from `start`; returns where to continue. */
+async function removeTombstones(
+  { tables: { root, tombstones }, oldest }: StoreState,
   start: string,
 ): Promise<string | undefined> {
-  const keys = [...gone.getKeys({ start, limit: step })];
+  const keys = [...tombstones.getKeys({ start, limit: batchSize })];
   await root.batch(() => {
-    for (const key of keys) if (splitTombstoneKey(key).revision <= oldest) void gone.remove(key);
+    for (const key of keys)
+      if (splitTombstoneKey(key).revision <= oldest) void tombstones.remove(key);
   });
-  return keys.length === step ? `${keys.at(-1)!}!` : undefined;
+  return keys.length === batchSize ? `${keys.at(-1)!}!` : undefined;
 }

@@ -3,52 +3,52 @@ import { validateKey } from '../limits.js';
 import { UnavailableError, type Storage, type StorageMetrics } from '../storage.js';
 import { EmbeddedCommitter } from './committer.js';
 import { compactTo } from './compaction.js';
-import { refuseHalfRestored } from './interrupted-restore.js';
+import { assertRestoreComplete } from './interrupted-restore.js';
 import { StoreState } from './state.js';
 import { acquireLock } from './lock.js';
 import { countRange, readRange } from './reader.js';
-import { sweepOnce } from './expiry-gc.js';
+import { collectExpired } from './expiry-gc.js';
 import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
 
-/** How an embedded store is opened; times in milliseconds. */
+/** Options of an embedded store; times in milliseconds. */
 interface EmbeddedOptions {
-  /** The folder that holds the store alone; made when missing. */
+  /** The directory that only this store uses; created if missing. */
   readonly directory: string;
-  /** Pause between two looks for expired entries. */
-  readonly sweepInterval?: number;
+  /** The interval between collections of expired entries. */
+  readonly sweepIntervalMs?: number;
   /**
-   * How long an entry stays after its expiry, so that no clock sweeps what another still counts as
-   * valid.
+   * How long an entry is kept after its expiry, so that no process with a slower clock loses an
+   * entry that it considers valid.
    */
-  readonly sweepGrace?: number;
+  readonly sweepGraceMs?: number;
   /**
-   * Called once when a write failed for another reason than space: the process must stop, and by
-   * default it does.
+   * Called once when a write failed for a reason other than disk space. The process must exit, and
+   * does so by default.
    */
   readonly onFatal?: (error: Error) => void;
   readonly metrics?: StorageMetrics;
 }
 
 /**
- * Opens the store in a folder of this machine for this process alone; throws when another process
- * holds it, its format is newer or a restore of it was broken off.
+ * Opens the store in a local directory, for this process only. Throws if another process uses it,
+ * its format is newer, or a restore of it was interrupted.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
-  refuseHalfRestored(options.directory);
+  assertRestoreComplete(options.directory);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const unlock = await acquireLock(options.directory);
   try {
     const state = new StoreState(openTables(options.directory));
     syncDirectory(options.directory);
-    return assemble(state, options, unlock);
+    return createStorage(state, options, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-/** Makes the names of files just created as durable as their contents. */
+/** Makes newly created file names durable. */
 function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r');
   try {
@@ -58,13 +58,13 @@ function syncDirectory(directory: string): void {
   }
 }
 
-function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
-  const committer = new EmbeddedCommitter(state, options.onFatal ?? crash, options.metrics);
+function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
+  const committer = new EmbeddedCommitter(state, options.onFatal ?? throwAsync, options.metrics);
   const storage: Storage = {
     readsInProcess: true,
     async get(key) {
       validateKey(key);
-      state.admitOpen();
+      state.assertOpen();
       const entry = state.read(key);
       return entry ? { entry, revision: state.revision } : { revision: state.revision };
     },
@@ -81,8 +81,8 @@ function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => voi
   const stopSweeping = sweepEvery(
     state,
     storage,
-    options.sweepInterval ?? 60_000,
-    options.sweepGrace ?? 3_600_000,
+    options.sweepIntervalMs ?? 60_000,
+    options.sweepGraceMs ?? 3_600_000,
   );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -99,19 +99,22 @@ function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => voi
 function sweepEvery(
   state: StoreState,
   storage: Storage,
-  interval: number,
-  grace: number,
+  intervalMs: number,
+  graceMs: number,
 ): () => Promise<void> {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    while (!stopping.signal.aborted && (await sweepOnce(state, storage, Date.now() - grace)) > 0) {
+    while (
+      !stopping.signal.aborted &&
+      (await collectExpired(state, storage, Date.now() - graceMs)) > 0
+    ) {
       /* the next hundred */
     }
   };
   const timer = setInterval(() => {
-    running = running.then(sweep).catch(passUnavailable);
-  }, interval);
+    running = running.then(sweep).catch(ignoreUnavailable);
+  }, intervalMs);
   timer.unref();
   return async () => {
     stopping.abort();
@@ -120,12 +123,12 @@ function sweepEvery(
   };
 }
 
-/** Without space nothing can be swept now; the next round tries again. */
-function passUnavailable(error: unknown): void {
+/** Ignores a full disk; the next round tries again. */
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof UnavailableError)) throw error;
 }
 
-function crash(error: Error): void {
+function throwAsync(error: Error): void {
   process.nextTick(() => {
     throw error;
   });

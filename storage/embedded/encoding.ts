@@ -1,49 +1,46 @@
 import type { Change, Entry, Revision } from '../storage.js';
 
-const header = 16;
+const headerBytes = 16;
 
-/** A stored value: revision and expiry as doubles (0: none), then the bytes. */
+/** Encodes a stored value: revision and expiry as doubles (0: none), then the bytes. */
 function encodeRecord(entry: Entry): Buffer {
-  const record = Buffer.allocUnsafe(header + entry.value.length);
+  const record = Buffer.allocUnsafe(headerBytes + entry.value.length);
   writeRecord(entry, record, 0);
   return record;
 }
 
-/** The entry that {@link encodeRecord} wrote under `key`, sharing the record's memory. */
+/** Decodes an entry that {@link encodeRecord} wrote; shares the record's memory. */
 function decodeRecord(key: string, record: Buffer): Entry {
   const revision = record.readDoubleBE(0);
   const expires = record.readDoubleBE(8);
-  const value = record.subarray(header);
+  const value = record.subarray(headerBytes);
   return expires === 0 ? { key, value, revision } : { key, value, revision, expires };
 }
 
 const subarray = Uint8Array.prototype.subarray;
 
 /**
- * Reads records for lmdb straight out of its reused buffer, whose `length` alone is right; the key
- * is left for the reader to fill in.
+ * Decodes records directly from lmdb's reused buffer, of which only `length` is valid. The reader
+ * fills in the key.
  */
 export const recordEncoding = {
   encode: encodeRecord,
   decode(record: Buffer): Entry {
     const revision = record.readDoubleBE(0);
     const expires = record.readDoubleBE(8);
-    const value = Buffer.allocUnsafe(record.length - header);
-    value.set(subarray.call(record, header, record.length));
+    const value = Buffer.allocUnsafe(record.length - headerBytes);
+    value.set(subarray.call(record, headerBytes, record.length));
     return expires === 0 ? { key: '', value, revision } : { key: '', value, revision, expires };
   },
 };
 
-/** The entry that lmdb read under `key`. */
-export function keyed(key: string, entry: Entry): Entry {
+/** Sets the key of an entry that lmdb read. */
+export function withKey(key: string, entry: Entry): Entry {
   (entry as { key: string }).key = key;
   return entry;
 }
 
-/**
- * The changes of one revision with both values of each: lengths, key, what stood before, what
- * stands after.
- */
+/** Encodes the changes of one revision: lengths, key, entry before, entry after. */
 export function encodeLog(changes: readonly Change[]): Buffer {
   const log = Buffer.allocUnsafe(changes.reduce((sum, change) => sum + logSize(change), 0));
   let offset = 0;
@@ -58,17 +55,17 @@ export function encodeLog(changes: readonly Change[]): Buffer {
   return log;
 }
 
-/** The changes that {@link encodeLog} wrote, one at a time. */
+/** Decodes the changes that {@link encodeLog} wrote, one at a time. */
 export function* decodeLog(log: Buffer): Generator<Change> {
   for (let offset = 0; offset < log.length; ) {
     const start = offset + 10 + log.readUInt16BE(offset);
-    const middle = start + log.readUInt32BE(offset + 2);
-    const end = middle + log.readUInt32BE(offset + 6);
+    const entryStart = start + log.readUInt32BE(offset + 2);
+    const end = entryStart + log.readUInt32BE(offset + 6);
     const key = log.toString('latin1', offset + 10, start);
     yield {
       key,
-      ...(start < middle && { before: decodeRecord(key, log.subarray(start, middle)) }),
-      ...(middle < end && { entry: decodeRecord(key, log.subarray(middle, end)) }),
+      ...(start < entryStart && { before: decodeRecord(key, log.subarray(start, entryStart)) }),
+      ...(entryStart < end && { entry: decodeRecord(key, log.subarray(entryStart, end)) }),
     };
     offset = end;
   }
@@ -76,39 +73,38 @@ export function* decodeLog(log: Buffer): Generator<Change> {
 
 const logSize = ({ key, before, entry }: Change): number =>
   10 + key.length + recordSize(before) + recordSize(entry);
-const recordSize = (entry: Entry | undefined): number => (entry ? header + entry.value.length : 0);
+const recordSize = (entry: Entry | undefined): number =>
+  entry ? headerBytes + entry.value.length : 0;
 
 function writeRecord(entry: Entry, target: Buffer, offset: number): number {
   target.writeDoubleBE(entry.revision, offset);
   target.writeDoubleBE(entry.expires ?? 0, offset + 8);
-  entry.value.copy(target, offset + header);
-  return offset + header + entry.value.length;
+  entry.value.copy(target, offset + headerBytes);
+  return offset + headerBytes + entry.value.length;
 }
 
-const width = 14;
-const padded = (number: number): string =>
-  Math.max(0, Math.trunc(number)).toString(16).padStart(width, '0');
+const hexDigits = 14;
+const toHex = (number: number): string =>
+  Math.max(0, Math.trunc(number)).toString(16).padStart(hexDigits, '0');
 
 /**
- * Where the deletion of `key` at `revision` is noted; the space sorts before every character of a
- * key.
+ * Returns the key of the tombstone for `key` deleted at `revision`. The space sorts before every
+ * character of a key.
  */
 export const tombstoneKey = (key: string, revision: Revision): string =>
-  `${key} ${padded(revision)}`;
+  `${key} ${toHex(revision)}`;
 
-/** The parts of a {@link tombstoneKey}. */
+/** Splits a {@link tombstoneKey}. */
 export const splitTombstoneKey = (text: string): { key: string; revision: Revision } => ({
-  key: text.slice(0, -width - 1),
-  revision: Number.parseInt(text.slice(-width), 16),
+  key: text.slice(0, -hexDigits - 1),
+  revision: Number.parseInt(text.slice(-hexDigits), 16),
 });
 
-/**
- * Where an entry that expires (milliseconds since the epoch) stands in the index, in order of time.
- */
-export const expiryKey = (expires: number, key: string): string => `${padded(expires)} ${key}`;
+/** Returns the key of an expiry index entry, in order of time (milliseconds since the epoch). */
+export const expiryKey = (expires: number, key: string): string => `${toHex(expires)} ${key}`;
 
-/** The parts of an {@link expiryKey}. */
+/** Splits an {@link expiryKey}. */
 export const splitExpiryKey = (text: string): { expires: number; key: string } => ({
-  expires: Number.parseInt(text.slice(0, width), 16),
-  key: text.slice(width + 1),
+  expires: Number.parseInt(text.slice(0, hexDigits), 16),
+  key: text.slice(hexDigits + 1),
 });

@@ -2,33 +2,33 @@ import type { Storage } from '../storage.js';
 import type { StoreState } from './state.js';
 import { splitExpiryKey } from './encoding.js';
 
-const batch = 100;
+const batchSize = 100;
 
 /**
- * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch),
- * each unless it was changed meanwhile; answers how many were due.
+ * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch)
+ * unless they were changed since. Returns how many were due.
  */
-export async function sweepOnce(
+export async function collectExpired(
   state: StoreState,
   storage: Storage,
   before: number,
 ): Promise<number> {
-  const due = dueBefore(state, before);
-  await Promise.all(due.map((key) => sweepKey(state, storage, key, before)));
-  return due.length;
+  const keys = expiredKeys(state, before);
+  await Promise.all(keys.map((key) => deleteExpired(state, storage, key, before)));
+  return keys.length;
 }
 
-function dueBefore(state: StoreState, before: number): string[] {
+function expiredKeys(state: StoreState, before: number): string[] {
   const keys: string[] = [];
-  for (const text of state.tables.expiry.getKeys({ limit: batch })) {
-    const { expires, key } = splitExpiryKey(text);
+  for (const indexKey of state.tables.expiry.getKeys({ limit: batchSize })) {
+    const { expires, key } = splitExpiryKey(indexKey);
     if (expires >= before) break;
     keys.push(key);
   }
   return keys;
 }
 
-async function sweepKey(
+async function deleteExpired(
   state: StoreState,
   storage: Storage,
   key: string,

@@ -4,29 +4,31 @@ import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } fr
 import type { StoreState } from './state.js';
 import { encodeLog, expiryKey, tombstoneKey } from './encoding.js';
 
-const nothing = Buffer.alloc(1);
+const emptyValue = Buffer.alloc(1);
 
 /**
- * The members of one lmdb transaction, judged one after the other against what stood before and
- * what the earlier ones wrote.
+ * The members of one lmdb transaction, each checked against the store and the writes of the members
+ * before it.
  */
 export class GroupCommit {
-  /** One for each member that changes something, in order of revision. */
+  /** One batch for each member that changes something, in order of revision. */
   readonly batches: Batch[] = [];
-  /** What stood before this group, for each key it writes. */
+  /** The entry before this group, for each key that it writes. */
   readonly overlay = new Map<string, Entry | undefined>();
   readonly #state: StoreState;
-  readonly #now = new Map<string, Entry | undefined>();
-  readonly #members: number;
+  readonly #written = new Map<string, Entry | undefined>();
+  readonly #memberCount: number;
   #revision: Revision;
 
-  constructor(state: StoreState, members: number) {
+  constructor(state: StoreState, memberCount: number) {
     this.#state = state;
-    this.#members = members;
+    this.#memberCount = memberCount;
     this.#revision = state.revision;
   }
 
-  /** Judges one member; a commit is made in memory until {@link put} and the flush behind it. */
+  /**
+   * Checks one member and applies it in memory; it is durable only after {@link put} and the flush.
+   */
   add(checks: readonly Check[], writes: readonly Write[]): Committed | Lost {
     const winners = new Map<string, Entry | undefined>();
     for (const check of checks) {
@@ -35,10 +37,10 @@ export class GroupCommit {
     }
     if (winners.size > 0) return { committed: false, revision: this.#revision, winners };
     this.#apply(writes);
-    return { committed: true, revision: this.#revision, batch: this.#members };
+    return { committed: true, revision: this.#revision, batch: this.#memberCount };
   }
 
-  /** Hands all writes to lmdb, inside its batch. */
+  /** Passes all writes to lmdb, inside its batch. */
   put(): void {
     for (const { revision, changes } of this.batches) {
       for (const change of changes) this.#put(change, revision);
@@ -47,12 +49,12 @@ export class GroupCommit {
   }
 
   #put({ key, entry, before }: Change, revision: Revision): void {
-    const { current, tombstones: gone, expiry } = this.#state.tables;
+    const { current, tombstones, expiry } = this.#state.tables;
     void (entry ? current.put(key, entry) : current.remove(key));
-    if (!entry) void gone.put(tombstoneKey(key, revision), nothing);
+    if (!entry) void tombstones.put(tombstoneKey(key, revision), emptyValue);
     if (before?.expires === entry?.expires) return;
     if (before?.expires !== undefined) void expiry.remove(expiryKey(before.expires, key));
-    if (entry?.expires !== undefined) void expiry.put(expiryKey(entry.expires, key), nothing);
+    if (entry?.expires !== undefined) void expiry.put(expiryKey(entry.expires, key), emptyValue);
   }
 
   #apply(writes: readonly Write[]): void {
@@ -67,7 +69,7 @@ export class GroupCommit {
     this.batches.push({ revision, changes });
     for (const { key, entry, before } of changes) {
       if (!this.overlay.has(key)) this.overlay.set(key, before);
-      this.#now.set(key, entry);
+      this.#written.set(key, entry);
     }
   }
 
@@ -87,6 +89,6 @@ export class GroupCommit {
   }
 
   #read(key: string): Entry | undefined {
-    return this.#now.has(key) ? this.#now.get(key) : this.#state.read(key);
+    return this.#written.has(key) ? this.#written.get(key) : this.#state.read(key);
   }
 }

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
-import { pathOf } from './tables.js';
+import { databasePath } from './tables.js';
 
-/** Where a store is restored until it is whole. */
-export const draftOf = (directory: string): string => `${directory}.restoring`;
+/** Returns the directory that a store is restored into before it is complete. */
+export const restoreDirectory = (directory: string): string => `${directory}.restoring`;
 
 /**
- * Throws where a restore into this folder was begun and is not at its end: an empty store in its
- * place would look like a service without people.
+ * Throws if a restore into this directory was interrupted; opening an empty store instead would
+ * look like the loss of all data.
  */
-export function refuseHalfRestored(directory: string): void {
-  if (existsSync(draftOf(directory)) && !existsSync(pathOf(directory))) {
+export function assertRestoreComplete(directory: string): void {
+  if (existsSync(restoreDirectory(directory)) && !existsSync(databasePath(directory))) {
     throw new Error(
-      `a restore into ${directory} has not come to its end: run "vestibule snapshot restore" ` +
-        `again, or remove ${draftOf(directory)} to begin with an empty store`,
+      `a restore into ${directory} was interrupted: run "vestibule snapshot restore" ` +
+        `again, or remove ${restoreDirectory(directory)} to start with an empty store`,
     );
   }
 }

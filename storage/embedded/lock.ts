@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const beat = 1000;
+const heartbeatMs = 1000;
 
 interface Holder {
   readonly id: string;
@@ -22,48 +22,48 @@ interface Holder {
 }
 
 /**
- * Takes the directory for this process alone until the answered function is called; throws, naming
- * the holder, when another process has it.
+ * Locks the directory for this process until the returned function is called. Throws, with the
+ * holder's process id, if another process has the lock.
  */
 export async function acquireLock(directory: string): Promise<() => void> {
   const path = join(directory, 'lock');
-  const own: Holder = {
+  const self: Holder = {
     id: randomUUID(),
     pid: process.pid,
-    started: startOf(process.pid),
+    started: processStartTime(process.pid),
     place: place(),
   };
-  while (!create(path, own)) {
+  while (!create(path, self)) {
     const holder = read(path);
-    if (holder && (await lives(holder, path))) throw refusal(directory, holder);
-    if (!clear(path, holder)) throw refusal(directory, read(path));
+    if (holder && (await isAlive(holder, path))) throw inUseError(directory, holder);
+    if (!removeStale(path, holder)) throw inUseError(directory, read(path));
   }
   const timer = setInterval(() => {
     touch(path);
-  }, beat);
+  }, heartbeatMs);
   timer.unref();
   return () => {
     clearInterval(timer);
-    if (read(path)?.id === own.id) unlinkSync(path);
+    if (read(path)?.id === self.id) unlinkSync(path);
   };
 }
 
-const refusal = (directory: string, holder: Holder | undefined): Error =>
+const inUseError = (directory: string, holder: Holder | undefined): Error =>
   new Error(
     `${directory} is in use by process ${holder?.pid ?? 'unknown'}: one process at a time may open an embedded store`,
   );
 
-function create(path: string, own: Holder): boolean {
-  const draft = `${path}.${own.id}`;
-  writeFileSync(draft, JSON.stringify(own));
+function create(path: string, self: Holder): boolean {
+  const temporaryPath = `${path}.${self.id}`;
+  writeFileSync(temporaryPath, JSON.stringify(self));
   try {
-    linkSync(draft, path);
+    linkSync(temporaryPath, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    unlinkSync(draft);
+    unlinkSync(temporaryPath);
   }
 }
 
@@ -76,31 +76,32 @@ function read(path: string): Holder | undefined {
 }
 
 /**
- * A process in reach is judged by its start time; one of another container or machine by whether it
- * still touches the file.
+ * Identifies a visible process by its start time; one of another container or machine is alive if
+ * it still touches the file.
  */
-async function lives(holder: Holder, path: string): Promise<boolean> {
+async function isAlive(holder: Holder, path: string): Promise<boolean> {
   if (holder.place === place())
-    return holder.started !== '' && startOf(holder.pid) === holder.started;
-  const touched = modified(path);
-  await pause(2.5 * beat);
-  return modified(path) !== touched;
+    return holder.started !== '' && processStartTime(holder.pid) === holder.started;
+  const lastModified = modifiedAt(path);
+  await pause(2.5 * heartbeatMs);
+  return modifiedAt(path) !== lastModified;
 }
 
 /**
- * Moves a dead holder's file away; false when it turned out to be a newer one, which is put back.
+ * Removes the file of a dead holder. Returns false if a newer holder replaced it, whose file is put
+ * back.
  */
-function clear(path: string, dead: Holder | undefined): boolean {
-  const aside = `${path}.${randomUUID()}`;
+function removeStale(path: string, deadHolder: Holder | undefined): boolean {
+  const movedPath = `${path}.${randomUUID()}`;
   try {
-    renameSync(path, aside);
+    renameSync(path, movedPath);
   } catch {
     return true;
   }
-  const same = read(aside)?.id === dead?.id;
-  if (!same) linkSync(aside, path);
-  unlinkSync(aside);
-  return same;
+  const isSame = read(movedPath)?.id === deadHolder?.id;
+  if (!isSame) linkSync(movedPath, path);
+  unlinkSync(movedPath);
+  return isSame;
 }
 
 function place(): string {
@@ -115,20 +116,20 @@ function place(): string {
 }
 
 /**
- * When the process began, in the kernel's own ticks; empty when there is none, or only what is left
- * of one.
+ * Returns the start time of a process in kernel ticks, or an empty string if it does not exist or
+ * is a zombie.
  */
-function startOf(pid: number): string {
+function processStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? '' : (fields[19] ?? '');
   } catch {
-    return signalled(pid) ? 'running' : '';
+    return processExists(pid) ? 'running' : '';
   }
 }
 
-function signalled(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -136,7 +137,7 @@ function signalled(pid: number): boolean {
   }
 }
 
-function modified(path: string): number {
+function modifiedAt(path: string): number {
   try {
     return statSync(path).mtimeMs;
   } catch {

@@ -1,20 +1,20 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 
-/** Bytes that the file is lengthened by, and kept beyond the pages in use. */
-const step = 1 << 20;
-/** Bytes written between two looks at the length. */
-const lookEvery = 64 << 10;
+/** How many bytes the file is extended by, and kept beyond the pages in use. */
+const stepBytes = 1 << 20;
+/** How many bytes are written between checks of the file's length. */
+const checkEveryBytes = 64 << 10;
 const zeros = Buffer.alloc(64 << 10);
 
 /**
  * Keeps the file of an lmdb environment a megabyte longer than its pages in use. A flush that also
- * makes a new file length durable takes up to half as long again as a flush within the length.
+ * has to make a new file length durable takes up to half as long again.
  */
 export class Preallocator {
   readonly #root: RootDatabase<Buffer, string>;
   readonly #file: number;
-  #sinceLook = lookEvery;
+  #bytesSinceCheck = checkEveryBytes;
 
   constructor(root: RootDatabase<Buffer, string>, path: string) {
     this.#root = root;
@@ -22,36 +22,36 @@ export class Preallocator {
   }
 
   /**
-   * Makes room for a transaction of `bytes`; call it between transactions. Errors of the disk are
-   * ignored here: the transaction itself meets them.
+   * Makes room for a transaction of `bytes`; call it between transactions. Ignores disk errors,
+   * which the transaction reports.
    */
   reserve(bytes: number): void {
-    this.#sinceLook += bytes;
-    if (this.#sinceLook < lookEvery) return;
-    this.#sinceLook = 0;
+    this.#bytesSinceCheck += bytes;
+    if (this.#bytesSinceCheck < checkEveryBytes) return;
+    this.#bytesSinceCheck = 0;
     try {
       // Inside a transaction no other process writes, so the bytes past the last page are free.
       this.#root.transactionSync(() => {
-        this.#lengthen();
+        this.#extend();
       });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     }
   }
 
-  /** Closes its own descriptor of the file. */
+  /** Closes its own file descriptor. */
   close(): void {
     closeSync(this.#file);
   }
 
-  #lengthen(): void {
+  #extend(): void {
     const { pageSize, lastPageNumber } = this.#root.getStats() as {
       pageSize: number;
       lastPageNumber: number;
     };
     const { size } = fstatSync(this.#file);
-    if (size - (lastPageNumber + 1) * pageSize >= step) return;
-    for (let at = size; at < size + step; at += zeros.length)
-      writeSync(this.#file, zeros, 0, zeros.length, at);
+    if (size - (lastPageNumber + 1) * pageSize >= stepBytes) return;
+    for (let offset = size; offset < size + stepBytes; offset += zeros.length)
+      writeSync(this.#file, zeros, 0, zeros.length, offset);
   }
 }

@@ -7,32 +7,32 @@ import {
   type Range,
   type Revision,
 } from '../storage.js';
-import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
+import { deletedAfter, entryAt, recentPastEntries, type PastEntries } from './history.js';
 import type { StoreState } from './state.js';
-import { keyed } from './encoding.js';
+import { withKey } from './encoding.js';
 
-const stretch = 5;
-const stretchSteps = 64;
-const countStretch = 5_000;
+const sliceMs = 5;
+const stepsPerCheck = 64;
+const countBatchSize = 5_000;
 
-/** A key of the range, with what stood there if anything did. */
+/** A key of the range with its entry, if it had one. */
 type Step = readonly [key: string, entry: Entry | undefined];
 
-/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time. */
+/** Reads a range at one revision, yielding to the event loop every few milliseconds. */
 export async function readRange(
   state: StoreState,
   range: Range,
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
-  state.admitOpen();
+  state.assertOpen();
   const revision = at ?? state.revision;
-  state.admit(revision);
+  state.assertReadable(revision);
   const entries: Entry[] = [];
   let start = range.start;
   while (start < range.end && entries.length < limit) {
     if (start !== range.start) await turn();
-    state.admit(revision);
-    start = readSome(state, { start, end: range.end }, revision, entries, limit);
+    state.assertReadable(revision);
+    start = readSlice(state, { start, end: range.end }, revision, entries, limit);
   }
   return {
     entries,
@@ -41,53 +41,53 @@ export async function readRange(
   };
 }
 
-/** How many keys a range has now, some thousands of them in one turn of the event loop. */
+/** Counts the current keys of a range, yielding to the event loop after every few thousand. */
 export async function countRange(state: StoreState, range: Range): Promise<number> {
   let count = 0;
   for (let start: string | undefined = range.start; start !== undefined; ) {
-    state.admitOpen();
-    let seen = 0;
-    let last = '';
+    state.assertOpen();
+    let batchCount = 0;
+    let lastKey = '';
     for (const key of state.tables.current.getKeys({
       start,
       end: range.end,
-      limit: countStretch,
+      limit: countBatchSize,
     })) {
-      seen += 1;
-      last = key as string;
+      batchCount += 1;
+      lastKey = key as string;
     }
-    count += seen;
-    start = seen === countStretch ? `${last}!` : undefined;
+    count += batchCount;
+    start = batchCount === countBatchSize ? `${lastKey}!` : undefined;
     if (start !== undefined) await turn();
   }
   return count;
 }
 
-/** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */
-function readSome(
+/** Appends to `entries` until the limit or the end of the time slice; returns where to continue. */
+function readSlice(
   state: StoreState,
   range: Range,
   revision: Revision,
   entries: Entry[],
   limit: number,
 ): string {
-  const deadline = performance.now() + stretch;
+  const deadline = performance.now() + sliceMs;
   let steps = 0;
   for (const [key, entry] of stepsAt(state, range, revision, limit - entries.length)) {
     if (entry) entries.push(entry);
     if (entries.length === limit) return `${key}!`;
     steps += 1;
-    if (steps % stretchSteps === 0 && performance.now() > deadline) return `${key}!`;
+    if (steps % stepsPerCheck === 0 && performance.now() > deadline) return `${key}!`;
   }
   return range.end;
 }
 
-/** How many entries the range had at `revision`, up to `most`. */
+/** Counts the entries of a range at `revision`, up to `max`. */
 function countAt(state: StoreState, range: Range, revision: Revision, max: number): number {
-  const past = recentPast(state, range, revision);
-  if (past) return countRecent(state, range, past, max);
+  const pastEntries = recentPastEntries(state, range, revision);
+  if (pastEntries) return countRecent(state, range, pastEntries, max);
   let count = 0;
-  for (const [, entry] of oldSteps(state, range, revision)) {
+  for (const [, entry] of historicalSteps(state, range, revision)) {
     if (!entry) continue;
     count += 1;
     if (count === max) break;
@@ -98,13 +98,13 @@ function countAt(state: StoreState, range: Range, revision: Revision, max: numbe
 function countRecent(
   { tables: { current } }: StoreState,
   range: Range,
-  past: Past,
+  pastEntries: PastEntries,
   max: number,
 ): number {
-  const enough = max + past.size;
-  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return max;
+  const minimum = max + pastEntries.size;
+  for (const _ of current.getKeys({ ...range, offset: minimum - 1, limit: 1 })) return max;
   let count = current.getKeysCount({ ...range });
-  for (const [key, entry] of past)
+  for (const [key, entry] of pastEntries)
     count += Number(entry !== undefined) - Number(current.doesExist(key));
   return Math.min(count, max);
 }
@@ -115,9 +115,11 @@ function stepsAt(
   revision: Revision,
   limit: number,
 ): Iterable<Step> {
-  const past = recentPast(state, range, revision);
-  if (!past) return oldSteps(state, range, revision);
-  return past.size === 0 ? currentSteps(state, range, limit) : recentSteps(state, range, past);
+  const pastEntries = recentPastEntries(state, range, revision);
+  if (!pastEntries) return historicalSteps(state, range, revision);
+  return pastEntries.size === 0
+    ? currentSteps(state, range, limit)
+    : recentSteps(state, range, pastEntries);
 }
 
 function* currentSteps(
@@ -125,34 +127,35 @@ function* currentSteps(
   range: Range,
   limit: number,
 ): Generator<Step> {
-  const bound = Number.isFinite(limit) ? { limit } : {};
-  for (const { key, value } of current.getRange({ ...range, ...bound }))
-    yield [key, keyed(key, value)];
+  const limitOption = Number.isFinite(limit) ? { limit } : {};
+  for (const { key, value } of current.getRange({ ...range, ...limitOption }))
+    yield [key, withKey(key, value)];
 }
 
-function* recentSteps(state: StoreState, range: Range, past: Past): Generator<Step> {
-  const keys = [...past.keys()].sort();
+function* recentSteps(state: StoreState, range: Range, pastEntries: PastEntries): Generator<Step> {
+  const keys = [...pastEntries.keys()].sort();
   let next = 0;
   for (const { key, value } of state.tables.current.getRange({ ...range })) {
     for (; next < keys.length && keys[next]! < key; next++)
-      yield [keys[next]!, past.get(keys[next]!)];
-    if (keys[next] !== key) yield [key, keyed(key, value)];
+      yield [keys[next]!, pastEntries.get(keys[next]!)];
+    if (keys[next] !== key) yield [key, withKey(key, value)];
   }
-  for (; next < keys.length; next++) yield [keys[next]!, past.get(keys[next]!)];
+  for (; next < keys.length; next++) yield [keys[next]!, pastEntries.get(keys[next]!)];
 }
 
-/** The range from the tables, with every change after `revision` followed back. */
-function* oldSteps(state: StoreState, range: Range, revision: Revision): Generator<Step> {
+/** Reads a range from the tables, following every change after `revision` back. */
+function* historicalSteps(state: StoreState, range: Range, revision: Revision): Generator<Step> {
   const deletions = deletedAfter(state, range, revision);
-  const past = (key: string, changed: Revision): Step => [
+  const pastStep = (key: string, changedAt: Revision): Step => [
     key,
-    entryAt(state, key, changed, revision),
+    entryAt(state, key, changedAt, revision),
   ];
-  let gone = deletions.next().value;
+  let deletion = deletions.next().value;
   for (const { key, value } of state.tables.current.getRange({ ...range })) {
-    for (; gone && gone[0] < key; gone = deletions.next().value) yield past(...gone);
-    if (gone?.[0] === key) gone = deletions.next().value;
-    yield value.revision > revision ? past(key, value.revision) : [key, keyed(key, value)];
+    for (; deletion && deletion[0] < key; deletion = deletions.next().value)
+      yield pastStep(...deletion);
+    if (deletion?.[0] === key) deletion = deletions.next().value;
+    yield value.revision > revision ? pastStep(key, value.revision) : [key, withKey(key, value)];
   }
-  for (; gone; gone = deletions.next().value) yield past(...gone);
+  for (; deletion; deletion = deletions.next().value) yield pastStep(...deletion);
 }

@@ -3,40 +3,45 @@ import { dirname, join } from 'node:path';
 import {
   baseKey,
   epochKey,
-  Tally,
+  SnapshotStats,
   type Revise,
   type SnapshotProgress,
 } from '../snapshot/layout.js';
 import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
-import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
-import { draftOf } from './interrupted-restore.js';
+import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
+import { restoreDirectory } from './interrupted-restore.js';
 import { acquireLock } from './lock.js';
 import { expiryKey } from './encoding.js';
 import { isFull } from './disk-full.js';
-import { openTables, pathOf, type Tables } from './tables.js';
+import { openTables, databasePath, type Tables } from './tables.js';
 
-const nothing = Buffer.alloc(1);
+const emptyValue = Buffer.alloc(1);
 
 /**
- * Makes a store of a snapshot in a folder that has none: beside it, and in its place only when all
- * of it is on disk. `revise` may change records, or leave them out. Throws where there is one,
- * saying whether it is in use.
+ * Restores a snapshot into a directory without a store. Writes to a temporary directory and renames
+ * it when everything is on disk. `revise` may change or omit records. Throws if a store exists, and
+ * says whether it is in use.
  */
 export async function restoreEmbedded(
   directory: string,
   snapshot: Snapshot,
-  watcher: SnapshotProgress,
+  snapshotProgress: SnapshotProgress,
   revise: Revise = (item) => item,
-): Promise<Restored> {
-  await refuseStore(directory);
-  const draft = draftOf(directory);
+): Promise<RestoreResult> {
+  await assertNoStore(directory);
+  const draft = restoreDirectory(directory);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   const unlock = await acquireLock(draft);
   try {
-    empty(draft);
-    const restored = await fill(draft, readRevised(snapshot, revise), snapshot, watcher);
-    place(draft, directory);
+    removeIncomplete(draft);
+    const restored = await writeSnapshot(
+      draft,
+      readRevised(snapshot, revise),
+      snapshot,
+      snapshotProgress,
+    );
+    moveToFinal(draft, directory);
     return restored;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -46,37 +51,38 @@ export async function restoreEmbedded(
   }
 }
 
-async function refuseStore(directory: string): Promise<void> {
-  if (!existsSync(pathOf(directory))) return;
+async function assertNoStore(directory: string): Promise<void> {
+  if (!existsSync(databasePath(directory))) return;
   (await acquireLock(directory))();
   throw new Error(
     `${directory} has a store already: restore into another folder, or move this one away`,
   );
 }
 
-/** Clears away what a restore left that was killed. */
-function empty(draft: string): void {
-  for (const file of [pathOf(draft), `${pathOf(draft)}-lock`]) rmSync(file, { force: true });
+/** Removes what an interrupted restore left behind. */
+function removeIncomplete(draft: string): void {
+  for (const file of [databasePath(draft), `${databasePath(draft)}-lock`])
+    rmSync(file, { force: true });
 }
 
-async function fill(
+async function writeSnapshot(
   draft: string,
   pages: AsyncIterable<readonly SnapshotItem[]>,
   { header }: Snapshot,
   { signal, progress }: SnapshotProgress,
-): Promise<Restored> {
-  const tally = new Tally();
-  const epoch = epochAfter(header);
-  const base = baseAfter(header);
+): Promise<RestoreResult> {
+  const stats = new SnapshotStats();
+  const epoch = restoredEpoch(header);
+  const base = restoredBase(header);
   const tables = openTables(draft);
   try {
     for await (const items of pages) {
       signal.throwIfAborted();
-      await write(tables, items, base);
-      for (const { key, value } of items) tally.add(key, key.length + value.length);
-      progress(tally);
+      await writeRecords(tables, items, base);
+      for (const { key, value } of items) stats.add(key, key.length + value.length);
+      progress(stats);
     }
-    await write(
+    await writeRecords(
       tables,
       [
         { key: baseKey, value: Buffer.from(String(base)) },
@@ -88,12 +94,12 @@ async function fill(
     await tables.root.close();
     tables.preallocator.close();
   }
-  sync(draft);
-  return { header, tally, epoch, base };
+  syncDirectory(draft);
+  return { header, stats, epoch, base };
 }
 
-/** One transaction; all of it stands at the base, and there is no history before. */
-async function write(
+/** Writes records in one transaction, all at the base revision, without history. */
+async function writeRecords(
   { root, current, expiry, directory }: Tables,
   items: readonly SnapshotItem[],
   base: number,
@@ -102,7 +108,8 @@ async function write(
     root.transactionSync(() => {
       for (const item of items) {
         current.putSync(item.key, { ...item, revision: base });
-        if (item.expires !== undefined) expiry.putSync(expiryKey(item.expires, item.key), nothing);
+        if (item.expires !== undefined)
+          expiry.putSync(expiryKey(item.expires, item.key), emptyValue);
       }
     });
   } catch (error) {
@@ -112,23 +119,23 @@ async function write(
   }
 }
 
-/** Gives a store its place, with its lock, which no one has found meanwhile. */
-function place(draft: string, directory: string): void {
+/** Renames a complete store, with its lock, to its final directory. */
+function moveToFinal(draft: string, directory: string): void {
   try {
     renameSync(draft, directory);
   } catch (error) {
     throw ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? new Error(
-          `${directory} is not empty any more: another process wrote there; nothing was restored`,
+          `${directory} is no longer empty: another process wrote to it; nothing was restored`,
         )
       : error;
   }
-  sync(dirname(directory));
+  syncDirectory(dirname(directory));
   rmSync(join(directory, 'lock'), { force: true });
 }
 
-/** Makes names in a folder as durable as what they name. */
-function sync(directory: string): void {
+/** Makes the names in a directory durable. */
+function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r');
   try {
     fsyncSync(handle);

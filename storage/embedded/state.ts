@@ -6,85 +6,85 @@ import {
   type Entry,
   type Revision,
 } from '../storage.js';
-import { keyed } from './encoding.js';
-import { standingOf, type Tables } from './tables.js';
+import { withKey } from './encoding.js';
+import { readRevisions, type Tables } from './tables.js';
 
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
 
 /**
- * What this process knows of the store: how far it is durable, what is in flight, and the latest
+ * The state of an open store in memory: the durable revision, the batch in flight, and recent
  * changes.
  */
 export class StoreState {
   readonly tables: Tables;
-  /** The last durable revision, the only one a reader is shown. */
+  /** The last durable revision; readers see nothing newer. */
   revision: Revision;
   /** The oldest revision that can still be read. */
   oldest: Revision;
   closed = false;
-  /** For each key in the batch now being written, what readers see until it is durable. */
+  /**
+   * For each key of the batch being written, the entry that readers see until the batch is durable.
+   */
   overlay: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
   #recentBytes = 0;
-  /**
-   * The last change of each key among the recent ones: what was just written is often read next.
-   */
+  /** The last change of each recently changed key; a key just written is often read next. */
   readonly #latest = new Map<string, Change>();
-  readonly #waiting = new Set<() => void>();
-  /** Seconds since it was opened. */
-  seconds = 0;
+  readonly #waiters = new Set<() => void>();
+  /** Seconds since the store was opened. */
+  uptimeSeconds = 0;
   readonly #clock = setInterval(() => {
-    this.seconds += 1;
-    this.wake();
+    this.uptimeSeconds += 1;
+    this.notify();
   }, 1000).unref();
 
   constructor(tables: Tables) {
     this.tables = tables;
-    const { oldest, revision } = standingOf(tables);
+    const { oldest, revision } = readRevisions(tables);
     this.oldest = oldest;
     this.revision = revision;
   }
 
-  /** The latest durable entry, synchronously. */
+  /** Returns the latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
     if (this.overlay.size > 0 && this.overlay.has(key)) return this.overlay.get(key);
     const recent = this.#latest.get(key);
     if (recent) return recent.entry;
     const entry = this.tables.current.get(key);
-    return entry && keyed(key, entry);
+    return entry && withKey(key, entry);
   }
 
-  /** Makes a durable batch visible and wakes the watchers. */
+  /** Makes durable batches visible and wakes the watchers. */
   publish(batches: readonly Batch[]): void {
     this.overlay = new Map();
     this.revision = batches.at(-1)?.revision ?? this.revision;
     for (const batch of batches) this.#remember(batch);
-    this.wake();
+    this.notify();
   }
 
-  /** Wakes all that wait. */
-  wake(): void {
-    const all = [...this.#waiting];
-    this.#waiting.clear();
-    for (const go of all) go();
+  /** Wakes all waiters. */
+  notify(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const callback of waiters) callback();
   }
 
-  /** Has `go` called at the next change, or when a second is over. */
-  wait(go: () => void): void {
-    this.#waiting.add(go);
+  /** Calls `callback` after the next change, or within a second. */
+  onNextChange(callback: () => void): void {
+    this.#waiters.add(callback);
   }
 
-  /** No one is shown anything any more. */
+  /** Closes the store for readers. */
   close(): void {
     this.closed = true;
     clearInterval(this.#clock);
-    this.wake();
+    this.notify();
   }
 
   /**
-   * The changes after `from` that are still in memory, or undefined when they do not reach back
-   * that far.
+   * Returns the changes after `from` that are in memory, or undefined if memory does not reach back
+   * so far.
    */
   recent(from: Revision): readonly Batch[] | undefined {
     const first = this.#recent[0]?.revision;
@@ -94,18 +94,18 @@ export class StoreState {
   }
 
   /**
-   * Throws Compacted for a revision whose history is gone, Unavailable for one not reached yet or
-   * after the end.
+   * Throws CompactedError for a revision without history, UnavailableError for a future one or a
+   * closed store.
    */
-  admit(revision: Revision): void {
-    this.admitOpen();
+  assertReadable(revision: Revision): void {
+    this.assertOpen();
     if (revision < this.oldest) throw new CompactedError(this.oldest);
     if (revision > this.revision)
       throw new UnavailableError(`revision ${revision} is not reached yet`);
   }
 
-  /** Throws Unavailable once the store is closed. */
-  admitOpen(): void {
+  /** Throws UnavailableError if the store is closed. */
+  assertOpen(): void {
     if (this.closed) throw new UnavailableError('the store is closed');
   }
 

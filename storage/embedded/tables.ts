@@ -10,28 +10,28 @@ import type { Entry, Revision } from '../storage.js';
 import { Preallocator } from './preallocate.js';
 import { recordEncoding } from './encoding.js';
 
-/** The format this release writes, and the newest it can read. */
-const format = 1;
+/** The format that this release writes, and the newest one it reads. */
+const formatVersion = 1;
 
-/** The lmdb databases of one store; keys are strings in byte order, values Buffers. */
+/** The lmdb databases of one store; keys are strings in byte order, values are Buffers. */
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, string>;
   readonly preallocator: Preallocator;
-  /** key -> the latest entry, read without its key */
+  /** key -> the latest entry, stored without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes */
   readonly log: Database<Buffer, number>;
-  /** key and the revision that deleted it, within the history -> nothing */
+  /** key and revision of a deletion within the history -> nothing */
   readonly tombstones: Database<Buffer, string>;
   /** expiry and key -> nothing */
   readonly expiry: Database<Buffer, string>;
-  /** `format`, `oldest`: numbers in decimal */
+  /** `format`, `oldest`: decimal numbers */
   readonly system: Database<Buffer, string>;
 }
 
-/** What is read of them by anyone who only reads. */
-export type Readable = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
+/** The databases that a reader uses. */
+export type ReadonlyTables = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
 
 const options = {
   noSubdir: true,
@@ -42,58 +42,58 @@ const options = {
   cache: false,
 } as const;
 
-/** Where the databases of a folder are. */
-export const pathOf = (directory: string): string => join(directory, 'store.mdb');
+/** Returns the path of the database file in a directory. */
+export const databasePath = (directory: string): string => join(directory, 'store.mdb');
 
-const tableOf = <K extends string | number>(
+const openTable = <K extends string | number>(
   root: Tables['root'],
   name: string,
 ): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
-const currentOf = (root: Tables['root']): Tables['current'] =>
+const openCurrent = (root: Tables['root']): Tables['current'] =>
   root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
 
-/** Opens or creates the databases in `directory`; throws when they are of a newer format. */
+/** Opens or creates the databases in `directory`; throws if their format is newer. */
 export function openTables(directory: string): Tables {
-  const path = pathOf(directory);
+  const path = databasePath(directory);
   const root = open<Buffer, string>({ path, ...options });
   const tables: Tables = {
     directory,
     root,
     preallocator: new Preallocator(root, path),
-    current: currentOf(root),
-    log: tableOf<number>(root, 'log'),
-    tombstones: tableOf<string>(root, 'gone'),
-    expiry: tableOf<string>(root, 'expiry'),
-    system: tableOf<string>(root, 'system'),
+    current: openCurrent(root),
+    log: openTable<number>(root, 'log'),
+    tombstones: openTable<string>(root, 'gone'),
+    expiry: openTable<string>(root, 'expiry'),
+    system: openTable<string>(root, 'system'),
   };
-  if (admitFormat(tables) === undefined)
-    tables.system.putSync('format', Buffer.from(String(format)));
+  if (checkFormat(tables) === undefined)
+    tables.system.putSync('format', Buffer.from(String(formatVersion)));
   return tables;
 }
 
 /**
- * Opens databases that another process may be writing to, to read them alone; throws when they are
- * of a newer format.
+ * Opens databases read-only while another process may write to them; throws if their format is
+ * newer.
  */
-export function openReadable(directory: string): Readable {
-  const root = open<Buffer, string>({ path: pathOf(directory), ...options, readOnly: true });
-  const tables: Readable = {
+export function openReadable(directory: string): ReadonlyTables {
+  const root = open<Buffer, string>({ path: databasePath(directory), ...options, readOnly: true });
+  const tables: ReadonlyTables = {
     directory,
     root,
-    current: currentOf(root),
-    log: tableOf<number>(root, 'log'),
-    system: tableOf<string>(root, 'system'),
+    current: openCurrent(root),
+    log: openTable<number>(root, 'log'),
+    system: openTable<string>(root, 'system'),
   };
-  admitFormat(tables);
+  checkFormat(tables);
   return tables;
 }
 
 /**
- * The oldest revision that can still be read, and the latest; a restored store begins at its base,
- * and knows nothing of before.
+ * Returns the oldest readable and the latest revision. A restored store starts at its base without
+ * earlier history.
  */
-export function standingOf(
-  tables: Pick<Readable, 'current' | 'log' | 'system'>,
+export function readRevisions(
+  tables: Pick<ReadonlyTables, 'current' | 'log' | 'system'>,
   transaction?: Transaction,
 ): { oldest: Revision; revision: Revision } {
   const within = transaction && { transaction };
@@ -103,7 +103,7 @@ export function standingOf(
   return { oldest, revision: Math.max(last, oldest) };
 }
 
-/** A number kept in the system table. */
+/** Reads a number from the system table. */
 function systemNumber(
   { system }: Pick<Tables, 'system'>,
   name: string,
@@ -113,12 +113,12 @@ function systemNumber(
   return text === undefined ? undefined : Number(text);
 }
 
-function admitFormat(tables: Readable): number | undefined {
-  const found = systemNumber(tables, 'format');
-  if (found === undefined || found <= format) return found;
+function checkFormat(tables: ReadonlyTables): number | undefined {
+  const storedVersion = systemNumber(tables, 'format');
+  if (storedVersion === undefined || storedVersion <= formatVersion) return storedVersion;
   void tables.root.close();
   throw new Error(
-    `the store in ${tables.directory} has format ${found}, written by a newer release; this one ` +
-      `knows formats up to ${format}`,
+    `the store in ${tables.directory} has format ${storedVersion}, written by a newer release; this one ` +
+      `knows formats up to ${formatVersion}`,
   );
 }

@@ -3,36 +3,39 @@ import { CompactedError, type Batch, type Revision } from '../storage.js';
 import type { StoreState } from './state.js';
 import { decodeLog } from './encoding.js';
 
-const replayed = 64;
+const replayBatchSize = 64;
 
-/** Reads on behind a revision: from memory or else from the log, some batches at a time. */
+/** Reads changes after a revision from memory, or a few batches at a time from the log. */
 class Cursor {
   readonly #state: StoreState;
   readonly #prefix: string;
-  #at: Revision;
+  #lastRevision: Revision;
   #batches: readonly Batch[] | undefined;
   #next = 0;
 
   constructor(state: StoreState, prefix: string, from: Revision) {
     this.#state = state;
     this.#prefix = prefix;
-    this.#at = from;
+    this.#lastRevision = from;
   }
 
-  /** The last revision that was read, whether anything of it is under the prefix or not. */
-  get at(): Revision {
-    return this.#at;
+  /** The last revision that was read, with or without changes under the prefix. */
+  get lastRevision(): Revision {
+    return this.#lastRevision;
   }
 
-  /** The next batch with a change under the prefix; undefined behind those read at a time. */
+  /**
+   * Returns the next batch with a change under the prefix, or undefined at the end of the batches
+   * read.
+   */
   next(): Batch | undefined {
     this.#batches ??= this.#read();
     while (this.#next < this.#batches.length) {
       const { revision, changes } = this.#batches[this.#next]!;
       this.#next += 1;
-      this.#at = revision;
-      const told = changes.filter(({ key }) => key.startsWith(this.#prefix));
-      if (told.length > 0) return { revision, changes: told };
+      this.#lastRevision = revision;
+      const matching = changes.filter(({ key }) => key.startsWith(this.#prefix));
+      if (matching.length > 0) return { revision, changes: matching };
     }
     this.#batches = undefined;
     this.#next = 0;
@@ -41,14 +44,14 @@ class Cursor {
 
   #read(): readonly Batch[] {
     const { oldest, revision } = this.#state;
-    if (this.#at < oldest) throw new CompactedError(oldest);
-    return this.#at < revision ? after(this.#state, this.#at) : [];
+    if (this.#lastRevision < oldest) throw new CompactedError(oldest);
+    return this.#lastRevision < revision ? changesAfter(this.#state, this.#lastRevision) : [];
   }
 }
 
 /**
- * Every change under `prefix` after `from`, from memory or else from the log, with a mark whenever
- * it has caught up.
+ * Yields every change under `prefix` after `from`, from memory or the log, and a progress mark
+ * whenever it has caught up.
  */
 export async function* watchPrefix(
   state: StoreState,
@@ -57,51 +60,51 @@ export async function* watchPrefix(
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
   const cursor = new Cursor(state, prefix, from);
-  let marked = -1;
+  let lastProgress = -1;
   let resume = (): void => {};
-  const go = (): void => resume();
-  signal.addEventListener('abort', go);
+  const wakeUp = (): void => resume();
+  signal.addEventListener('abort', wakeUp);
   try {
     while (!signal.aborted && !state.closed) {
       const batch = cursor.next();
       if (batch) {
-        marked = batch.revision;
+        lastProgress = batch.revision;
         yield batch;
         continue;
       }
-      const { at } = cursor;
-      if (at < state.revision) {
+      const { lastRevision } = cursor;
+      if (lastRevision < state.revision) {
         await turn();
         continue;
       }
-      if (marked < at && at === state.revision) {
-        marked = at;
-        yield { revision: at, changes: [] };
+      if (lastProgress < lastRevision && lastRevision === state.revision) {
+        lastProgress = lastRevision;
+        yield { revision: lastRevision, changes: [] };
         continue;
       }
-      const { seconds } = state;
+      const waitStart = state.uptimeSeconds;
       await new Promise<void>((resolve) => {
         resume = resolve;
-        state.wait(go);
+        state.onNextChange(wakeUp);
       });
-      if (state.seconds > seconds && at === state.revision) marked = -1;
+      if (state.uptimeSeconds > waitStart && lastRevision === state.revision) lastProgress = -1;
     }
   } finally {
-    signal.removeEventListener('abort', go);
+    signal.removeEventListener('abort', wakeUp);
   }
 }
 
-function after(state: StoreState, from: Revision): readonly Batch[] {
+function changesAfter(state: StoreState, from: Revision): readonly Batch[] {
   return state.recent(from) ?? replay(state, from);
 }
 
-/** Some of the changes after `from`, from the log. */
+/** Reads some changes after `from` from the log. */
 function replay(state: StoreState, from: Revision): Batch[] {
   const batches: Batch[] = [];
   for (const { key: revision, value } of state.tables.log.getRange({
     start: from + 1,
     end: state.revision + 1,
-    limit: replayed,
+    limit: replayBatchSize,
   })) {
     batches.push({ revision, changes: [...decodeLog(value)] });
   }

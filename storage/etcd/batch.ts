@@ -2,33 +2,33 @@ import { keyOf } from '../limits.js';
 import type { Committed, Lost } from '../storage.js';
 import type { QueuedTxn } from './nested-txn.js';
 
-/** An intent that waits, with who is to be told. */
+/** A queued transaction with its promise. */
 export interface BatchMember extends QueuedTxn {
   readonly bytes: number;
   /** Its number in order of arrival. */
   readonly arrival: number;
   /** When its caller gives up, in milliseconds since the epoch. */
-  readonly until: number;
+  readonly deadline: number;
   readonly resolve: (result: Committed | Lost) => void;
   readonly reject: (error: unknown) => void;
 }
 
-const transactionOperations = 128;
-const batchMembers = 64;
-const memberWidth = 64;
-const batchBytes = (1 << 20) - (64 << 10);
-const memberBytes = 200;
+const maxOperations = 128;
+const maxMembers = 64;
+const maxMemberOperations = 64;
+const maxBatchBytes = (1 << 20) - (64 << 10);
+const bytesPerOperation = 200;
 
 /**
- * Takes from the queue what may go together, in order of arrival: nested transactions share etcd's
- * allowance of operations, and as all checks are judged before any write, no two may touch what one
- * of them writes. What may not go stays, in order.
+ * Takes the transactions from the queue that can share one, in order of arrival. Nested
+ * transactions share etcd's operation limit. etcd evaluates all checks before any write, so no two
+ * may touch a key that one of them writes. The rest stays queued in order.
  */
 export function takeBatch(queue: BatchMember[]): BatchMember[] {
   const batch = new Batch();
-  const rest: BatchMember[] = [];
-  for (const member of queue) if (!batch.take(member)) rest.push(member);
-  queue.splice(0, queue.length, ...rest);
+  const remaining: BatchMember[] = [];
+  for (const member of queue) if (!batch.tryAdd(member)) remaining.push(member);
+  queue.splice(0, queue.length, ...remaining);
   return batch.members;
 }
 
@@ -36,27 +36,28 @@ class Batch {
   readonly members: BatchMember[] = [];
   readonly #checked = new Set<string>();
   readonly #written = new Set<string>();
-  #width = 0;
+  #maxOperationCount = 0;
   #bytes = 0;
-  #closed = false;
+  #isClosed = false;
 
-  take(member: BatchMember): boolean {
-    const fits = !this.#closed && this.#fits(member) && !this.#conflicts(member);
-    this.#note(member);
+  tryAdd(member: BatchMember): boolean {
+    const fits = !this.#isClosed && this.#fits(member) && !this.#conflicts(member);
+    this.#record(member);
     if (!fits) return false;
     this.members.push(member);
-    this.#width = Math.max(this.#width, widthOf(member));
-    this.#bytes += bytesOf(member);
-    if (alone(member) || this.members.length === batchMembers) this.#closed = true;
+    this.#maxOperationCount = Math.max(this.#maxOperationCount, operationCount(member));
+    this.#bytes += estimatedBytes(member);
+    if (mustBeAlone(member) || this.members.length === maxMembers) this.#isClosed = true;
     return true;
   }
 
   #fits(member: BatchMember): boolean {
     if (this.members.length === 0) return true;
     return (
-      !alone(member) &&
-      this.#bytes + bytesOf(member) <= batchBytes &&
-      this.members.length + 1 + Math.max(this.#width, widthOf(member)) <= transactionOperations
+      !mustBeAlone(member) &&
+      this.#bytes + estimatedBytes(member) <= maxBatchBytes &&
+      this.members.length + 1 + Math.max(this.#maxOperationCount, operationCount(member)) <=
+        maxOperations
     );
   }
 
@@ -67,15 +68,19 @@ class Batch {
     );
   }
 
-  /** One that stays behind is noted too: nothing that conflicts with it may overtake it. */
-  #note({ checks, writes }: BatchMember): void {
+  /**
+   * Transactions that stay queued are recorded too, so that nothing that conflicts with them
+   * overtakes them.
+   */
+  #record({ checks, writes }: BatchMember): void {
     for (const { key } of checks) this.#checked.add(key);
     for (const write of writes) this.#written.add(keyOf(write));
   }
 }
 
-const widthOf = ({ checks, writes }: BatchMember): number => Math.max(checks.length, writes.length);
-const bytesOf = (member: BatchMember): number =>
-  member.bytes + memberBytes * (1 + member.checks.length + member.writes.length);
-const alone = (member: BatchMember): boolean =>
-  widthOf(member) > memberWidth || bytesOf(member) > batchBytes;
+const operationCount = ({ checks, writes }: BatchMember): number =>
+  Math.max(checks.length, writes.length);
+const estimatedBytes = (member: BatchMember): number =>
+  member.bytes + bytesPerOperation * (1 + member.checks.length + member.writes.length);
+const mustBeAlone = (member: BatchMember): boolean =>
+  operationCount(member) > maxMemberOperations || estimatedBytes(member) > maxBatchBytes;

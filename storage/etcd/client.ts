@@ -2,16 +2,16 @@ import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UnavailableError, type StorageMetrics } from '../storage.js';
-import { etcdErrorOf, isTransient, unavailable, type EtcdError } from './errors.js';
+import { etcdErrorOf, isTransient, toUnavailableError, type EtcdError } from './errors.js';
 
-/** Where etcd is and how it is spoken to. */
+/** How to connect to etcd. */
 export interface ClusterOptions extends Credentials {
   /** Addresses with scheme, `http://` or `https://`. */
   readonly servers: readonly string[];
   readonly metrics?: StorageMetrics;
 }
 
-/** PEM: what the servers' certificates are judged by, and this client's own. */
+/** In PEM: the CA of the servers' certificates, and this client's certificate and key. */
 export interface Credentials {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -19,8 +19,8 @@ export interface Credentials {
 }
 
 /**
- * Options of every channel: bounded waiting, reconnection within a second, and pages far below the
- * largest message.
+ * Options of every channel: bounded waiting, reconnection within a second, and a message limit far
+ * above the size of a page.
  */
 export const channelOptions = {
   'grpc.max_receive_message_length': 64 << 20,
@@ -32,24 +32,24 @@ export const channelOptions = {
   'grpc.max_reconnect_backoff_ms': 1000,
 } as const;
 
-/** Milliseconds a caller waits at most, and milliseconds for one call. */
+/** The longest a caller waits, and the timeout of one call, in milliseconds. */
 export const requestTimeoutMs = 2500;
-const callTime = 1500;
-const pauseTime = 50;
+const callTimeoutMs = 1500;
+const retryDelayMs = 50;
 
-/** What a call asks of etcd, as it is counted. */
+/** The operation of a call, as metrics label it. */
 export type EtcdOperation = 'txn' | 'range' | 'compact' | 'leaseGrant' | 'status';
 
 type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 
-/** The members of an etcd cluster: one is used until it fails, then the next. */
+/** The members of an etcd cluster. One is used until it fails, then the next. */
 export class Cluster {
   closed = false;
   /**
-   * Told of every answer of a quorum: etcd was no further than this revision (as it counts) when
-   * that was asked (performance.now()).
+   * Listeners for the revision in every linearizable response: when the request was sent at
+   * `requestedAt` (performance.now()), etcd was at most at this revision (etcd's own).
    */
-  readonly onAnswer = new Set<(revision: number, asked: number) => void>();
+  readonly revisionListeners = new Set<(revision: number, requestedAt: number) => void>();
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
   readonly #metrics: StorageMetrics | undefined;
@@ -58,108 +58,108 @@ export class Cluster {
   constructor(options: ClusterOptions) {
     this.#metrics = options.metrics;
     this.#servers = options.servers;
-    this.#members = membersOf(options.servers, options);
+    this.#members = createMembers(options.servers, options);
   }
 
-  /** One attempt within `until` (milliseconds since the epoch); throws a Failure. */
-  async call<T>(operation: EtcdOperation, send: Send<T>, until: number): Promise<T> {
+  /** Calls once, before `deadline` (milliseconds since the epoch); throws an EtcdError. */
+  async call<T>(operation: EtcdOperation, send: Send<T>, deadline: number): Promise<T> {
     if (this.closed) throw new UnavailableError('the store is closed');
-    const chosen = this.#current;
-    const begun = performance.now();
+    const memberIndex = this.#current;
+    const startedAt = performance.now();
     try {
-      const answer = await send(this.#members[chosen]!, {
-        deadline: Math.min(until, Date.now() + callTime),
+      const response = await send(this.#members[memberIndex]!, {
+        deadline: Math.min(deadline, Date.now() + callTimeoutMs),
       });
-      this.#count(operation, begun, 0);
-      return answer;
+      this.#count(operation, startedAt, 0);
+      return response;
     } catch (error) {
-      this.#count(operation, begun, 1);
-      const failure = etcdErrorOf(error);
-      if (isTransient(failure) && chosen === this.#current)
-        this.#current = (chosen + 1) % this.#members.length;
-      throw failure;
+      this.#count(operation, startedAt, 1);
+      const etcdError = etcdErrorOf(error);
+      if (isTransient(etcdError) && memberIndex === this.#current)
+        this.#current = (memberIndex + 1) % this.#members.length;
+      throw etcdError;
     }
   }
 
-  #count(operation: EtcdOperation, begun: number, errors: 0 | 1): void {
-    this.#metrics?.etcdRequestDuration.observe({ operation }, (performance.now() - begun) / 1000);
+  #count(operation: EtcdOperation, startedAt: number, errors: 0 | 1): void {
+    this.#metrics?.etcdRequestDuration.observe(
+      { operation },
+      (performance.now() - startedAt) / 1000,
+    );
     this.#metrics?.etcdRequestErrors.inc({ operation }, errors);
   }
 
-  /** As call, but tries again while `again` agrees and time is left. */
-  async insist<T>(
+  /** Like `call`, but retries while `shouldRetry` returns true and time is left. */
+  async callWithRetry<T>(
     operation: EtcdOperation,
     send: Send<T>,
-    again: (failure: EtcdError) => boolean,
-    until = Date.now() + requestTimeoutMs,
+    shouldRetry: (etcdError: EtcdError) => boolean,
+    deadline = Date.now() + requestTimeoutMs,
   ): Promise<T> {
     for (;;) {
       try {
-        return await this.call(operation, send, until);
+        return await this.call(operation, send, deadline);
       } catch (error) {
         if (this.closed || error instanceof UnavailableError) throw error;
-        if (!again(error as EtcdError) || Date.now() + pauseTime >= until) throw error;
-        await pause(pauseTime);
+        if (!shouldRetry(error as EtcdError) || Date.now() + retryDelayMs >= deadline) throw error;
+        await pause(retryDelayMs);
       }
     }
   }
 
-  /**
-   * A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is
-   * an answer.
-   */
+  /** Reads with retries. Throws UnavailableError, or an EtcdError if etcd responded with one. */
   async read<T extends { header: { revision: string } }>(
     operation: EtcdOperation,
     send: Send<T>,
-    until = Date.now() + requestTimeoutMs,
+    deadline = Date.now() + requestTimeoutMs,
   ): Promise<T> {
-    let asked = 0;
+    let requestedAt = 0;
     try {
-      const answer = await this.insist(
+      const response = await this.callWithRetry(
         operation,
         (member, options) => {
-          asked = performance.now();
+          requestedAt = performance.now();
           return send(member, options);
         },
         isTransient,
-        until,
+        deadline,
       );
-      this.saw(Number(answer.header.revision), asked);
-      return answer;
+      this.notifyRevision(Number(response.header.revision), requestedAt);
+      return response;
     } catch (error) {
       throw error instanceof Error && error.name === 'EtcdError' && isTransient(error as EtcdError)
-        ? unavailable(error as EtcdError)
+        ? toUnavailableError(error as EtcdError)
         : error;
     }
   }
 
-  /** Tells how far etcd had come, by a quorum, when that was asked. */
-  saw(revision: number, asked: number): void {
-    for (const listener of this.onAnswer) listener(revision, asked);
+  /** Notifies the listeners of the revision in a linearizable response. */
+  notifyRevision(revision: number, requestedAt: number): void {
+    for (const listener of this.revisionListeners) listener(revision, requestedAt);
   }
 
-  /** Connects again, with other credentials; what is under way ends by the former connections. */
+  /** Reconnects with other credentials. Calls in flight finish on the previous connections. */
   renew(credentials: Credentials): void {
-    const former = this.#members;
-    this.#members = membersOf(this.#servers, credentials);
+    const previous = this.#members;
+    this.#members = createMembers(this.#servers, credentials);
     setTimeout(() => {
-      for (const member of former) member.close();
-    }, 2 * callTime).unref();
+      for (const member of previous) member.close();
+    }, 2 * callTimeoutMs).unref();
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     this.closed = true;
     for (const member of this.#members) member.close();
   }
 }
 
-const membersOf = (servers: readonly string[], by: Credentials): Etcd3[] =>
-  servers.map((server) => new etcd3.Etcd3(clientOptions(server, by)));
+const createMembers = (servers: readonly string[], credentials: Credentials): Etcd3[] =>
+  servers.map((server) => new etcd3.Etcd3(clientOptions(server, credentials)));
 
 function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions {
-  // Without an authority gRPC judges servers by those that this machine trusts; the types of the
-  // client know no such thing.
+  // Without a CA, gRPC verifies servers with the machine's trusted CAs; the client's types do not
+  // allow that.
   const credentials = (ca ?? cert) && {
     rootCertificate: ca as Buffer,
     ...(key && { privateKey: key }),

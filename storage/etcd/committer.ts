@@ -11,18 +11,18 @@ import {
 } from '../storage.js';
 import { takeBatch, type BatchMember } from './batch.js';
 import { requestTimeoutMs, type Cluster } from './client.js';
-import { EtcdError, unavailable, unknown } from './errors.js';
-import { carries, type Keyspace } from './key-prefix.js';
+import { EtcdError, toUnavailableError, toUnknownOutcomeError } from './errors.js';
+import { hasNonce, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
-import { detectConflict, writtenBy, type Written } from './early-conflict.js';
+import { detectConflict, writtenBy, type WrittenEntries } from './early-conflict.js';
 import type { ReadBatcher } from './read-batcher.js';
 import { countCommit } from '../count-commit.js';
 import { nest, unnest } from './nested-txn.js';
 
-const batchesInFlight = 4;
-const settleTime = 500;
+const maxBatchesInFlight = 4;
+const minSettleTimeMs = 500;
 
-interface Parts {
+interface CommitterDependencies {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly reads: ReadBatcher;
@@ -31,166 +31,164 @@ interface Parts {
 }
 
 /**
- * Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that
- * are in flight at once.
+ * Sends commits to etcd, all queued ones in one nested transaction. etcd orders the batches that
+ * are in flight concurrently.
  */
 export class EtcdCommitter {
-  readonly #parts: Parts;
-  readonly #process = randomBytes(8);
+  readonly #dependencies: CommitterDependencies;
+  readonly #processId = randomBytes(8);
   readonly #queue: BatchMember[] = [];
-  readonly #flying = new Set<Promise<void>>();
-  #serial = 0;
-  #arrivals = 0;
-  #scheduled = false;
+  readonly #inFlight = new Set<Promise<void>>();
+  #sequence = 0;
+  #arrivalCount = 0;
+  #isScheduled = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: CommitterDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Resolves when a quorum has the commit, or it is lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
     const bytes = checkLimits(checks, writes);
-    const until = Date.now() + requestTimeoutMs;
+    const deadline = Date.now() + requestTimeoutMs;
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     const commit = new Promise<Committed | Lost>((resolve, reject) => {
-      this.#arrivals += 1;
+      this.#arrivalCount += 1;
       this.#queue.push({
         checks,
         writes,
         bytes,
         nonce,
         leases,
-        until,
-        arrival: this.#arrivals,
+        deadline,
+        arrival: this.#arrivalCount,
         resolve,
         reject,
       });
       this.#schedule();
     });
-    return countCommit(this.#parts.metrics, commit);
+    return countCommit(this.#dependencies.metrics, commit);
   }
 
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> {
-    while (this.#queue.length > 0 || this.#flying.size > 0)
-      await (this.#flying.size > 0 ? Promise.race(this.#flying) : Promise.resolve());
+    while (this.#queue.length > 0 || this.#inFlight.size > 0)
+      await (this.#inFlight.size > 0 ? Promise.race(this.#inFlight) : Promise.resolve());
   }
 
   async #leases(writes: readonly Write[]): Promise<BatchMember['leases']> {
     try {
-      return await this.#parts.leases.of(writes);
+      return await this.#dependencies.leases.leasesFor(writes);
     } catch (error) {
-      throw error instanceof EtcdError ? unavailable(error) : error;
+      throw error instanceof EtcdError ? toUnavailableError(error) : error;
     }
   }
 
   #nonce(): Buffer {
     const nonce = Buffer.alloc(12);
-    this.#process.copy(nonce);
-    this.#serial = (this.#serial + 1) >>> 0;
-    nonce.writeUInt32BE(this.#serial, 8);
+    this.#processId.copy(nonce);
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    nonce.writeUInt32BE(this.#sequence, 8);
     return nonce;
   }
 
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#fly();
+      this.#isScheduled = false;
+      this.#sendBatches();
     });
   }
 
-  #fly(): void {
-    while (this.#queue.length > 0 && this.#flying.size < batchesInFlight) {
-      const members = takeBatch(this.#queue).filter((member) => this.#inTime(member));
+  #sendBatches(): void {
+    while (this.#queue.length > 0 && this.#inFlight.size < maxBatchesInFlight) {
+      const members = takeBatch(this.#queue).filter((member) => this.#isInTime(member));
       if (members.length === 0) continue;
-      const flight = this.#send(members).finally(() => {
-        this.#flying.delete(flight);
-        this.#fly();
+      const sending = this.#send(members).finally(() => {
+        this.#inFlight.delete(sending);
+        this.#sendBatches();
       });
-      this.#flying.add(flight);
+      this.#inFlight.add(sending);
     }
   }
 
-  /**
-   * What has waited for all of its time is refused, and certainly not written: what is sent without
-   * time left is.
-   */
-  #inTime({ until, reject }: BatchMember): boolean {
-    if (Date.now() < until) return true;
-    reject(new UnavailableError('etcd did not take it in time'));
+  /** Returns whether a commit can still be sent; rejects it as not written if its time is over. */
+  #isInTime({ deadline, reject }: BatchMember): boolean {
+    if (Date.now() < deadline) return true;
+    reject(new UnavailableError('etcd did not accept the commit in time'));
     return false;
   }
 
   async #send(members: readonly BatchMember[]): Promise<void> {
-    const { cluster, keyspace } = this.#parts;
-    const until = Math.min(...members.map((member) => member.until));
-    const waiting = this.#arrivals;
-    this.#parts.metrics?.commitBatchSize.observe(members.length);
+    const { cluster, keyspace } = this.#dependencies;
+    const deadline = Math.min(...members.map((member) => member.deadline));
+    const lastArrival = this.#arrivalCount;
+    this.#dependencies.metrics?.commitBatchSize.observe(members.length);
     try {
       const request = nest(keyspace, members);
-      let asked = 0;
-      const answer = await cluster.insist(
+      let requestedAt = 0;
+      const response = await cluster.callWithRetry(
         'txn',
         (member, options) => {
-          asked = performance.now();
+          requestedAt = performance.now();
           return member.kv.txn(request, options);
         },
         ({ kind }) => kind === 'unsent',
-        until,
+        deadline,
       );
-      cluster.saw(Number(answer.header.revision), asked);
-      const results = unnest(keyspace, members, answer);
+      cluster.notifyRevision(Number(response.header.revision), requestedAt);
+      const results = unnest(keyspace, members, response);
       results.forEach((result, i) => {
         members[i]!.resolve(result);
       });
-      this.#drop(waiting, writtenBy(members, results), keyspace.outward(answer.header.revision));
+      this.#resolveConflicts(
+        lastArrival,
+        writtenBy(members, results),
+        keyspace.fromEtcdRevision(response.header.revision),
+      );
     } catch (error) {
-      await this.#judge(members, error);
+      await this.#handleFailure(members, error);
     }
   }
 
-  /**
-   * Answers those of the queue that came before a batch was sent and have certainly lost against
-   * it.
-   */
-  #drop(waiting: number, written: Written, revision: Revision): void {
+  /** Resolves queued commits that arrived before a batch was sent and certainly lost against it. */
+  #resolveConflicts(lastArrival: number, written: WrittenEntries, revision: Revision): void {
     if (this.#queue.length === 0 || written.size === 0) return;
-    const rest = this.#queue.filter((member) => {
+    const remaining = this.#queue.filter((member) => {
       const lost =
-        member.arrival <= waiting ? detectConflict(member, written, revision) : undefined;
+        member.arrival <= lastArrival ? detectConflict(member, written, revision) : undefined;
       if (lost) member.resolve(lost);
       return !lost;
     });
-    this.#queue.splice(0, this.#queue.length, ...rest);
+    this.#queue.splice(0, this.#queue.length, ...remaining);
   }
 
   /**
-   * After a failure: unknown is settled for each; a refusal is repeated for each alone, so that
-   * only the bad one fails.
+   * Handles a failed batch. An unknown outcome is resolved for each member; a refused batch is
+   * retried one member at a time, so only the invalid one fails.
    */
-  async #judge(members: readonly BatchMember[], error: unknown): Promise<void> {
+  async #handleFailure(members: readonly BatchMember[], error: unknown): Promise<void> {
     if (!(error instanceof EtcdError)) for (const member of members) member.reject(error);
     else if (error.kind === 'unknown' || error.kind === 'oversize')
-      await Promise.all(members.map((member) => this.#settle(member, error)));
-    else if (error.kind === 'lease') await this.#renew(members);
+      await Promise.all(members.map((member) => this.#resolveUnknownOutcome(member, error)));
+    else if (error.kind === 'lease') await this.#retryWithNewLeases(members);
     else if (error.kind === 'unsent' || members.length === 1)
-      for (const member of members) member.reject(unavailable(error));
+      for (const member of members) member.reject(toUnavailableError(error));
     else for (const member of members) await this.#send([member]);
   }
 
-  /** A lease was gone: every member is repeated alone, once, with new leases. */
-  async #renew(members: readonly BatchMember[]): Promise<void> {
-    this.#parts.leases.forget();
+  /** After a lease was lost, retries each member once with new leases. */
+  async #retryWithNewLeases(members: readonly BatchMember[]): Promise<void> {
+    this.#dependencies.leases.clear();
     for (const member of members) {
       try {
         await this.#send([
           {
             ...member,
             leases: await this.#leases(member.writes),
-            until: Math.max(member.until, Date.now() + settleTime),
+            deadline: Math.max(member.deadline, Date.now() + minSettleTimeMs),
           },
         ]);
       } catch (error) {
@@ -199,28 +197,28 @@ export class EtcdCommitter {
     }
   }
 
-  /**
-   * Reads back whether the commit was made: a value that carries its nonce proves it, everything
-   * else proves nothing.
-   */
-  async #settle(member: BatchMember, failure: EtcdError): Promise<void> {
+  /** Reads back whether the commit was made. Only a value with its nonce proves that it was. */
+  async #resolveUnknownOutcome(member: BatchMember, etcdError: EtcdError): Promise<void> {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
     if (member.writes.length === 0)
-      return member.reject(new UnavailableError('etcd did not answer', { cause: failure }));
+      return member.reject(new UnavailableError('etcd did not answer', { cause: etcdError }));
     try {
       const { kvs } =
         keys.length > 0
-          ? await this.#parts.reads.stored(keys, Math.max(member.until, Date.now() + settleTime))
+          ? await this.#dependencies.reads.readKeys(
+              keys,
+              Math.max(member.deadline, Date.now() + minSettleTimeMs),
+            )
           : { kvs: [] };
-      const found = kvs.find((kv) => kv && carries(kv.value, member.nonce));
+      const found = kvs.find((kv) => kv && hasNonce(kv.value, member.nonce));
       if (found)
         member.resolve({
           committed: true,
-          revision: this.#parts.keyspace.outward(found.mod_revision),
+          revision: this.#dependencies.keyspace.fromEtcdRevision(found.mod_revision),
         });
-      else member.reject(unknown(failure));
+      else member.reject(toUnknownOutcomeError(etcdError));
     } catch {
-      member.reject(unknown(failure));
+      member.reject(toUnknownOutcomeError(etcdError));
     }
   }
 }

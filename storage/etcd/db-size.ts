@@ -1,15 +1,15 @@
 import { fromJSON, type ServiceDefinition } from '@grpc/proto-loader';
 import { Metadata, type Client } from '@grpc/grpc-js';
 import { UnavailableError, type Size } from '../storage.js';
-import { EtcdError, unavailable } from './errors.js';
-import type { Streams } from './watch-stream.js';
+import { EtcdError, toUnavailableError } from './errors.js';
+import type { WatchStreams } from './watch-stream.js';
 
-/** Milliseconds in which a member is to answer. */
-const callTime = 1500;
+/** The timeout of a member's response in milliseconds. */
+const timeoutMs = 1500;
 
 /**
- * What a member says of its database (etcd's rpc.proto); 0 is what it does not say: the quota is
- * told from 3.6 on.
+ * The size of a member's database (etcd's rpc.proto); 0 means unknown. etcd reports the quota since
+ * 3.6.
  */
 interface Status {
   readonly dbSize: number;
@@ -18,8 +18,8 @@ interface Status {
 }
 
 /**
- * The part of etcd's maintenance API that tells sizes, with the field that is younger than the
- * description which etcd3 has.
+ * The part of etcd's maintenance API that reports sizes, with a field that etcd3's definition
+ * lacks.
  */
 const service = fromJSON(
   {
@@ -47,26 +47,28 @@ const service = fromJSON(
 )['etcdserverpb.Maintenance'] as ServiceDefinition;
 
 /**
- * How large the database of each member is that answers, called `etcd-` and its place among the
- * addresses, as kube-apiserver calls them; throws Unavailable where none answers.
+ * Returns the database size of each member that responds, named `etcd-<index of its address>` as in
+ * kube-apiserver. Throws UnavailableError if none responds.
  */
-export async function sizesOf(streams: Streams): Promise<ReadonlyMap<string, Size>> {
-  const answers = await Promise.allSettled(streams.clients.map(statusOf));
-  const sizes = answers.flatMap((answer, i) =>
-    answer.status === 'fulfilled' ? [[`etcd-${i}`, sizeOf(answer.value)] as const] : [],
+export async function readSizes(streams: WatchStreams): Promise<ReadonlyMap<string, Size>> {
+  const responses = await Promise.allSettled(streams.clients.map(readStatus));
+  const sizes = responses.flatMap((response, i) =>
+    response.status === 'fulfilled' ? [[`etcd-${i}`, toSize(response.value)] as const] : [],
   );
   if (sizes.length === 0)
-    throw unavailable(new EtcdError('unknown', (answers[0] as PromiseRejectedResult).reason));
+    throw toUnavailableError(
+      new EtcdError('unknown', (responses[0] as PromiseRejectedResult).reason),
+    );
   return new Map(sizes);
 }
 
-const sizeOf = ({ dbSize, dbSizeInUse, dbSizeQuota }: Status): Size => ({
+const toSize = ({ dbSize, dbSizeInUse, dbSizeQuota }: Status): Size => ({
   bytes: dbSize,
   inUse: dbSizeInUse,
   ...(dbSizeQuota > 0 && { quota: dbSizeQuota }),
 });
 
-function statusOf(client: Client): Promise<Status> {
+function readStatus(client: Client): Promise<Status> {
   const { path, requestSerialize, responseDeserialize } = service['Status']!;
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(
@@ -75,11 +77,11 @@ function statusOf(client: Client): Promise<Status> {
       responseDeserialize,
       {},
       new Metadata(),
-      { deadline: Date.now() + callTime },
-      (error, answer) => {
-        if (error || !answer)
-          reject(error ?? new UnavailableError('etcd said nothing of its size'));
-        else resolve(answer as unknown as Status);
+      { deadline: Date.now() + timeoutMs },
+      (error, response) => {
+        if (error || !response)
+          reject(error ?? new UnavailableError('etcd reported no database size'));
+        else resolve(response as unknown as Status);
       },
     );
   });

@@ -3,34 +3,34 @@ import { isMet } from '../preconditions.js';
 import type { Committed, Entry, Lost, Revision } from '../storage.js';
 import type { QueuedTxn } from './nested-txn.js';
 
-/** What a batch left under the keys it wrote, as of its revision. */
-export type Written = ReadonlyMap<string, Entry | undefined>;
+/** The entries of the keys that a batch wrote, as of its revision. */
+export type WrittenEntries = ReadonlyMap<string, Entry | undefined>;
 
-/** What the members of a batch wrote that were committed. */
+/** Returns what the committed members of a batch wrote. */
 export function writtenBy(
-  intents: readonly QueuedTxn[],
+  txns: readonly QueuedTxn[],
   results: readonly (Committed | Lost)[],
-): Written {
+): WrittenEntries {
   const written = new Map<string, Entry | undefined>();
-  intents.forEach(({ writes }, i) => {
+  txns.forEach(({ writes }, i) => {
     const { committed, revision } = results[i]!;
     if (committed)
       for (const write of writes)
         written.set(
           keyOf(write),
-          'put' in write ? entryOf(write.put, write.value, write.expires, revision) : undefined,
+          'put' in write ? toEntry(write.put, write.value, write.expires, revision) : undefined,
         );
   });
   return written;
 }
 
 /**
- * How an intent that waited while the batch was made has lost against it, if that is certain for
- * each of its checks without asking etcd.
+ * Returns the loss of a transaction that was queued while the batch was written, if all its checks
+ * are on keys that the batch wrote and one fails.
  */
 export function detectConflict(
   { checks }: QueuedTxn,
-  written: Written,
+  written: WrittenEntries,
   revision: Revision,
 ): Lost | undefined {
   if (checks.length === 0 || !checks.every(({ key }) => written.has(key))) return undefined;
@@ -43,7 +43,7 @@ export function detectConflict(
   };
 }
 
-const entryOf = (
+const toEntry = (
   key: string,
   value: Buffer,
   expires: number | undefined,

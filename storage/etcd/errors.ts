@@ -1,8 +1,8 @@
 import { UnavailableError, UnknownOutcomeError } from '../storage.js';
 
 /**
- * What a failed call means: `unsent` and `refused` wrote nothing, `unsent` may be repeated
- * elsewhere; `unknown` may have written.
+ * The meaning of a failed call: `unsent` and `refused` wrote nothing, `unsent` may be retried on
+ * another member, `unknown` may have written.
  */
 type FailureKind =
   | 'unsent'
@@ -14,7 +14,7 @@ type FailureKind =
   | 'future'
   | 'unknown';
 
-/** A call to etcd that failed, sorted by what it means. */
+/** A call to etcd that failed, classified by its meaning. */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   readonly kind: FailureKind;
@@ -24,7 +24,7 @@ export class EtcdError extends Error {
   }
 }
 
-const rules: readonly (readonly [RegExp, FailureKind])[] = [
+const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
   [/database space exceeded/, 'full'],
   [/requested lease not found/, 'lease'],
   [/required revision has been compacted/, 'compacted'],
@@ -42,29 +42,29 @@ const rules: readonly (readonly [RegExp, FailureKind])[] = [
   [/grpc: received message larger than max/, 'refused'],
 ];
 
-/** Sorts an error of etcd3 or grpc by its message, which begins with the status code. */
+/** Classifies an error of etcd3 or gRPC by its message, which starts with the status code. */
 export function etcdErrorOf(error: unknown): EtcdError {
   if (error instanceof EtcdError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const rule = rules.find(([pattern]) => pattern.test(message));
-  return new EtcdError(rule ? rule[1] : 'unknown', error);
+  const match = errorPatterns.find(([pattern]) => pattern.test(message));
+  return new EtcdError(match ? match[1] : 'unknown', error);
 }
 
-/** Whether another member, or the same one later, may answer a read that failed so. */
+/** Returns whether a failed read may succeed on another member or later. */
 export const isTransient = ({ kind }: EtcdError): boolean =>
   kind === 'unsent' || kind === 'unknown';
 
-/** The contract's error for a failed read, or for a commit that certainly wrote nothing. */
-export function unavailable(failure: EtcdError): UnavailableError {
-  const full = failure.kind === 'full';
-  return new UnavailableError(full ? 'etcd has no space left' : 'etcd did not answer', {
-    full,
-    cause: failure,
+/** Returns the storage error for a failed read, or for a commit that certainly wrote nothing. */
+export function toUnavailableError(etcdError: EtcdError): UnavailableError {
+  const isFull = etcdError.kind === 'full';
+  return new UnavailableError(isFull ? 'etcd has no space left' : 'etcd did not answer', {
+    full: isFull,
+    cause: etcdError,
   });
 }
 
-/** The contract's error for a commit whose outcome could not be learnt. */
-export const unknown = (failure: EtcdError): UnknownOutcomeError =>
-  new UnknownOutcomeError('the outcome of a commit could not be learnt from etcd', {
-    cause: failure,
+/** Returns the storage error for a commit whose outcome is unknown. */
+export const toUnknownOutcomeError = (etcdError: EtcdError): UnknownOutcomeError =>
+  new UnknownOutcomeError('the outcome of the commit in etcd is unknown', {
+    cause: etcdError,
   });

@@ -9,47 +9,47 @@ import {
 } from '../storage.js';
 import { Cluster, requestTimeoutMs, type ClusterOptions, type Credentials } from './client.js';
 import { EtcdCommitter } from './committer.js';
-import { EtcdError, isTransient, unavailable } from './errors.js';
+import { EtcdError, isTransient, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
 import { countRange, readRange } from './lister.js';
 import { CurrentRevision } from './linearizable-revision.js';
 import { ProgressKey } from './progress-key.js';
 import { ReadBatcher } from './read-batcher.js';
-import { sizesOf } from './db-size.js';
-import { Streams } from './watch-stream.js';
+import { readSizes } from './db-size.js';
+import { WatchStreams } from './watch-stream.js';
 import { checkVersion, ordersProgress, parseVersion } from './version.js';
-import { watchPrefix, type Watching } from './watcher.js';
+import { watchPrefix, type WatchContext } from './watcher.js';
 
-/** How a store in etcd is opened; times in milliseconds. */
+/** Options of a store in etcd; times in milliseconds. */
 export interface EtcdOptions extends ClusterOptions {
-  /** What every key in etcd begins with; end it with a slash. */
+  /** The prefix of every key in etcd, ending in a slash. */
   readonly prefix: string;
   /** How long an entry stays at least after its expiry before etcd collects it. */
-  readonly leaseGrace?: number;
-  /** Entries that expire within so long of each other share a lease. */
-  readonly leaseWidth?: number;
-  /** Told one sentence when this etcd is known to be faulty. */
+  readonly leaseGraceMs?: number;
+  /** Entries that expire within this time of each other share a lease. */
+  readonly leaseBucketMs?: number;
+  /** Receives one sentence if the version of etcd is not supported. */
   readonly onWarning?: (message: string) => void;
-  /** Opens also what was restored in part, to begin again. */
-  readonly restoring?: boolean;
+  /** Opens a partly restored store too, to restart the restore. */
+  readonly allowPartial?: boolean;
   readonly metrics?: StorageMetrics;
 }
 
 /** A store in etcd. */
 export interface EtcdStorage extends Storage {
-  /** Connects again with other certificates; nothing that is under way is lost, and no watch. */
+  /** Reconnects with other certificates without losing calls in flight or watches. */
   renew(credentials: Credentials): void;
 }
 
 /**
- * Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an
- * etcd before 3.4 and a store that was restored in part.
+ * Opens the store under a prefix of etcd. Throws UnavailableError if no member responds, and an
+ * Error for etcd before 3.4 or a partly restored store.
  */
 export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
   const cluster = new Cluster(options);
   try {
-    const { version } = await cluster.insist(
+    const { version } = await cluster.callWithRetry(
       'status',
       (member, call) => member.maintenance.status(call),
       isTransient,
@@ -58,53 +58,53 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     options.metrics?.storageVersionSupported.set(Number(warning === undefined));
     if (warning !== undefined) options.onWarning?.(warning);
     const [keyspace] = await Promise.all([
-      keyspaceOf(cluster, options.prefix),
-      options.restoring ? undefined : refuseHalfRestored(cluster, options.prefix),
+      readKeyspace(cluster, options.prefix),
+      options.allowPartial ? undefined : assertRestoreComplete(cluster, options.prefix),
     ]);
-    return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
+    return createStorage(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
-    throw error instanceof EtcdError ? unavailable(error) : error;
+    throw error instanceof EtcdError ? toUnavailableError(error) : error;
   }
 }
 
-async function keyspaceOf(cluster: Cluster, prefix: string): Promise<Keyspace> {
-  const entry = await readFirst(cluster, prefix, baseKey);
+async function readKeyspace(cluster: Cluster, prefix: string): Promise<Keyspace> {
+  const entry = await readEntry(cluster, prefix, baseKey);
   return new Keyspace(prefix, entry ? Number(entry.value.toString()) : 0);
 }
 
-async function refuseHalfRestored(cluster: Cluster, prefix: string): Promise<void> {
-  if (await readFirst(cluster, prefix, restoringKey))
+async function assertRestoreComplete(cluster: Cluster, prefix: string): Promise<void> {
+  if (await readEntry(cluster, prefix, restoringKey))
     throw new Error(
-      `a restore below ${prefix} of etcd has not come to its end: run "vestibule snapshot restore" again`,
+      `a restore below ${prefix} of etcd was interrupted: run "vestibule snapshot restore" again`,
     );
 }
 
-/** What stands under one key, before it is known which revision that is. */
-async function readFirst(
+/** Reads one entry before the base of the revisions is known. */
+async function readEntry(
   cluster: Cluster,
   prefix: string,
   key: string,
 ): Promise<Entry | undefined> {
   const keyspace = new Keyspace(prefix, 0);
   const { kvs } = await cluster.read('range', (member, call) =>
-    member.kv.range({ key: keyspace.key(key) }, call),
+    member.kv.range({ key: keyspace.toEtcdKey(key) }, call),
   );
-  return kvs[0] && keyspace.entry(kvs[0]);
+  return kvs[0] && keyspace.toEntry(kvs[0]);
 }
 
-function assemble(
+function createStorage(
   cluster: Cluster,
   keyspace: Keyspace,
   options: EtcdOptions,
-  ordered: boolean,
+  isProgressOrdered: boolean,
 ): EtcdStorage {
-  const streams = new Streams(options.servers, options);
+  const streams = new WatchStreams(options.servers, options);
   const reads = new ReadBatcher(cluster, keyspace);
   const leases = new Leases(
     cluster,
-    options.leaseGrace ?? 3_600_000,
-    options.leaseWidth ?? 300_000,
+    options.leaseGraceMs ?? 3_600_000,
+    options.leaseBucketMs ?? 300_000,
   );
   const committer = new EtcdCommitter({
     cluster,
@@ -113,34 +113,34 @@ function assemble(
     leases,
     metrics: options.metrics,
   });
-  const watching: Watching = {
+  const watchContext: WatchContext = {
     cluster,
     keyspace,
     streams,
-    latest: new CurrentRevision(cluster, keyspace),
-    marker: ordered ? undefined : new ProgressKey(cluster, keyspace),
+    currentRevision: new CurrentRevision(cluster, keyspace),
+    progressKey: isProgressOrdered ? undefined : new ProgressKey(cluster, keyspace),
   };
-  const ending = new AbortController();
+  const closing = new AbortController();
   const findOldest = (from: Revision): Promise<Revision> =>
-    oldestAfter(watching, from, ending.signal);
+    findOldestRevision(watchContext, from, closing.signal);
   return {
     async get(key) {
       validateKey(key);
       return reads.get(key);
     },
     list: (range, options = {}) => readRange({ cluster, keyspace, findOldest }, range, options),
-    sizes: () => sizesOf(streams),
+    sizes: () => readSizes(streams),
     count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) =>
-      watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
+      watchPrefix(watchContext, prefix, from, AbortSignal.any([signal, closing.signal])),
     compact: (revision) => compactTo(cluster, keyspace, revision),
     renew(credentials) {
       cluster.renew(credentials);
       streams.renew(credentials);
     },
     async close() {
-      ending.abort();
+      closing.abort();
       await committer.settled();
       cluster.close();
       streams.close();
@@ -148,32 +148,34 @@ function assemble(
   };
 }
 
-/** Forgets history; what is compacted already, or not reached yet, is no error. */
+/** Compacts history; an already compacted or future revision is not an error. */
 async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
-  const inward = Math.min(
-    keyspace.inward(revision),
+  const etcdRevision = Math.min(
+    keyspace.toEtcdRevision(revision),
     (await new CurrentRevision(cluster, keyspace).read()).revision,
   );
-  if (inward <= 0) return;
+  if (etcdRevision <= 0) return;
   try {
     await cluster.read('compact', (member, options) =>
-      member.kv.compact({ revision: inward }, options),
+      member.kv.compact({ revision: etcdRevision }, options),
     );
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error;
-    if (error.kind !== 'compacted') throw unavailable(error);
+    if (error.kind !== 'compacted') throw toUnavailableError(error);
   }
 }
 
-/** The oldest readable revision, which etcd names only to a watch that begins too early. */
-async function oldestAfter(
-  watching: Watching,
+/**
+ * Returns the oldest readable revision, which etcd reports only to a watch that starts too early.
+ */
+async function findOldestRevision(
+  watchContext: WatchContext,
   from: Revision,
   closing: AbortSignal,
 ): Promise<Revision> {
   const signal = AbortSignal.any([closing, AbortSignal.timeout(requestTimeoutMs)]);
   try {
-    for await (const _ of watchPrefix(watching, 'meta/base', from, signal)) break;
+    for await (const _ of watchPrefix(watchContext, 'meta/base', from, signal)) break;
   } catch (error) {
     if (error instanceof CompactedError) return error.oldest;
     throw error;

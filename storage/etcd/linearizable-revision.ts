@@ -1,11 +1,11 @@
 import type { Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
-/** How far etcd is, by a quorum: a member that is cut off from the others cannot say. */
+/** Reads etcd's current revision from a quorum; a partitioned member cannot answer that. */
 export class CurrentRevision {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
-  #asking: Promise<unknown> | undefined;
+  #pendingRead: Promise<unknown> | undefined;
 
   constructor(cluster: Cluster, keyspace: Keyspace) {
     this.#cluster = cluster;
@@ -13,28 +13,31 @@ export class CurrentRevision {
   }
 
   /**
-   * A revision (etcd's own) that nothing written before `asked` (performance.now()) is beyond;
-   * throws Unavailable.
+   * Returns a revision (etcd's own) that includes everything written before `requestedAt`
+   * (performance.now()); throws UnavailableError.
    */
-  async read(): Promise<{ readonly revision: number; readonly asked: number }> {
-    let asked = 0;
+  async read(): Promise<{ readonly revision: number; readonly requestedAt: number }> {
+    let requestedAt = 0;
     const { header } = await this.#cluster.read('range', (member, options) => {
-      asked = performance.now();
-      return member.kv.range({ key: this.#keyspace.key('meta/base'), count_only: true }, options);
+      requestedAt = performance.now();
+      return member.kv.range(
+        { key: this.#keyspace.toEtcdKey('meta/base'), count_only: true },
+        options,
+      );
     });
-    return { revision: Number(header.revision), asked };
+    return { revision: Number(header.revision), requestedAt };
   }
 
   /**
-   * Has the cluster tell it to all who listen; one read at a time, anyone who asks. Resolves when that
-   * is over, with or without an answer.
+   * Makes the cluster notify its listeners of the current revision; concurrent callers share one
+   * read. Resolves when it is done, even after a failure.
    */
-  ask(): Promise<unknown> {
-    this.#asking ??= this.read()
+  refresh(): Promise<unknown> {
+    this.#pendingRead ??= this.read()
       .catch(() => undefined)
       .finally(() => {
-        this.#asking = undefined;
+        this.#pendingRead = undefined;
       });
-    return this.#asking;
+    return this.#pendingRead;
   }
 }

@@ -10,91 +10,93 @@ import {
   type Revision,
 } from '../storage.js';
 import type { Cluster } from './client.js';
-import { EtcdError, unavailable } from './errors.js';
+import { EtcdError, toUnavailableError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 
 const firstPage = 100;
-const largestPage = 2000;
+const maxPage = 2000;
 const pageBytes = 2 << 20;
 
-/** Finds the oldest revision etcd still has, for a message. */
+/** Returns the oldest revision that etcd still has, for an error message. */
 type FindOldest = (from: Revision) => Promise<Revision>;
 
-interface Place {
+interface ListContext {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly findOldest: FindOldest;
 }
 
-/** Reads a range at one revision, in requests bounded by number and by bytes. */
+/** Reads a range at one revision, in requests of limited count and bytes. */
 export async function readRange(
-  place: Place,
+  context: ListContext,
   range: Range,
-  { limit = Infinity, at, ahead = limits.more }: ListOptions,
+  { limit = Infinity, at: atRevision, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
-  const { keyspace } = place;
-  if (at !== undefined && keyspace.inward(at) <= 0) throw new CompactedError(keyspace.outward(1));
+  const { keyspace } = context;
+  if (atRevision !== undefined && keyspace.toEtcdRevision(atRevision) <= 0)
+    throw new CompactedError(keyspace.fromEtcdRevision(1));
   const entries: Entry[] = [];
-  let revision = at;
+  let revision = atRevision;
   let { start } = range;
   for (let page = Math.min(firstPage, limit); ; ) {
-    const answer = await requestPage(place, { start, end: range.end }, page, revision);
-    revision ??= keyspace.outward(answer.header.revision);
-    for (const kv of answer.kvs) entries.push(keyspace.entry(kv));
-    const following = Number(answer.count) - answer.kvs.length;
-    if (following === 0 || entries.length >= limit)
-      return { entries, revision, more: Math.min(following, ahead) };
+    const response = await requestPage(context, { start, end: range.end }, page, revision);
+    revision ??= keyspace.fromEtcdRevision(response.header.revision);
+    for (const kv of response.kvs) entries.push(keyspace.toEntry(kv));
+    const remaining = Number(response.count) - response.kvs.length;
+    if (remaining === 0 || entries.length >= limit)
+      return { entries, revision, more: Math.min(remaining, ahead) };
     start = `${entries.at(-1)!.key}!`;
-    page = Math.min(nextPage(answer), limit - entries.length);
+    page = Math.min(nextPage(response), limit - entries.length);
   }
 }
 
-/** As many as fit into a request's bytes if they are like the ones just read. */
+/** Returns how many entries of the size just read fit into one request. */
 function nextPage({ kvs }: IRangeResponse): number {
   const bytes = kvs.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
-  return Math.max(1, Math.min(largestPage, Math.floor(pageBytes / (bytes / kvs.length))));
+  return Math.max(1, Math.min(maxPage, Math.floor(pageBytes / (bytes / kvs.length))));
 }
 
-/**
- * One request; when its answer would be over the largest message, or does not come in time, half of
- * it.
- */
+/** Sends one request. Halves the page if the response is too large or too late. */
 async function requestPage(
-  place: Place,
+  context: ListContext,
   range: Range,
   page: number,
-  at: Revision | undefined,
+  atRevision: Revision | undefined,
 ): Promise<IRangeResponse> {
-  const { cluster, keyspace } = place;
-  const revision = at === undefined ? 0 : keyspace.inward(at);
-  const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), revision };
-  let tries = 0;
+  const { cluster, keyspace } = context;
+  const revision = atRevision === undefined ? 0 : keyspace.toEtcdRevision(atRevision);
+  const request = {
+    key: keyspace.toEtcdKey(range.start),
+    range_end: keyspace.toEtcdKey(range.end),
+    revision,
+  };
+  let attemptCount = 0;
   try {
     return await cluster.read('range', (member, options) => {
-      const limit = Math.ceil(page / 2 ** tries);
-      tries += 1;
+      const limit = Math.ceil(page / 2 ** attemptCount);
+      attemptCount += 1;
       return member.kv.range({ ...request, limit }, options);
     });
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error;
     if (error.kind === 'oversize' && page > 1)
-      return requestPage(place, range, Math.ceil(page / 2), at);
-    if (error.kind === 'compacted') throw new CompactedError(await place.findOldest(at!));
+      return requestPage(context, range, Math.ceil(page / 2), atRevision);
+    if (error.kind === 'compacted') throw new CompactedError(await context.findOldest(atRevision!));
     if (error.kind === 'future')
-      throw new UnavailableError(`revision ${at} is not reached yet`, { cause: error });
-    throw unavailable(error);
+      throw new UnavailableError(`revision ${atRevision} is not reached yet`, { cause: error });
+    throw toUnavailableError(error);
   }
 }
 
-/** How many keys a range has now, counted by etcd. */
+/** Counts the current keys of a range in etcd. */
 export async function countRange(
   cluster: Cluster,
   keyspace: Keyspace,
   range: Range,
 ): Promise<number> {
   const request = {
-    key: keyspace.key(range.start),
-    range_end: keyspace.key(range.end),
+    key: keyspace.toEtcdKey(range.start),
+    range_end: keyspace.toEtcdKey(range.end),
     count_only: true,
   };
   return Number(

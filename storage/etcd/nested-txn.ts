@@ -4,68 +4,80 @@ import { isMet } from '../preconditions.js';
 import type { Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
 import { encodeValue, type Keyspace } from './key-prefix.js';
 
-/** What one caller wants done in one transaction. */
+/** One queued transaction. */
 export interface QueuedTxn {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
-  /** Marks the values this commit writes, so that they can be told from another's. */
+  /** Identifies the values that this commit writes. */
   readonly nonce: Buffer;
   /** The lease for each expiry. */
   readonly leases: ReadonlyMap<number, string> | undefined;
 }
 
-/** The request for several intents at once, each a transaction nested in one. */
-export function nest(keyspace: Keyspace, intents: readonly QueuedTxn[]): ITxnRequest {
-  if (intents.length === 1) return single(keyspace, intents[0]!);
-  const success = intents.map((intent) => ({ request_txn: single(keyspace, intent) }));
-  return { success, failure: intents.some(puts) ? toll(keyspace) : [] };
+/** Returns one request for several transactions, each nested in it. */
+export function nest(keyspace: Keyspace, txns: readonly QueuedTxn[]): ITxnRequest {
+  if (txns.length === 1) return toTxnRequest(keyspace, txns[0]!);
+  const success = txns.map((txn) => ({ request_txn: toTxnRequest(keyspace, txn) }));
+  return { success, failure: txns.some(hasPut) ? quotaCheck(keyspace) : [] };
 }
 
-/** What each intent of a nested request came to. */
+/** Returns the result of each transaction of a nested request. */
 export function unnest(
   keyspace: Keyspace,
-  intents: readonly QueuedTxn[],
-  answer: ITxnResponse,
+  txns: readonly QueuedTxn[],
+  response: ITxnResponse,
 ): (Committed | Lost)[] {
-  const revision = keyspace.outward(answer.header.revision);
-  const batch = intents.length;
-  if (batch === 1) return [resultOf(keyspace, intents[0]!, answer, { revision, batch })];
-  return intents.map((intent, i) =>
-    resultOf(keyspace, intent, answer.responses[i]!.response_txn, { revision, batch }),
+  const revision = keyspace.fromEtcdRevision(response.header.revision);
+  const batch = txns.length;
+  if (batch === 1) return [toResult(keyspace, txns[0]!, response, { revision, batch })];
+  return txns.map((txn, i) =>
+    toResult(keyspace, txn, response.responses[i]!.response_txn, { revision, batch }),
   );
 }
 
-const puts = ({ writes }: QueuedTxn): boolean => writes.some((write) => 'put' in write);
+const hasPut = ({ writes }: QueuedTxn): boolean => writes.some((write) => 'put' in write);
 
-/** Nested puts are free of etcd's quota; this one, in the branch never taken, is what it counts. */
-const toll = (keyspace: Keyspace): IRequestOp[] => [
-  { request_put: { key: keyspace.key('meta/quota'), value: Buffer.alloc(0) } },
+/**
+ * etcd does not apply its quota to nested puts. This put is in the branch that is never taken, and
+ * only makes etcd check the quota.
+ */
+const quotaCheck = (keyspace: Keyspace): IRequestOp[] => [
+  { request_put: { key: keyspace.toEtcdKey('meta/quota'), value: Buffer.alloc(0) } },
 ];
 
-function single(keyspace: Keyspace, { checks, writes, nonce, leases }: QueuedTxn): ITxnRequest {
+function toTxnRequest(
+  keyspace: Keyspace,
+  { checks, writes, nonce, leases }: QueuedTxn,
+): ITxnRequest {
   return {
-    compare: checks.map((check) => compareOf(keyspace, check)),
-    success: writes.map((write) => operationOf(keyspace, write, nonce, leases)),
-    failure: checks.map(({ key }) => ({ request_range: { key: keyspace.key(key) } })),
+    compare: checks.map((check) => toCompare(keyspace, check)),
+    success: writes.map((write) => toOperation(keyspace, write, nonce, leases)),
+    failure: checks.map(({ key }) => ({ request_range: { key: keyspace.toEtcdKey(key) } })),
   };
 }
 
-function compareOf(keyspace: Keyspace, { key, is }: Check): ICompare {
-  const named = { key: keyspace.key(key) };
-  if (is === 'absent') return { ...named, target: 'Create', result: 'Equal', create_revision: 0 };
+function toCompare(keyspace: Keyspace, { key, is }: Check): ICompare {
+  const keyField = { key: keyspace.toEtcdKey(key) };
+  if (is === 'absent')
+    return { ...keyField, target: 'Create', result: 'Equal', create_revision: 0 };
   if (is === 'present')
-    return { ...named, target: 'Create', result: 'Greater', create_revision: 0 };
-  const revision = keyspace.inward(is);
-  return { ...named, target: 'Mod', result: 'Equal', mod_revision: revision > 0 ? revision : -1 };
+    return { ...keyField, target: 'Create', result: 'Greater', create_revision: 0 };
+  const revision = keyspace.toEtcdRevision(is);
+  return {
+    ...keyField,
+    target: 'Mod',
+    result: 'Equal',
+    mod_revision: revision > 0 ? revision : -1,
+  };
 }
 
-function operationOf(
+function toOperation(
   keyspace: Keyspace,
   write: Write,
   nonce: Buffer,
   leases: QueuedTxn['leases'],
 ): IRequestOp {
-  const key = keyspace.key(keyOf(write));
+  const key = keyspace.toEtcdKey(keyOf(write));
   if (!('put' in write)) return { request_delete_range: { key } };
   const lease = write.expires === undefined ? undefined : leases?.get(write.expires);
   return {
@@ -77,17 +89,17 @@ function operationOf(
   };
 }
 
-function resultOf(
+function toResult(
   keyspace: Keyspace,
   { checks }: QueuedTxn,
-  answer: ITxnResponse,
+  response: ITxnResponse,
   { revision, batch }: { revision: Revision; batch: number },
 ): Committed | Lost {
-  if (answer.succeeded) return { committed: true, revision, batch };
+  if (response.succeeded) return { committed: true, revision, batch };
   const winners = new Map<string, Entry | undefined>();
   checks.forEach((check, i) => {
-    const kv = answer.responses[i]!.response_range.kvs[0];
-    const entry = kv && keyspace.entry(kv);
+    const kv = response.responses[i]!.response_range.kvs[0];
+    const entry = kv && keyspace.toEntry(kv);
     if (!isMet(check, entry)) winners.set(check.key, entry);
   });
   return { committed: false, revision, winners };

@@ -1,45 +1,45 @@
 import { requestTimeoutMs, type Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
-/** The key that is written; no key of the contract begins so, and no range of it reaches there. */
+/** The key that is written; it is outside of every key and range of the storage contract. */
 export const markKey = '\0mark';
 
 /**
- * Writes an event that every watch of the whole keyspace is told. A watch tells its events in
- * order, so the mark proves that nothing before it is missing; on an etcd whose answers about
- * progress may overtake events nothing else does. It is nested in a transaction of its own, where
- * etcd's quota does not count it: an etcd without room takes it still, and watches go on.
+ * Writes an event that every watch of the whole keyspace receives. A watch delivers events in
+ * order, so this one proves that nothing before it is missing; needed on versions of etcd whose
+ * progress responses may overtake events. The write is nested in a transaction, so that etcd does
+ * not apply its quota and watches continue without space.
  */
 export class ProgressKey {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
-  #writing = false;
+  #isWriting = false;
 
   constructor(cluster: Cluster, keyspace: Keyspace) {
     this.#cluster = cluster;
     this.#keyspace = keyspace;
   }
 
-  /** Writes one unless one is being written; anyone who still needs it asks again. */
-  mark(): void {
-    if (this.#writing) return;
-    this.#writing = true;
-    void this.#write()
+  /** Writes one unless a write is in progress; callers that still need it call again. */
+  write(): void {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    void this.#writeOnce()
       .catch(() => undefined)
       .finally(() => {
-        this.#writing = false;
+        this.#isWriting = false;
       });
   }
 
-  async #write(): Promise<void> {
-    const asked = performance.now();
-    const put = { request_put: { key: this.#keyspace.key(markKey), value: Buffer.alloc(0) } };
+  async #writeOnce(): Promise<void> {
+    const requestedAt = performance.now();
+    const put = { request_put: { key: this.#keyspace.toEtcdKey(markKey), value: Buffer.alloc(0) } };
     const { header } = await this.#cluster.call(
       'txn',
       (member, options) =>
         member.kv.txn({ success: [{ request_txn: { success: [put] } }] }, options),
       Date.now() + requestTimeoutMs,
     );
-    this.#cluster.saw(Number(header.revision), asked);
+    this.#cluster.notifyRevision(Number(header.revision), requestedAt);
   }
 }

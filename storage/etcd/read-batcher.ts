@@ -1,121 +1,119 @@
 import type { IKeyValue, ITxnResponse } from 'etcd3';
 import type { Entry, Revision } from '../storage.js';
 import type { Cluster } from './client.js';
-import { unavailable, type EtcdError } from './errors.js';
+import { toUnavailableError, type EtcdError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 
-const together = 100;
+const maxKeysPerTxn = 100;
 /**
- * Milliseconds after which what waits goes on without what is under way: no one waits for twice the
- * patience.
+ * After so many milliseconds, waiting reads no longer wait for the ones in flight, so no caller
+ * waits for two timeouts.
  */
-const moment = 100;
+const maxDelayMs = 100;
 
 type Answer = { entry?: Entry; revision: Revision };
 
 interface Waiter {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (response: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Quorum reads of single keys: all that arrive while one is under way share the next, which begins
- * when that one ends, or a moment later where it does not.
+ * Batches linearizable reads of single keys. All that arrive while one batch is in flight share the
+ * next, which starts when that batch ends or after a short delay.
  */
 export class ReadBatcher {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
   #waiting = new Map<string, Waiter[]>();
-  #flying = 0;
-  #due = false;
+  #inFlightCount = 0;
+  #isFlushScheduled = false;
 
   constructor(cluster: Cluster, keyspace: Keyspace) {
     this.#cluster = cluster;
     this.#keyspace = keyspace;
   }
 
-  /** The latest entry, by a quorum read that begins after this call. */
+  /** Returns the latest entry by a linearizable read that starts after this call. */
   get(key: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const waiters = this.#waiting.get(key);
       if (waiters) waiters.push({ resolve, reject });
       else this.#waiting.set(key, [{ resolve, reject }]);
-      if (this.#flying === 0) void this.#fly();
-      else this.#flySoon();
+      if (this.#inFlightCount === 0) void this.#flush();
+      else this.#scheduleFlush();
     });
   }
 
-  /**
-   * What etcd holds under some keys now, all at one revision; asked until `until` (milliseconds
-   * since the epoch).
-   */
-  async stored(
+  /** Reads several keys at one revision, before `deadline` (milliseconds since the epoch). */
+  async readKeys(
     keys: readonly string[],
-    until?: number,
+    deadline?: number,
   ): Promise<{ kvs: (IKeyValue | undefined)[]; revision: Revision }> {
-    const success = keys.map((key) => ({ request_range: { key: this.#keyspace.key(key) } }));
-    const answer: ITxnResponse = await this.#cluster.read(
+    const success = keys.map((key) => ({ request_range: { key: this.#keyspace.toEtcdKey(key) } }));
+    const response: ITxnResponse = await this.#cluster.read(
       'txn',
       (member, options) => member.kv.txn({ success }, options),
-      until,
+      deadline,
     );
     return {
-      kvs: answer.responses.map(({ response_range }) => response_range.kvs[0]),
-      revision: this.#keyspace.outward(answer.header.revision),
+      kvs: response.responses.map(({ response_range }) => response_range.kvs[0]),
+      revision: this.#keyspace.fromEtcdRevision(response.header.revision),
     };
   }
 
-  #flySoon(): void {
-    if (this.#due) return;
-    this.#due = true;
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     setTimeout(() => {
-      this.#due = false;
-      if (this.#waiting.size > 0) void this.#fly();
-    }, moment);
+      this.#isFlushScheduled = false;
+      if (this.#waiting.size > 0) void this.#flush();
+    }, maxDelayMs);
   }
 
-  async #fly(): Promise<void> {
-    this.#flying += 1;
+  async #flush(): Promise<void> {
+    this.#inFlightCount += 1;
     await undefined;
-    const taken = this.#waiting;
+    const waiters = this.#waiting;
     this.#waiting = new Map();
-    const keys = [...taken.keys()];
-    const shares = Array.from({ length: Math.ceil(keys.length / together) }, (_, i) =>
-      keys.slice(i * together, (i + 1) * together),
+    const keys = [...waiters.keys()];
+    const chunks = Array.from({ length: Math.ceil(keys.length / maxKeysPerTxn) }, (_, i) =>
+      keys.slice(i * maxKeysPerTxn, (i + 1) * maxKeysPerTxn),
     );
-    await Promise.all(shares.map((share) => this.#answer(share, taken)));
-    this.#flying -= 1;
-    if (this.#waiting.size > 0) void this.#fly();
+    await Promise.all(chunks.map((chunk) => this.#readChunk(chunk, waiters)));
+    this.#inFlightCount -= 1;
+    if (this.#waiting.size > 0) void this.#flush();
   }
 
-  async #answer(
+  async #readChunk(
     keys: readonly string[],
-    taken: ReadonlyMap<string, readonly Waiter[]>,
+    waiters: ReadonlyMap<string, readonly Waiter[]>,
   ): Promise<void> {
     try {
-      const { kvs, revision } = await this.stored(keys);
+      const { kvs, revision } = await this.readKeys(keys);
       keys.forEach((key, i) => {
         const kv = kvs[i];
-        const answer = kv ? { entry: this.#keyspace.entry(kv), revision } : { revision };
-        for (const { resolve } of taken.get(key)!) resolve(answer);
+        const response = kv ? { entry: this.#keyspace.toEntry(kv), revision } : { revision };
+        for (const { resolve } of waiters.get(key)!) resolve(response);
       });
     } catch (error) {
       if (isOversize(error) && keys.length > 1)
-        await Promise.all(keys.map((key) => this.#answer([key], taken)));
-      else rejectAll(keys, taken, error);
+        await Promise.all(keys.map((key) => this.#readChunk([key], waiters)));
+      else rejectAll(keys, waiters, error);
     }
   }
 }
 
 function rejectAll(
   keys: readonly string[],
-  taken: ReadonlyMap<string, readonly Waiter[]>,
+  waiters: ReadonlyMap<string, readonly Waiter[]>,
   error: unknown,
 ): void {
   for (const key of keys)
-    for (const { reject } of taken.get(key)!) reject(isFailure(error) ? unavailable(error) : error);
+    for (const { reject } of waiters.get(key)!)
+      reject(isEtcdError(error) ? toUnavailableError(error) : error);
 }
 
-const isFailure = (error: unknown): error is EtcdError =>
+const isEtcdError = (error: unknown): error is EtcdError =>
   error instanceof Error && error.name === 'EtcdError';
-const isOversize = (error: unknown): boolean => isFailure(error) && error.kind === 'oversize';
+const isOversize = (error: unknown): boolean => isEtcdError(error) && error.kind === 'oversize';

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   baseKey,
   epochKey,
-  everything,
+  allKeys,
   restoringKey,
-  Tally,
+  SnapshotStats,
   type Revise,
   type SnapshotProgress,
 } from '../snapshot/layout.js';
 import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
-import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
+import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
 import {
   limits,
   UnavailableError,
@@ -23,58 +23,57 @@ import {
   type Write,
 } from '../storage.js';
 
-const together = limits.writes - 1;
-const underWay = 4;
-const tries = 20;
-const restTime = 250;
+const maxRecordsPerCommit = limits.writes - 1;
+const maxConcurrentCommits = 4;
+const maxAttempts = 20;
+const retryDelayMs = 250;
 
 /**
- * Fills an empty store by commits that all check a mark set before the first; the last one takes it
- * away, and until then no replica opens that store. What was left of a restore that was broken off
- * is cleared away first.
- * `revise` may change records, or leave them out.
+ * Fills an empty store. All commits check a marker that is set before the first and deleted by the
+ * last; until then no replica opens the store. First removes what an interrupted restore left
+ * behind. `revise` may change or omit records.
  */
 export async function fillStorage(
   storage: Storage,
   snapshot: Snapshot,
   { signal, progress }: SnapshotProgress,
   revise: Revise = (item) => item,
-): Promise<Restored> {
-  const mark = { key: restoringKey, is: await markOf(storage, signal) };
+): Promise<RestoreResult> {
+  const marker = { key: restoringKey, is: await createMarker(storage, signal) };
   const { header } = snapshot;
-  const tally = new Tally();
-  const epoch = epochAfter(header);
-  const base = baseAfter(header);
-  const pool = new Pool();
+  const stats = new SnapshotStats();
+  const epoch = restoredEpoch(header);
+  const base = restoredBase(header);
+  const pool = new TaskPool();
   for await (const items of readRevised(snapshot, revise)) {
-    for (const share of shares(items)) {
+    for (const chunk of chunks(items)) {
       signal.throwIfAborted();
-      await pool.add(put(storage, mark, share));
+      await pool.add(putRecords(storage, marker, chunk));
     }
-    for (const { key, value } of items) tally.add(key, key.length + value.length);
-    progress(tally);
+    for (const { key, value } of items) stats.add(key, key.length + value.length);
+    progress(stats);
   }
   await pool.settled();
-  if ((await storage.count(everything)) !== tally.keys + 1) throw disturbed();
-  await made(
+  if ((await storage.count(allKeys)) !== stats.keys + 1) throw concurrentWriteError();
+  await commitWithRetry(
     storage,
-    [mark],
+    [marker],
     [
       { delete: restoringKey },
       { put: baseKey, value: Buffer.from(String(base)) },
       { put: epochKey, value: Buffer.from(String(epoch)) },
     ],
   );
-  return { header, tally, epoch, base };
+  return { header, stats, epoch, base };
 }
 
 /**
- * Sets the mark in a store that has nothing, or only what a restore left that was broken off;
- * answers its revision.
+ * Sets the marker in a store that is empty or has only an interrupted restore; returns its
+ * revision.
  */
-async function markOf(storage: Storage, signal: AbortSignal): Promise<Revision> {
+async function createMarker(storage: Storage, signal: AbortSignal): Promise<Revision> {
   const { entry } = await storage.get(restoringKey);
-  if (!entry && (await storage.count(everything)) > 0)
+  if (!entry && (await storage.count(allKeys)) > 0)
     throw new Error(
       'this prefix of etcd is not empty: restore below another --etcd-prefix, or empty it with etcdctl',
     );
@@ -83,27 +82,27 @@ async function markOf(storage: Storage, signal: AbortSignal): Promise<Revision> 
     [{ key: restoringKey, is: entry?.revision ?? 'absent' }],
     [{ put: restoringKey, value }],
   );
-  if (!set.committed) throw overtaken();
-  if (entry) await clear(storage, { key: restoringKey, is: set.revision }, signal);
-  if ((await storage.count(everything)) !== 1) {
+  if (!set.committed) throw concurrentRestoreError();
+  if (entry) await removeRecords(storage, { key: restoringKey, is: set.revision }, signal);
+  if ((await storage.count(allKeys)) !== 1) {
     await storage.commit([{ key: restoringKey, is: set.revision }], [{ delete: restoringKey }]);
-    throw disturbed();
+    throw concurrentWriteError();
   }
   return set.revision;
 }
 
-async function clear(storage: Storage, mark: Check, signal: AbortSignal): Promise<void> {
-  for (let { start } = everything; ; ) {
+async function removeRecords(storage: Storage, marker: Check, signal: AbortSignal): Promise<void> {
+  for (let { start } = allKeys; ; ) {
     signal.throwIfAborted();
     const { entries, more } = await storage.list(
-      { start, end: everything.end },
-      { limit: together },
+      { start, end: allKeys.end },
+      { limit: maxRecordsPerCommit },
     );
     const keys = entries.map(({ key }) => key).filter((key) => key !== restoringKey);
     if (keys.length > 0)
-      await made(
+      await commitWithRetry(
         storage,
-        [mark],
+        [marker],
         keys.map((key) => ({ delete: key })),
       );
     if (more === 0) return;
@@ -111,24 +110,31 @@ async function clear(storage: Storage, mark: Check, signal: AbortSignal): Promis
   }
 }
 
-/** What fits into one commit each. */
-function* shares(items: readonly SnapshotItem[]): Generator<readonly SnapshotItem[]> {
-  let share: SnapshotItem[] = [];
+/** Splits records into chunks of one commit each. */
+function* chunks(items: readonly SnapshotItem[]): Generator<readonly SnapshotItem[]> {
+  let chunk: SnapshotItem[] = [];
   let bytes = 0;
   for (const item of items) {
     const size = item.key.length + item.value.length;
-    if (share.length === together || (share.length > 0 && bytes + size > limits.commitBytes)) {
-      yield share;
-      share = [];
+    if (
+      chunk.length === maxRecordsPerCommit ||
+      (chunk.length > 0 && bytes + size > limits.commitBytes)
+    ) {
+      yield chunk;
+      chunk = [];
       bytes = 0;
     }
-    share.push(item);
+    chunk.push(item);
     bytes += size;
   }
-  if (share.length > 0) yield share;
+  if (chunk.length > 0) yield chunk;
 }
 
-async function put(storage: Storage, mark: Check, items: readonly SnapshotItem[]): Promise<void> {
+async function putRecords(
+  storage: Storage,
+  marker: Check,
+  items: readonly SnapshotItem[],
+): Promise<void> {
   const writes = items.map(
     ({ key, value, expires }): Write => ({
       put: key,
@@ -136,23 +142,28 @@ async function put(storage: Storage, mark: Check, items: readonly SnapshotItem[]
       ...(expires !== undefined && { expires }),
     }),
   );
-  await made(storage, [mark, ...items.map(({ key }): Check => ({ key, is: 'absent' }))], writes);
+  await commitWithRetry(
+    storage,
+    [marker, ...items.map(({ key }): Check => ({ key, is: 'absent' }))],
+    writes,
+  );
 }
 
 /**
- * One commit, again where etcd did not answer; one that was made and not answered has lost against
- * itself.
+ * Commits, and retries if etcd did not respond. A retry loses against itself if the first attempt
+ * was made, so a loss is checked against the store.
  */
-async function made(
+async function commitWithRetry(
   storage: Storage,
   checks: readonly Check[],
   writes: readonly Write[],
 ): Promise<void> {
-  for (let left = tries; ; left -= 1) {
+  for (let attemptsLeft = maxAttempts; ; attemptsLeft -= 1) {
     try {
       const result = await storage.commit(checks, writes);
-      if (result.committed || (left < tries && (await stands(storage, writes)))) return;
-      throw result.winners.has(restoringKey) ? overtaken() : disturbed();
+      if (result.committed || (attemptsLeft < maxAttempts && (await isStored(storage, writes))))
+        return;
+      throw result.winners.has(restoringKey) ? concurrentRestoreError() : concurrentWriteError();
     } catch (error) {
       if (error instanceof UnavailableError && error.full)
         throw new Error(
@@ -160,17 +171,17 @@ async function made(
           { cause: error },
         );
       if (
-        left === 1 ||
+        attemptsLeft === 1 ||
         !(error instanceof UnavailableError || error instanceof UnknownOutcomeError)
       )
         throw error;
-      await pause(restTime);
+      await pause(retryDelayMs);
     }
   }
 }
 
-/** Whether all of this is what the store has. */
-async function stands(storage: Storage, writes: readonly Write[]): Promise<boolean> {
+/** Returns whether the store has exactly these writes. */
+async function isStored(storage: Storage, writes: readonly Write[]): Promise<boolean> {
   const found = await Promise.all(
     writes.map(
       async (write) =>
@@ -178,33 +189,36 @@ async function stands(storage: Storage, writes: readonly Write[]): Promise<boole
     ),
   );
   return found.every(([write, entry]) =>
-    'put' in write ? same(write, entry) : entry === undefined,
+    'put' in write ? isSameEntry(write, entry) : entry === undefined,
   );
 }
 
-const same = (write: { value: Buffer; expires?: number }, entry: Entry | undefined): boolean =>
+const isSameEntry = (
+  write: { value: Buffer; expires?: number },
+  entry: Entry | undefined,
+): boolean =>
   entry !== undefined && entry.value.equals(write.value) && entry.expires === write.expires;
 
-const overtaken = (): Error =>
-  new Error('another restore has begun below this prefix of etcd: this one has ended');
-const disturbed = (): Error =>
+const concurrentRestoreError = (): Error =>
+  new Error('another restore started under this prefix of etcd: this one was stopped');
+const concurrentWriteError = (): Error =>
   new Error(
-    'something else writes below this prefix of etcd: stop every replica, then restore again',
+    'another process writes under this prefix of etcd: stop every replica, then restore again',
   );
 
-/** So much at once and no more. */
-class Pool {
+/** Runs a limited number of tasks concurrently. */
+class TaskPool {
   readonly #running = new Set<Promise<void>>();
   #failure: unknown;
 
-  async add(work: Promise<void>): Promise<void> {
-    const settling = work
+  async add(task: Promise<void>): Promise<void> {
+    const running = task
       .catch((error: unknown) => {
         this.#failure ??= error;
       })
-      .finally(() => this.#running.delete(settling));
-    this.#running.add(settling);
-    while (this.#running.size >= underWay) await Promise.race(this.#running);
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    while (this.#running.size >= maxConcurrentCommits) await Promise.race(this.#running);
     this.#throw();
   }
 

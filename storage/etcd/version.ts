@@ -1,17 +1,17 @@
-/** A release of etcd as numbers. */
+/** A version of etcd. */
 type Version = readonly [major: number, minor: number, patch: number];
 
-const supported: readonly Version[] = [
+const supportedVersions: readonly Version[] = [
   [3, 5, 33],
   [3, 6, 14],
 ];
-const orderedProgress: readonly Version[] = [
+const orderedProgressVersions: readonly Version[] = [
   [3, 4, 25],
   [3, 5, 8],
   [3, 6, 0],
 ];
 
-/** Reads `3.5.33`. */
+/** Parses a version such as `3.5.33`. */
 export function parseVersion(text: string): Version {
   const [major = 0, minor = 0, patch = 0] = text
     .split(/[.+-]/)
@@ -20,23 +20,27 @@ export function parseVersion(text: string): Version {
 }
 
 /**
- * Throws for an etcd before 3.4; answers a warning for one that is known to lose or repeat events
- * or to serve stale reads.
+ * Throws for etcd before 3.4. Returns a warning for versions known to lose or repeat events or to
+ * serve stale reads.
  */
 export function checkVersion(text: string): string | undefined {
   const version = parseVersion(text);
   if (version[0] < 3 || (version[0] === 3 && version[1] < 4))
     throw new Error(`etcd ${text} is too old: at least 3.4 is needed, 3.5.33 or 3.6.14 supported`);
-  return reaches(version, supported)
+  return isAtLeast(version, supportedVersions)
     ? undefined
     : `etcd ${text} is not supported: use 3.5.33, 3.6.14 or later`;
 }
 
-/** Whether an answer to a progress request cannot overtake events. */
-export const ordersProgress = (version: Version): boolean => reaches(version, orderedProgress);
+/** Returns whether the response to a progress request cannot overtake events. */
+export const ordersProgress = (version: Version): boolean =>
+  isAtLeast(version, orderedProgressVersions);
 
-/** At least the named patch of its own minor line, or of a later line than all. */
-function reaches([major, minor, patch]: Version, floors: readonly Version[]): boolean {
-  const own = floors.find(([, line]) => line === minor);
-  return major > 3 || (own ? patch >= own[2] : minor > floors.at(-1)![1]);
+/**
+ * Returns whether a version has at least the minimum patch of its minor version, or a newer minor
+ * version than all.
+ */
+function isAtLeast([major, minor, patch]: Version, minimums: readonly Version[]): boolean {
+  const minimum = minimums.find(([, line]) => line === minor);
+  return major > 3 || (minimum ? patch >= minimum[2] : minor > minimums.at(-1)![1]);
 }

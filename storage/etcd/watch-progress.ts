@@ -1,168 +1,167 @@
 import type { EtcdWatchStream } from './watch-stream.js';
 
-const quiet = 1000;
-const unconfirmed = 500;
-const silence = 3000;
-const look = 100;
-const soon = 1;
-const soonMarked = 30;
+const progressIntervalMs = 1000;
+const maxStalenessMs = 500;
+const stalledAfterMs = 3000;
+const checkIntervalMs = 100;
+const seekDelayMs = 1;
+const progressKeyDelayMs = 30;
 
 /**
- * What a quorum said: nothing that was written before `asked` (performance.now()) is beyond this
- * revision.
+ * A revision read from a quorum: it includes everything written before `requestedAt`
+ * (performance.now()).
  */
-interface Said {
+interface QuorumRevision {
   readonly revision: number;
-  readonly asked: number;
+  readonly requestedAt: number;
 }
 
-/** What the progress of a watch is found out by. */
-interface Means {
+/** Operations that the progress of a watch needs. */
+interface ProgressOperations {
   /**
-   * Writes an event that this stream is told; given where etcd's answers may overtake events and
-   * are therefore not believed.
+   * Writes an event that this stream receives. Set for versions of etcd whose progress responses
+   * may overtake events and are not used.
    */
-  readonly mark?: (() => void) | undefined;
-  /** Has a quorum say how far etcd is, which `seen` is told; resolves when that is over. */
-  confirm(): Promise<unknown>;
-  /** Called when nothing has shown for too long that the stream is as far as etcd. */
-  lost(): void;
+  readonly writeProgressKey?: (() => void) | undefined;
+  /** Reads the current revision from a quorum, which `onRevision` receives; resolves when done. */
+  readRevision(): Promise<unknown>;
+  /** Called when the stream has not been confirmed to be current for too long. */
+  onStalled(): void;
 }
 
 /**
- * Finds out how far a watch stream is, and whether it still lives. All revisions are etcd's own.
+ * Tracks how far a watch stream is, and whether it is alive. All revisions are etcd's own.
  *
- * That a member answers proves nothing: one that is cut off from the others goes on answering for
- * seconds, with what it knew. So the stream is as new as the last word of a quorum that it has
- * reached, and of that the moment counts when it was asked for: `asOf`. Each call of this replica
- * to etcd brings such a word; where none came for half a second, one is asked for. A stream whose
- * `asOf` does not move for three seconds, and which brings nothing new either, is given up.
+ * A response from a member proves nothing: a partitioned member keeps responding for seconds with
+ * old state. Therefore the stream is as current as the last quorum revision that it has reached,
+ * and `asOf` is the time of that request. Each call of this replica to etcd returns such a
+ * revision; without one for half a second, the tracker requests one. A stream whose `asOf` does not
+ * advance for three seconds, and which delivers no events either, is given up.
  */
 export class WatchProgress {
   readonly #stream: EtcdWatchStream;
-  readonly #means: Means;
+  readonly #operations: ProgressOperations;
   readonly #timer: NodeJS.Timeout;
-  readonly #said: Said[] = [];
+  readonly #pending: QuorumRevision[] = [];
   #position: number;
   #asOf = -Infinity;
-  #told = performance.now();
-  #moved = performance.now();
-  #heard = performance.now();
-  #wanted = 0;
-  #confirming = false;
-  #soon: NodeJS.Timeout | undefined;
+  #reportedAsOf = performance.now();
+  #advancedAt = performance.now();
+  #receivedAt = performance.now();
+  #target = 0;
+  #isConfirming = false;
+  #seekTimer: NodeJS.Timeout | undefined;
 
-  /** `position`: everything up to there has been told before. */
+  /** `position`: everything up to this revision was already delivered. */
   constructor(
     stream: EtcdWatchStream,
-    { position, latest }: { readonly position: number; readonly latest: Said },
-    means: Means,
+    { position, latest }: { readonly position: number; readonly latest: QuorumRevision },
+    operations: ProgressOperations,
   ) {
     this.#stream = stream;
-    this.#means = means;
+    this.#operations = operations;
     this.#position = position;
-    this.#hold(latest);
+    this.#track(latest);
     this.#timer = setInterval(() => {
-      this.#look();
-    }, look);
+      this.#check();
+    }, checkIntervalMs);
   }
 
   /**
-   * By performance.now(): whatever was written before then, this stream has brought. Anyone who asks
-   * is about to tell it.
+   * Returns a time (performance.now()): this stream has delivered everything written before it. The
+   * caller reports it to the reader of the stream.
    */
   asOf(): number {
-    this.#told = this.#asOf;
-    return this.#told;
+    this.#reportedAsOf = this.#asOf;
+    return this.#reportedAsOf;
   }
 
-  /**
-   * A quorum has said how far etcd is; where that is further than this stream, it is found out soon
-   * whether it comes there.
-   */
-  seen(revision: number, asked: number): void {
-    this.#hold({ revision, asked });
-    if (this.#wanted === 0) return;
-    this.#soon ??= setTimeout(
+  /** Receives a quorum revision. If it is beyond this stream, progress is requested soon. */
+  onRevision(revision: number, requestedAt: number): void {
+    this.#track({ revision, requestedAt });
+    if (this.#target === 0) return;
+    this.#seekTimer ??= setTimeout(
       () => {
-        this.#soon = undefined;
-        if (this.#wanted > 0) this.#seek();
+        this.#seekTimer = undefined;
+        if (this.#target > 0) this.#requestTarget();
       },
-      this.#means.mark ? soonMarked : soon,
+      this.#operations.writeProgressKey ? progressKeyDelayMs : seekDelayMs,
     );
   }
 
   /** Every event up to this revision has arrived. */
-  events(revision: number): void {
-    this.#heard = performance.now();
-    this.#reach(revision);
+  onEvents(revision: number): void {
+    this.#receivedAt = performance.now();
+    this.#advance(revision);
   }
 
   /**
-   * An answer has arrived: the revision up to which nothing is missing, where etcd can be believed.
+   * A progress response has arrived. Returns the revision up to which nothing is missing, or
+   * undefined if responses of this etcd cannot be used.
    */
-  answer(revision: number): number | undefined {
-    this.#heard = performance.now();
-    if (this.#means.mark) return undefined;
-    this.#reach(revision);
+  onProgressResponse(revision: number): number | undefined {
+    this.#receivedAt = performance.now();
+    if (this.#operations.writeProgressKey) return undefined;
+    this.#advance(revision);
     return revision;
   }
 
-  /** Stops asking. */
+  /** Stops all timers. */
   stop(): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#soon);
+    clearTimeout(this.#seekTimer);
   }
 
   /**
-   * Of what is still to be reached, the oldest word and the newest are kept: while words come
-   * faster than events, the oldest is reached all the same.
+   * Keeps the oldest and the newest pending revision, so the oldest is reached even if new ones
+   * arrive faster than events.
    */
-  #hold(said: Said): void {
-    if (said.revision <= this.#position) this.#asOf = Math.max(this.#asOf, said.asked);
+  #track(quorumRevision: QuorumRevision): void {
+    if (quorumRevision.revision <= this.#position)
+      this.#asOf = Math.max(this.#asOf, quorumRevision.requestedAt);
     else {
-      this.#wanted = Math.max(this.#wanted, said.revision);
-      this.#said[Math.min(1, this.#said.length)] = said;
+      this.#target = Math.max(this.#target, quorumRevision.revision);
+      this.#pending[Math.min(1, this.#pending.length)] = quorumRevision;
     }
   }
 
-  #reach(revision: number): void {
+  #advance(revision: number): void {
     if (revision > this.#position) {
       this.#position = revision;
-      this.#moved = performance.now();
+      this.#advancedAt = performance.now();
     }
-    if (this.#position >= this.#wanted) this.#wanted = 0;
-    for (const said of this.#said.splice(0)) this.#hold(said);
+    if (this.#position >= this.#target) this.#target = 0;
+    for (const quorumRevision of this.#pending.splice(0)) this.#track(quorumRevision);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
-    if (now - Math.max(this.#asOf, this.#moved) > silence) this.#means.lost();
-    else if (this.#wanted > 0) this.#seek();
-    if (now - this.#told >= unconfirmed) this.#confirm(now);
-    if (now - this.#heard >= quiet) this.#ask();
+    if (now - Math.max(this.#asOf, this.#advancedAt) > stalledAfterMs) this.#operations.onStalled();
+    else if (this.#target > 0) this.#requestTarget();
+    if (now - this.#reportedAsOf >= maxStalenessMs) this.#confirm(now);
+    if (now - this.#receivedAt >= progressIntervalMs) this.#requestProgress();
   }
 
   /**
-   * Has a quorum asked where its last word is too old, then the member for an answer, with which
-   * anyone who reads the stream is told.
+   * Requests a quorum revision if the last one is too old, then a progress response, which is
+   * reported to the reader of the stream.
    */
   #confirm(now: number): void {
-    if (this.#confirming) return;
-    if (now - this.#asOf < unconfirmed) return this.#ask();
-    this.#confirming = true;
-    void this.#means.confirm().then(() => {
-      this.#confirming = false;
-      this.#ask();
+    if (this.#isConfirming) return;
+    if (now - this.#asOf < maxStalenessMs) return this.#requestProgress();
+    this.#isConfirming = true;
+    void this.#operations.readRevision().then(() => {
+      this.#isConfirming = false;
+      this.#requestProgress();
     });
   }
 
-  #seek(): void {
-    if (this.#means.mark) this.#means.mark();
-    else this.#ask();
+  #requestTarget(): void {
+    if (this.#operations.writeProgressKey) this.#operations.writeProgressKey();
+    else this.#requestProgress();
   }
 
-  #ask(): void {
+  #requestProgress(): void {
     if (this.#stream.writable) this.#stream.write({ progress_request: {} });
   }
 }

@@ -11,14 +11,14 @@ import type { IKeyValue } from 'etcd3';
 import { createRequire } from 'node:module';
 import { channelOptions, type Credentials } from './client.js';
 
-/** A change as etcd tells it. */
+/** A change in etcd's protocol. */
 export interface EtcdWatchEvent {
   readonly type: 'Put' | 'Delete';
   readonly kv: IKeyValue;
   readonly prev_kv: IKeyValue | null;
 }
 
-/** One message of a watch stream. */
+/** A message of a watch stream. */
 export interface WatchResponse {
   readonly header: { readonly revision: string };
   readonly created: boolean;
@@ -29,7 +29,7 @@ export interface WatchResponse {
   readonly events: readonly EtcdWatchEvent[];
 }
 
-/** What is asked on a watch stream. */
+/** A request on a watch stream. */
 type WatchRequest =
   | {
       create_request: {
@@ -42,7 +42,7 @@ type WatchRequest =
     }
   | { progress_request: Record<string, never> };
 
-/** A watch stream as grpc gives it. */
+/** A watch stream of gRPC. */
 export type EtcdWatchStream = ClientDuplexStream<WatchRequest, WatchResponse>;
 
 interface WatchClient extends Client {
@@ -55,55 +55,59 @@ type Service = new (
   options: object,
 ) => WatchClient;
 
-/** Opens watch streams, on channels of their own; every member gets its turn. */
-export class Streams {
+/** Opens watch streams on channels of their own, to one member after another. */
+export class WatchStreams {
   #clients: readonly WatchClient[];
   readonly #servers: readonly string[];
-  #turn = 0;
+  #memberIndex = 0;
 
-  constructor(servers: readonly string[], by: Credentials) {
+  constructor(servers: readonly string[], clientCredentials: Credentials) {
     this.#servers = servers;
-    this.#clients = clientsOf(servers, by);
+    this.#clients = createClients(servers, clientCredentials);
   }
 
-  /** By address, whom any call may be made through. */
+  /** The clients by address; any call may use them. */
   get clients(): readonly Client[] {
     return this.#clients;
   }
 
-  /** The next streams are opened with other credentials; those that are open go on. */
-  renew(by: Credentials): void {
+  /** Opens further streams with other credentials; open streams continue. */
+  renew(clientCredentials: Credentials): void {
     this.close();
-    this.#clients = clientsOf(this.#servers, by);
+    this.#clients = createClients(this.#servers, clientCredentials);
   }
 
-  /** A stream that ends when its member loses the leader. */
+  /** Opens a stream that ends when its member loses the leader. */
   open(): EtcdWatchStream {
     const metadata = new Metadata();
     metadata.set('hasleader', 'true');
-    return this.#clients[this.#turn % this.#clients.length]!.watch(metadata);
+    return this.#clients[this.#memberIndex % this.#clients.length]!.watch(metadata);
   }
 
-  /** The next stream goes to the next member. */
+  /** Uses the next member for the next stream. */
   rotate(): void {
-    this.#turn++;
+    this.#memberIndex++;
   }
 
-  /** Ends every channel. */
+  /** Closes every channel. */
   close(): void {
     for (const client of this.#clients) client.close();
   }
 }
 
-function clientsOf(servers: readonly string[], by: Credentials): WatchClient[] {
-  const service = watchService();
+function createClients(servers: readonly string[], clientCredentials: Credentials): WatchClient[] {
+  const service = loadWatchService();
   return servers.map(
     (server) =>
-      new service(server.replace(/^https?:\/\//, ''), credentialsOf(server, by), channelOptions),
+      new service(
+        server.replace(/^https?:\/\//, ''),
+        channelCredentials(server, clientCredentials),
+        channelOptions,
+      ),
   );
 }
 
-function watchService(): Service {
+function loadWatchService(): Service {
   const path = createRequire(import.meta.url).resolve('etcd3/proto/rpc.proto');
   const definition = loadPackageDefinition(
     loadSync(path, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true }),
@@ -111,7 +115,7 @@ function watchService(): Service {
   return (definition['etcdserverpb'] as unknown as { Watch: Service }).Watch;
 }
 
-function credentialsOf(server: string, { ca, cert, key }: Credentials): ChannelCredentials {
+function channelCredentials(server: string, { ca, cert, key }: Credentials): ChannelCredentials {
   return server.startsWith('https:')
     ? credentials.createSsl(ca, key, cert)
     : credentials.createInsecure();

@@ -6,37 +6,42 @@ import type { Keyspace } from './key-prefix.js';
 import type { CurrentRevision } from './linearizable-revision.js';
 import { markKey, type ProgressKey } from './progress-key.js';
 import { WatchProgress } from './watch-progress.js';
-import type { Streams, EtcdWatchEvent, WatchResponse, EtcdWatchStream } from './watch-stream.js';
+import type {
+  WatchStreams,
+  EtcdWatchEvent,
+  WatchResponse,
+  EtcdWatchStream,
+} from './watch-stream.js';
 
-const pauseTime = 100;
+const retryDelayMs = 100;
 
-/** What a watch is made of. */
-export interface Watching {
+/** Dependencies of a watch. */
+export interface WatchContext {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
-  readonly streams: Streams;
-  readonly latest: CurrentRevision;
-  /** Present where an answer about progress may overtake events. */
-  readonly marker: ProgressKey | undefined;
+  readonly streams: WatchStreams;
+  readonly currentRevision: CurrentRevision;
+  /** Set if progress responses may overtake events. */
+  readonly progressKey: ProgressKey | undefined;
 }
 
 /**
- * Every change under `prefix` after `from`, across as many streams as it takes; resumes after the
- * last revision handed on.
+ * Yields every change under `prefix` after `from`, over as many streams as needed. Resumes after
+ * the last revision yielded.
  */
 export async function* watchPrefix(
-  watching: Watching,
+  context: WatchContext,
   prefix: string,
   from: Revision,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  const { keyspace, streams } = watching;
-  if (keyspace.inward(from) <= 0) throw new CompactedError(keyspace.outward(1));
-  let at = from;
+  const { keyspace, streams } = context;
+  if (keyspace.toEtcdRevision(from) <= 0) throw new CompactedError(keyspace.fromEtcdRevision(1));
+  let lastRevision = from;
   while (!signal.aborted) {
     try {
-      for await (const batch of readStream(watching, prefix, at, signal)) {
-        at = batch.revision;
+      for await (const batch of readStream(context, prefix, lastRevision, signal)) {
+        lastRevision = batch.revision;
         yield batch;
       }
       if (signal.aborted) return;
@@ -44,51 +49,57 @@ export async function* watchPrefix(
       if (error instanceof CompactedError || error instanceof TypeError) throw error;
     }
     streams.rotate();
-    if (!signal.aborted) await pause(pauseTime, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) await pause(retryDelayMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** One stream, until it ends or fails. */
+/** Reads one stream until it ends or fails. */
 async function* readStream(
-  watching: Watching,
+  context: WatchContext,
   prefix: string,
   from: Revision,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  const { cluster, keyspace, streams, marker } = watching;
-  const latest = await watching.latest.read();
+  const { cluster, keyspace, streams, progressKey } = context;
+  const currentRevision = await context.currentRevision.read();
   if (signal.aborted) return;
-  const position = keyspace.inward(from);
+  const position = keyspace.toEtcdRevision(from);
   const stream = streams.open();
   const cancel = (): void => {
     stream.cancel();
   };
   const progress = new WatchProgress(
     stream,
-    { position, latest },
+    { position, latest: currentRevision },
     {
-      mark:
-        marker &&
+      writeProgressKey:
+        progressKey &&
         (() => {
-          marker.mark();
+          progressKey.write();
         }),
-      confirm: () => watching.latest.ask(),
-      lost: cancel,
+      readRevision: () => context.currentRevision.refresh(),
+      onStalled: cancel,
     },
   );
-  const seen = (revision: number, asked: number): void => {
-    progress.seen(revision, asked);
+  const onRevision = (revision: number, requestedAt: number): void => {
+    progress.onRevision(revision, requestedAt);
   };
   signal.addEventListener('abort', cancel);
-  cluster.onAnswer.add(seen);
+  cluster.revisionListeners.add(onRevision);
   try {
-    ask(stream, keyspace, marker ? '' : prefix, startOf(position, latest.revision));
-    if (latest.revision === position) yield { revision: from, changes: [], asOf: progress.asOf() };
+    createWatch(
+      stream,
+      keyspace,
+      progressKey ? '' : prefix,
+      startRevision(position, currentRevision.revision),
+    );
+    if (currentRevision.revision === position)
+      yield { revision: from, changes: [], asOf: progress.asOf() };
     if (signal.aborted) return;
-    yield* batchesOf(stream, progress, keyspace, { prefix, from, signal });
+    yield* readBatches(stream, progress, keyspace, { prefix, from, signal });
   } finally {
     progress.stop();
-    cluster.onAnswer.delete(seen);
+    cluster.revisionListeners.delete(onRevision);
     signal.removeEventListener('abort', cancel);
     stream.on('error', () => undefined);
     stream.cancel();
@@ -96,37 +107,45 @@ async function* readStream(
 }
 
 /**
- * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because
- * etcd refuses a start before its compaction and `from` has to be readable for the values before of
- * what follows.
+ * Returns the first revision of the etcd watch: after `from` if that is the latest, else `from`
+ * itself. etcd refuses a start before its compaction, and the values before the following changes
+ * need `from` to be readable.
  */
-const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
+const startRevision = (from: number, currentRevision: number): number =>
+  from >= currentRevision ? from + 1 : from;
 
-function ask(stream: EtcdWatchStream, keyspace: Keyspace, prefix: string, start: number): void {
-  const { start: first, end } = prefixRange(keyspace.prefix + prefix);
-  const range = { key: Buffer.from(first, 'latin1'), range_end: Buffer.from(end, 'latin1') };
+function createWatch(
+  stream: EtcdWatchStream,
+  keyspace: Keyspace,
+  prefix: string,
+  start: number,
+): void {
+  const { start: rangeStart, end } = prefixRange(keyspace.prefix + prefix);
+  const range = { key: Buffer.from(rangeStart, 'latin1'), range_end: Buffer.from(end, 'latin1') };
   stream.write({
     create_request: { ...range, start_revision: start, prev_kv: true, fragment: true },
   });
 }
 
-/** What a stream brings, until it ends or the signal is aborted while a batch is taken. */
-async function* batchesOf(
+/**
+ * Yields batches until the stream ends, or the signal is aborted while the consumer has a batch.
+ */
+async function* readBatches(
   stream: EtcdWatchStream,
   progress: WatchProgress,
   keyspace: Keyspace,
   { prefix, from, signal }: { prefix: string; from: Revision; signal: AbortSignal },
 ): AsyncGenerator<Batch> {
-  let at = from;
+  let lastRevision = from;
   let events: EtcdWatchEvent[] = [];
   for await (const response of stream as AsyncIterable<WatchResponse>) {
-    refuseCancelled(response, keyspace);
+    throwIfCanceled(response, keyspace);
     if (response.created) continue;
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
-    for (const batch of wholeRevisions(events, keyspace, prefix, at)) {
-      at = batch.revision;
-      progress.events(keyspace.inward(at));
+    for (const batch of groupByRevision(events, keyspace, prefix, lastRevision)) {
+      lastRevision = batch.revision;
+      progress.onEvents(keyspace.toEtcdRevision(lastRevision));
       yield { ...batch, asOf: progress.asOf() };
       if (signal.aborted) return;
     }
@@ -134,53 +153,56 @@ async function* batchesOf(
       events = [];
       continue;
     }
-    const reached = progress.answer(Number(response.header.revision));
-    if (reached !== undefined) at = Math.max(at, keyspace.outward(reached));
-    yield { revision: at, changes: [], asOf: progress.asOf() };
+    const progressRevision = progress.onProgressResponse(Number(response.header.revision));
+    if (progressRevision !== undefined)
+      lastRevision = Math.max(lastRevision, keyspace.fromEtcdRevision(progressRevision));
+    yield { revision: lastRevision, changes: [], asOf: progress.asOf() };
     if (signal.aborted) return;
   }
 }
 
-function refuseCancelled(
+function throwIfCanceled(
   { canceled, compact_revision, cancel_reason }: WatchResponse,
   keyspace: Keyspace,
 ): void {
   if (!canceled) return;
-  if (Number(compact_revision) > 0) throw new CompactedError(keyspace.outward(compact_revision));
+  if (Number(compact_revision) > 0)
+    throw new CompactedError(keyspace.fromEtcdRevision(compact_revision));
   throw new EtcdError('unknown', cancel_reason || 'etcd ended the watch');
 }
 
-/**
- * What is new in these events, a batch a revision; empty where all of it lies outside of the
- * prefix.
- */
-function* wholeRevisions(
+/** Groups new events by revision; a batch is empty if none of its events is under the prefix. */
+function* groupByRevision(
   events: readonly EtcdWatchEvent[],
   keyspace: Keyspace,
   prefix: string,
-  at: Revision,
+  lastRevision: Revision,
 ): Generator<Batch> {
   for (let i = 0; i < events.length; ) {
-    const revision = keyspace.outward(events[i]!.kv.mod_revision);
+    const revision = keyspace.fromEtcdRevision(events[i]!.kv.mod_revision);
     const changes: Change[] = [];
-    for (; i < events.length && keyspace.outward(events[i]!.kv.mod_revision) === revision; i++) {
-      if (revision > at && isTold(keyspace.name(events[i]!.kv.key), prefix))
-        changes.push(changeOf(events[i]!, keyspace));
+    for (
+      ;
+      i < events.length && keyspace.fromEtcdRevision(events[i]!.kv.mod_revision) === revision;
+      i++
+    ) {
+      if (revision > lastRevision && isWatched(keyspace.fromEtcdKey(events[i]!.kv.key), prefix))
+        changes.push(toChange(events[i]!, keyspace));
     }
-    if (revision > at) yield { revision, changes };
+    if (revision > lastRevision) yield { revision, changes };
   }
 }
 
-const isTold = (name: string, prefix: string): boolean =>
+const isWatched = (name: string, prefix: string): boolean =>
   name !== markKey && name.startsWith(prefix);
 
-function changeOf({ type, kv, prev_kv }: EtcdWatchEvent, keyspace: Keyspace): Change {
+function toChange({ type, kv, prev_kv }: EtcdWatchEvent, keyspace: Keyspace): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;
-  if (!prev_kv && !created) throw new CompactedError(keyspace.outward(kv.mod_revision));
-  const entry = type === 'Put' ? keyspace.entry(kv) : undefined;
+  if (!prev_kv && !created) throw new CompactedError(keyspace.fromEtcdRevision(kv.mod_revision));
+  const entry = type === 'Put' ? keyspace.toEntry(kv) : undefined;
   return {
-    key: keyspace.name(kv.key),
+    key: keyspace.fromEtcdKey(kv.key),
     ...(entry && { entry }),
-    ...(prev_kv && { before: keyspace.entry(prev_kv) }),
+    ...(prev_kv && { before: keyspace.toEntry(prev_kv) }),
   };
 }

@@ -1,26 +1,26 @@
 import { limits, type Revision } from '../storage.js';
 
 /**
- * A snapshot file: `vestibule snapshot 1`, a line of JSON ({@link Header}), then records in order
- * of their keys; a record is the lengths of key (2 bytes) and value (4), the expiry in milliseconds
- * as a double (0: none), key, value. After them two zero bytes, how many there are as a double,
- * {@link endMark}, and the SHA-256 of everything before it. Numbers are big-endian.
+ * The version of the snapshot format: `vestibule snapshot 1`, a line of JSON ({@link Header}), then
+ * records in key order. A record is the length of key (2 bytes) and value (4), the expiry in
+ * milliseconds as a double (0: none), key, value. The end is two zero bytes, the number of records
+ * as a double, {@link endMark}, and the SHA-256 of everything before it. Numbers are big-endian.
  */
 export const format = 1;
 
-/** What a snapshot says of itself. */
+/** The header of a snapshot. */
 export interface Header {
   /** The release that wrote it. */
   readonly release: string;
-  /** When it was begun, RFC 3339. */
+  /** When it was started, RFC 3339. */
   readonly time: string;
   readonly store: 'embedded' | 'etcd';
-  /** The revision that all of it stood at. */
+  /** The revision of all records. */
   readonly revision: Revision;
   readonly epoch: number;
 }
 
-/** A key as it lies in a snapshot; its revision there counts for nothing elsewhere. */
+/** A record of a snapshot; it has no revision of its own. */
 export interface SnapshotItem {
   readonly key: string;
   readonly value: Buffer;
@@ -33,16 +33,16 @@ export const digestBytes = 32;
 export const frameBytes = 14;
 /** Zero bytes, number of records, mark, digest. */
 export const endBytes = 2 + 8 + endMark.length + digestBytes;
-/** Most bytes of the two lines a snapshot begins with. */
-export const headMost = 4096;
+/** The largest size of the first two lines in bytes. */
+export const maxHeadBytes = 4096;
 
-/** The two lines a snapshot begins with. */
+/** Encodes the first two lines. */
 export const encodeHead = (header: Header): Buffer =>
   Buffer.from(`vestibule snapshot ${format}\n${JSON.stringify(header)}\n`);
 
 /**
- * The lines that {@link encodeHead} wrote, and how many bytes they take; throws one sentence about
- * `file` where it is something else.
+ * Decodes the lines that {@link encodeHead} wrote, and their length in bytes. Throws a message
+ * about `file` if they are malformed.
  */
 export function decodeHead(file: string, bytes: Buffer): { header: Header; length: number } {
   const [, number, line] =
@@ -79,7 +79,7 @@ function parseHeader(file: string, text: string): Header {
   throw new Error(`${file} is not a valid snapshot: malformed header on line 2`);
 }
 
-/** One record. */
+/** Encodes one record. */
 export function encodeItem({ key, value, expires }: SnapshotItem): Buffer {
   const record = Buffer.allocUnsafe(frameBytes + key.length + value.length);
   record.writeUInt16BE(key.length, 0);
@@ -90,7 +90,7 @@ export function encodeItem({ key, value, expires }: SnapshotItem): Buffer {
   return record;
 }
 
-/** What stands behind the last record, except the digest. */
+/** Encodes what follows the last record, without the digest. */
 export function encodeEnd(records: number): Buffer {
   const end = Buffer.alloc(endBytes - digestBytes);
   end.writeDoubleBE(records, 2);
@@ -98,6 +98,6 @@ export function encodeEnd(records: number): Buffer {
   return end;
 }
 
-/** Whether the lengths before a record can be those of one. */
-export const plausible = (key: number, value: number): boolean =>
+/** Returns whether the lengths of key and value are within the limits. */
+export const arePlausibleLengths = (key: number, value: number): boolean =>
   key <= limits.keyBytes && value <= limits.commitBytes;

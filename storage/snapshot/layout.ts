@@ -1,26 +1,23 @@
 import type { Range } from '../storage.js';
 import type { SnapshotItem } from './format.js';
 
-/** Every key of the contract. */
-export const everything: Range = { start: '!', end: '\u007f' };
+/** The range of all keys. */
+export const allKeys: Range = { start: '!', end: '\u007f' };
 
 /**
- * Set in etcd, where a restore cannot be one commit, from before its first until its last: a store
- * that has it is not whole.
+ * The marker of an incomplete restore in etcd, where a restore needs several commits. Set before
+ * the first and deleted by the last.
  */
 export const restoringKey = 'meta/restoring';
 
-/** What is added to the revisions of a store that was restored. */
+/** The number added to the revisions of a restored store. */
 export const baseKey = 'meta/base';
 
-/** Raised by every restore; the header of a snapshot has it. */
+/** The key of the epoch, which every restore raises; a snapshot has it in its header. */
 export const epochKey = 'meta/epoch';
 
-/**
- * What is true of one store and of none that is made of it: its base and epoch, its clocks, how far
- * its history was forgotten.
- */
-const left: readonly string[] = [
+/** Keys that belong to one store and not to a copy of it: base, epoch, clocks, compaction. */
+const excludedKeys: readonly string[] = [
   baseKey,
   epochKey,
   restoringKey,
@@ -31,27 +28,29 @@ const left: readonly string[] = [
   'meta/quota',
 ];
 
-/** Whether a snapshot leaves this key out. */
-export const leftOut = (key: string): boolean =>
+/** Returns whether a snapshot omits a key. */
+export const isExcluded = (key: string): boolean =>
   key.startsWith('meta/') &&
-  left.some((one) => (one.endsWith('/') ? key.startsWith(one) : key === one));
+  excludedKeys.some((excluded) =>
+    excluded.endsWith('/') ? key.startsWith(excluded) : key === excluded,
+  );
 
-/** The range that a key is counted under where it is said what a snapshot holds. */
+/** Returns the range that a key is counted under. */
 export function rangeOf(key: string): string {
-  const [first, second, ...more] = key.split('/');
-  return more.length > 0 ? `${first!}/${second!}` : first!;
+  const [first, second, ...rest] = key.split('/');
+  return rest.length > 0 ? `${first!}/${second!}` : first!;
 }
 
-/** How many keys and bytes each range has. */
-export class Tally {
+/** Counts keys and bytes per range. */
+export class SnapshotStats {
   keys = 0;
   bytes = 0;
   readonly ranges = new Map<string, { keys: number; bytes: number }>();
 
   add(key: string, bytes: number): void {
     const range = rangeOf(key);
-    const counted = this.ranges.get(range) ?? { keys: 0, bytes: 0 };
-    this.ranges.set(range, { keys: counted.keys + 1, bytes: counted.bytes + bytes });
+    const rangeStats = this.ranges.get(range) ?? { keys: 0, bytes: 0 };
+    this.ranges.set(range, { keys: rangeStats.keys + 1, bytes: rangeStats.bytes + bytes });
     this.keys += 1;
     this.bytes += bytes;
   }
@@ -60,9 +59,9 @@ export class Tally {
 /** Returns the record to restore, or undefined to leave it out. */
 export type Revise = (item: SnapshotItem) => SnapshotItem | undefined;
 
-/** Told now and then how far long work has come. */
+/** Reports the progress of long work. */
 export interface SnapshotProgress {
-  progress(done: Tally): void;
-  /** Ends the work where it is aborted. */
+  progress(done: SnapshotStats): void;
+  /** Ends the work when aborted. */
   readonly signal: AbortSignal;
 }

@@ -7,8 +7,8 @@ import {
   endBytes,
   endMark,
   frameBytes,
-  headMost,
-  plausible,
+  maxHeadBytes,
+  arePlausibleLengths,
   type Header,
   type SnapshotItem,
 } from './format.js';
@@ -17,19 +17,19 @@ const chunkBytes = 1 << 20;
 const pageBytes = 4 << 20;
 const pageItems = 1000;
 
-/** A snapshot that was read through and is whole. */
+/** A snapshot file that was read and verified. */
 export interface Snapshot {
   readonly file: string;
   readonly header: Header;
-  /** How many records it has. */
+  /** The number of records. */
   readonly items: number;
   readonly bytes: number;
   readonly digest: Buffer;
 }
 
 /**
- * Reads a snapshot through; throws one sentence where it is none, of another format, cut short or
- * damaged.
+ * Reads and verifies a snapshot. Throws if the file is not a snapshot, has another format, is
+ * truncated or damaged.
  */
 export async function verifySnapshot(file: string): Promise<Snapshot> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
@@ -37,7 +37,10 @@ export async function verifySnapshot(file: string): Promise<Snapshot> {
   });
   try {
     const bytes = (await handle.stat()).size;
-    const { header, length } = decodeHead(file, await readAt(handle, 0, Math.min(headMost, bytes)));
+    const { header, length } = decodeHead(
+      file,
+      await readAt(handle, 0, Math.min(maxHeadBytes, bytes)),
+    );
     const end =
       bytes < length + endBytes
         ? Buffer.alloc(0)
@@ -60,18 +63,18 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 
 async function digestOf(handle: FileHandle, bytes: number): Promise<Buffer> {
   const hash = createHash('sha256');
-  for (let at = 0; at < bytes; ) {
-    const chunk = await readAt(handle, at, Math.min(chunkBytes, bytes - at));
+  for (let offset = 0; offset < bytes; ) {
+    const chunk = await readAt(handle, offset, Math.min(chunkBytes, bytes - offset));
     if (chunk.length === 0) break;
     hash.update(chunk);
-    at += chunk.length;
+    offset += chunk.length;
   }
   return hash.digest();
 }
 
 /**
- * The records of a snapshot, some megabytes at a time; throws behind the last where these were not
- * the bytes that had been verified.
+ * Yields the records of a snapshot, some megabytes at a time. Throws after the last record if the
+ * file changed since it was verified.
  */
 export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly SnapshotItem[]> {
   const handle = await open(snapshot.file, 'r');
@@ -81,9 +84,9 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly Sn
     let bytes = 0;
     let last = '';
     let items = 0;
-    await reader.take(decodeHead(snapshot.file, await readAt(handle, 0, headMost)).length);
+    await reader.take(decodeHead(snapshot.file, await readAt(handle, 0, maxHeadBytes)).length);
     for (let item = await readItem(reader); item; item = await readItem(reader)) {
-      if (item.key <= last) reader.refuse();
+      if (item.key <= last) reader.fail();
       last = item.key;
       items += 1;
       page.push(item);
@@ -93,7 +96,7 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly Sn
       [page, bytes] = [[], 0];
     }
     await reader.take(endBytes - digestBytes - 2);
-    if (items !== snapshot.items || !reader.digest().equals(snapshot.digest)) reader.refuse();
+    if (items !== snapshot.items || !reader.digest().equals(snapshot.digest)) reader.fail();
     if (page.length > 0) yield page;
   } finally {
     await handle.close();
@@ -115,18 +118,18 @@ async function readItem(reader: Reader): Promise<SnapshotItem | undefined> {
   const frame = await reader.take(frameBytes - 2);
   const valueLength = frame.readUInt32BE(0);
   const expires = frame.readDoubleBE(4);
-  if (!plausible(keyLength, valueLength)) reader.refuse();
+  if (!arePlausibleLengths(keyLength, valueLength)) reader.fail();
   const key = (await reader.take(keyLength)).toString('latin1');
   const value = await reader.take(valueLength);
   return expires === 0 ? { key, value } : { key, value, expires };
 }
 
-/** Reads a file from its beginning, and proves what it read. */
+/** Reads a file sequentially and hashes what it read. */
 class Reader {
   readonly #handle: FileHandle;
   readonly #file: string;
   readonly #hash = createHash('sha256');
-  #held: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
   #position = 0;
 
   constructor(handle: FileHandle, { file }: Snapshot) {
@@ -135,9 +138,9 @@ class Reader {
   }
 
   async take(length: number): Promise<Buffer> {
-    if (this.#held.length < length) await this.#fill(length);
-    const taken = this.#held.subarray(0, length);
-    this.#held = this.#held.subarray(length);
+    if (this.#buffer.length < length) await this.#fill(length);
+    const taken = this.#buffer.subarray(0, length);
+    this.#buffer = this.#buffer.subarray(length);
     this.#hash.update(taken);
     return taken;
   }
@@ -146,20 +149,20 @@ class Reader {
     return this.#hash.digest();
   }
 
-  refuse(): never {
+  fail(): never {
     throw new Error(`${this.#file} was changed while it was read, or is damaged`);
   }
 
   async #fill(length: number): Promise<void> {
-    while (this.#held.length < length) {
+    while (this.#buffer.length < length) {
       const chunk = await readAt(
         this.#handle,
         this.#position,
-        Math.max(chunkBytes, length - this.#held.length),
+        Math.max(chunkBytes, length - this.#buffer.length),
       );
-      if (chunk.length === 0) this.refuse();
+      if (chunk.length === 0) this.fail();
       this.#position += chunk.length;
-      this.#held = Buffer.concat([this.#held, chunk]);
+      this.#buffer = Buffer.concat([this.#buffer, chunk]);
     }
   }
 }

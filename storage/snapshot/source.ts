@@ -1,23 +1,23 @@
 import { CompactedError, type Entry, type Revision, type Storage } from '../storage.js';
-import { epochKey, everything } from './layout.js';
+import { epochKey, allKeys } from './layout.js';
 
-/** A store as it stood at one revision, to be read once from beginning to end. */
+/** A store at one revision, to be read once from beginning to end. */
 export interface SnapshotSource {
   readonly store: 'embedded' | 'etcd';
   readonly revision: Revision;
   readonly epoch: number;
-  /** All entries in order of their keys, some at a time. */
+  /** Yields all entries in key order, page by page. */
   pages(): AsyncIterable<readonly Entry[]>;
 }
 
 const pageBytes = 4 << 20;
-const mostKeys = 2000;
+const maxPageKeys = 2000;
 
 /**
- * What a store has at its latest revision, read page by page out of its history; throws where that
- * is forgotten meanwhile.
+ * Returns the store at its latest revision, read page by page from its history. Reading throws if
+ * that revision is compacted.
  */
-export async function sourceOf(
+export async function snapshotSource(
   storage: Storage,
   store: SnapshotSource['store'],
 ): Promise<SnapshotSource> {
@@ -29,30 +29,30 @@ export async function sourceOf(
     store,
     revision,
     epoch: epoch ? Number(epoch.value.toString()) : 0,
-    pages: () => pagesOf(storage, revision),
+    pages: () => readPages(storage, revision),
   };
 }
 
-async function* pagesOf(storage: Storage, at: Revision): AsyncGenerator<readonly Entry[]> {
+async function* readPages(storage: Storage, revision: Revision): AsyncGenerator<readonly Entry[]> {
   let limit = 100;
-  for (let { start } = everything; ; ) {
+  for (let { start } = allKeys; ; ) {
     const { entries, more } = await storage
-      .list({ start, end: everything.end }, { limit, at })
+      .list({ start, end: allKeys.end }, { limit, at: revision })
       .catch((error: unknown) => {
-        throw error instanceof CompactedError ? tooSlow() : error;
+        throw error instanceof CompactedError ? compactedDuringRead() : error;
       });
     if (entries.length > 0) yield entries;
     if (more === 0) return;
     start = `${entries.at(-1)!.key}!`;
-    limit = Math.max(1, Math.min(mostKeys, Math.floor(pageBytes / meanSize(entries))));
+    limit = Math.max(1, Math.min(maxPageKeys, Math.floor(pageBytes / meanSize(entries))));
   }
 }
 
 const meanSize = (entries: readonly Entry[]): number =>
   entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0) / entries.length;
 
-const tooSlow = (): Error =>
+const compactedDuringRead = (): Error =>
   new Error(
-    'the store forgot that revision before all of it was read: serve with a longer ' +
+    'the revision was compacted before all of it was read: serve with a longer ' +
       '--etcd-compaction-interval, or save with etcdctl',
   );

@@ -1,27 +1,27 @@
 import type { Revision } from '../storage.js';
-import type { Tally } from './layout.js';
+import type { SnapshotStats } from './layout.js';
 import type { Header } from './format.js';
 
-const leap = 1e9;
+const minRevisionGap = 1e9;
 
-/** What came of a restore. */
-export interface Restored {
+/** The result of a restore. */
+export interface RestoreResult {
   readonly header: Header;
-  readonly tally: Tally;
+  readonly stats: SnapshotStats;
   readonly epoch: number;
   readonly base: Revision;
 }
 
 /**
- * The epoch of a store restored from this snapshot: nothing that was issued under the snapshot's
- * own counts there.
+ * Returns the epoch of a restored store; everything issued in the snapshot's epoch is invalid in
+ * it.
  */
-export const epochAfter = ({ epoch }: Header): number => epoch + 1;
+export const restoredEpoch = ({ epoch }: Header): number => epoch + 1;
 
 /**
- * What the revisions of a store restored now go on from: at least 10⁹ above the snapshot's, and
- * above those of every store restored before from this or any snapshot, so that no revision is told
- * twice; hence by the clock, in microseconds.
+ * Returns the revision that a restored store starts from: at least 10⁹ above the snapshot's, and
+ * above those of every store restored earlier, so that no revision is used twice. Therefore it
+ * follows the clock, in microseconds.
  */
-export const baseAfter = ({ revision }: Header, now = Date.now()): Revision =>
-  Math.max(revision + leap, now * 1000);
+export const restoredBase = ({ revision }: Header, now = Date.now()): Revision =>
+  Math.max(revision + minRevisionGap, now * 1000);

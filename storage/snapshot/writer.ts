@@ -2,29 +2,29 @@ import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { leftOut, Tally, type SnapshotProgress } from './layout.js';
+import { isExcluded, SnapshotStats, type SnapshotProgress } from './layout.js';
 import { encodeEnd, encodeHead, encodeItem, type Header } from './format.js';
 import type { SnapshotSource } from './source.js';
 
 const bufferBytes = 1 << 20;
 
-/** What was saved. */
-export interface Saved {
+/** The result of a save. */
+export interface SaveResult {
   readonly header: Header;
-  readonly tally: Tally;
+  readonly stats: SnapshotStats;
 }
 
 /**
- * Writes what a store holds to a file that does not exist yet, readable by its owner alone; it has
- * its name only when it is whole and on disk.
+ * Writes a store to a new file that only its owner can read. The file gets its name when it is
+ * complete and on disk.
  */
 export async function saveSnapshot(
   source: SnapshotSource,
   file: string,
   release: string,
-  watcher: SnapshotProgress,
-): Promise<Saved> {
-  refuseExisting(file);
+  snapshotProgress: SnapshotProgress,
+): Promise<SaveResult> {
+  assertNotExists(file);
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);
   const header: Header = {
     release,
@@ -35,15 +35,15 @@ export async function saveSnapshot(
   };
   try {
     const handle = await open(draft, 'wx', 0o600);
-    let tally: Tally;
+    let stats: SnapshotStats;
     try {
-      tally = await writeAll(source, header, new Writer(handle), watcher);
+      stats = await writeAll(source, header, new Writer(handle), snapshotProgress);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await publish(draft, file);
-    return { header, tally };
+    await renameToFinal(draft, file);
+    return { header, stats };
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
       (error as NodeJS.ErrnoException).code === 'EDQUOT'
@@ -54,8 +54,8 @@ export async function saveSnapshot(
   }
 }
 
-/** Throws where there is something of that name. */
-export function refuseExisting(file: string): void {
+/** Throws if the file exists. */
+export function assertNotExists(file: string): void {
   if (existsSync(file)) throw new Error(`${file} exists already: a snapshot overwrites nothing`);
 }
 
@@ -64,28 +64,28 @@ async function writeAll(
   header: Header,
   writer: Writer,
   { signal, progress }: SnapshotProgress,
-): Promise<Tally> {
-  const tally = new Tally();
+): Promise<SnapshotStats> {
+  const stats = new SnapshotStats();
   await writer.write(encodeHead(header));
   for await (const page of source.pages()) {
     signal.throwIfAborted();
     for (const entry of page) {
-      if (leftOut(entry.key)) continue;
-      tally.add(entry.key, entry.key.length + entry.value.length);
+      if (isExcluded(entry.key)) continue;
+      stats.add(entry.key, entry.key.length + entry.value.length);
       await writer.write(encodeItem(entry));
     }
-    progress(tally);
+    progress(stats);
   }
-  await writer.write(encodeEnd(tally.keys));
+  await writer.write(encodeEnd(stats.keys));
   await writer.end();
-  return tally;
+  return stats;
 }
 
-/** Writes by the megabyte, and in the end what proves all of it. */
+/** Writes in chunks of a megabyte, and the digest at the end. */
 class Writer {
   readonly #handle: FileHandle;
   readonly #hash: Hash = createHash('sha256');
-  #waiting: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #bytes = 0;
 
   constructor(handle: FileHandle) {
@@ -93,7 +93,7 @@ class Writer {
   }
 
   async write(bytes: Buffer): Promise<void> {
-    this.#waiting.push(bytes);
+    this.#chunks.push(bytes);
     this.#bytes += bytes.length;
     if (this.#bytes >= bufferBytes) await this.#flush();
   }
@@ -104,26 +104,26 @@ class Writer {
   }
 
   async #flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#waiting);
-    [this.#waiting, this.#bytes] = [[], 0];
+    const bytes = Buffer.concat(this.#chunks);
+    [this.#chunks, this.#bytes] = [[], 0];
     this.#hash.update(bytes);
     await this.#handle.writeFile(bytes);
   }
 }
 
-/** Gives a finished file its name, unless something else has it by now. */
-async function publish(draft: string, file: string): Promise<void> {
+/** Renames a complete file unless the name is taken by now. */
+async function renameToFinal(draft: string, file: string): Promise<void> {
   try {
     await link(draft, file);
   } catch (error) {
-    refuseExisting(file);
+    assertNotExists(file);
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
-    await rename(draft, file); // a file system without links
+    await rename(draft, file); // the file system has no hard links
   }
-  const folder = await open(dirname(file), 'r');
+  const directory = await open(dirname(file), 'r');
   try {
-    await folder.sync();
+    await directory.sync();
   } finally {
-    await folder.close();
+    await directory.close();
   }
 }

@@ -242,7 +242,7 @@ test('what cannot be written in time is dropped and counted, and nobody waits', 
   await audit.close();
   expect([lines(readFileSync(file, 'utf8')).length, told]).toEqual([
     7,
-    [{ why: 'it is written too slowly' }],
+    [{ why: 'writes are too slow' }],
   ]);
 });
 
@@ -275,11 +275,9 @@ test('a path that cannot be written stops the start, and so do settings that are
     '--audit-log-path: there is no folder for "/nowhere/at/all"',
   ]);
   expect(problems('--metrics-port', 'many')).toEqual(['--metrics-port must be a number']);
-  expect(problems('--metrics-port', '8080')).toEqual([
-    '--metrics-port and --port are the same: give two',
-  ]);
+  expect(problems('--metrics-port', '8080')).toEqual(['--metrics-port and --port must differ']);
   expect(problems('--metrics-port', '8443', '--secure-port', '8443')).toEqual([
-    '--metrics-port and --secure-port are the same: give two',
+    '--metrics-port and --secure-port must differ',
   ]);
   expect(problems('--metrics-port', '0', '--port', '0')).toEqual([]);
   expect(
@@ -301,7 +299,7 @@ test('a path that cannot be written stops the start, and so do settings that are
         'a@example.test',
       ],
       {},
-    ).shown,
+    ).displayed,
   ).toMatchObject({ 'smtp-url': '***', 'data-dir': 'x' });
 });
 

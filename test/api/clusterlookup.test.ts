@@ -2,7 +2,7 @@ import { freePort } from '../../cmd/vestibule/serve/serving.js';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth } from '../support/issue-certificate.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { authority, callerOf, certificate, master, proxyOf, until } from '../support/frontproxy.js';
@@ -24,7 +24,7 @@ const open = async (): Promise<KubeAPI> => {
 };
 
 /** What kube-apiserver writes there; `more` replaces keys. */
-const said = (by: Pair, more: Record<string, string> = {}): Record<string, string> => ({
+const said = (by: CertificatePair, more: Record<string, string> = {}): Record<string, string> => ({
   'client-ca-file': authority('clients').cert,
   'requestheader-client-ca-file': by.cert,
   'requestheader-allowed-names': '["front-proxy-client"]',
@@ -37,8 +37,12 @@ const said = (by: Pair, more: Record<string, string> = {}): Record<string, strin
 
 interface Looked {
   readonly service: TestService;
-  code(pair: Pair, headers?: Record<string, string | string[]>): Promise<number>;
-  becomes(pair: Pair, code: number, headers?: Record<string, string | string[]>): Promise<void>;
+  code(pair: CertificatePair, headers?: Record<string, string | string[]>): Promise<number>;
+  becomes(
+    pair: CertificatePair,
+    code: number,
+    headers?: Record<string, string | string[]>,
+  ): Promise<void>;
 }
 
 async function start(api: KubeAPI, store: 'embedded' | 'etcd' = 'embedded'): Promise<Looked> {
@@ -128,7 +132,7 @@ test('a watch that ends is taken up where it was; one from too long ago begins a
   expect(api.asked.filter((one) => one.startsWith('list'))).toHaveLength(2);
   await api.hang();
   await until(() =>
-    service.logs.some((line) => line.includes('trying again, what was known holds')),
+    service.logs.some((line) => line.includes('retrying, the former trust stays in use')),
   );
   expect(await code(proxyOf(signers[3]!))).toBe(200);
   api.forget();
@@ -137,7 +141,7 @@ test('a watch that ends is taken up where it was; one from too long ago begins a
   await becomes(proxyOf(signers[4]!), 200);
   await until(() => api.watching === 1);
   expect(api.asked.filter((one) => one.startsWith('list'))).toHaveLength(3);
-  expect(service.logs.some((line) => line.includes('the cluster says again'))).toBe(true);
+  expect(service.logs.some((line) => line.includes('works again'))).toBe(true);
   expect(await code(proxyOf(signers[3]!))).toBe(401);
 });
 
@@ -158,9 +162,9 @@ test('the token is read as it is renewed, and a refusal is said once, with what 
   await becomes(proxyOf(signers[1]!), 200);
   expect(
     service.logs
-      .filter((line) => line.includes('the cluster cannot be asked'))
+      .filter((line) => line.includes('could not read the ConfigMap'))
       .map((line) => JSON.parse(line).reason),
-  ).toEqual(['the API server answers 401: no: 401']);
+  ).toEqual(['the API server responded with 401: no: 401']);
   expect(service.logs.join('')).not.toContain('second-token');
 });
 
@@ -171,12 +175,12 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
   const { service, code, becomes } = await start(api);
   await until(() => api.watching === 1);
   for (const [key, wrong, why] of [
-    ['requestheader-client-ca-file', 'no certificate', 'there is no certificate in PEM'],
+    ['requestheader-client-ca-file', 'no certificate', 'it contains no PEM certificate'],
     ['requestheader-client-ca-file', '', 'requestheader-client-ca-file is missing'],
     [
       'requestheader-client-ca-file',
       proxyOf(next).cert,
-      'none of the certificates is an authority’s',
+      'none of the certificates is a CA certificate',
     ],
     [
       'requestheader-allowed-names',
@@ -187,21 +191,23 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
     [
       'requestheader-username-headers',
       '["Cookie"]',
-      'Cookie would stand for cookie, which means something else',
+      'Cookie would replace cookie, which has another meaning',
     ],
-    ['requestheader-extra-headers-prefix', '["X"]', 'X would stand for x-forwarded-…'],
+    ['requestheader-extra-headers-prefix', '["X"]', 'X would replace x-forwarded-…'],
   ] as const) {
     const before = service.logs.length;
     api.say(said(next, { [key]: wrong }));
     await until(() =>
       service.logs
         .slice(before)
-        .some((line) => line.includes('the former stays') && line.includes(why)),
+        .some((line) => line.includes('the former trust stays in use') && line.includes(why)),
     );
     expect([await code(proxyOf(signer)), await code(proxyOf(next))]).toEqual([200, 401]);
   }
   api.say(undefined);
-  await until(() => service.logs.some((line) => line.includes('no longer says')));
+  await until(() =>
+    service.logs.some((line) => line.includes('was deleted; the former trust stays in use')),
+  );
   expect(await code(proxyOf(signer))).toBe(200);
   api.say(said(next));
   await becomes(proxyOf(next), 200);
@@ -217,7 +223,7 @@ test('a cluster that cannot be asked yet keeps nobody else from being served', a
   await service.tab().get('policies').is(200);
   expect(
     service.logs
-      .filter((line) => line.includes('the cluster cannot be asked'))
+      .filter((line) => line.includes('could not read the ConfigMap'))
       .map((line) => JSON.parse(line).reason),
   ).toEqual([
     expect.stringMatching(
@@ -270,7 +276,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
   ];
   expect(problems([...secure, ...file])).toEqual([]);
   expect(problems(file)).toEqual([
-    '--requestheader-client-ca-file is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
+    '--requestheader-client-ca-file is set without --secure-port: front proxies authenticate with a TLS client certificate',
   ]);
   expect(
     problems([
@@ -281,11 +287,11 @@ test('settings that cannot be followed stop the start, each with its sentence', 
       'x-remote-uid',
     ]),
   ).toEqual([
-    '--requestheader-allowed-names is given without --requestheader-client-ca-file: no front proxy would be believed',
-    '--requestheader-uid-headers is given without --requestheader-client-ca-file: no front proxy would be believed',
+    '--requestheader-allowed-names is set without --requestheader-client-ca-file: no front proxy would be trusted',
+    '--requestheader-uid-headers is set without --requestheader-client-ca-file: no front proxy would be trusted',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', 'x user'])).toEqual([
-    '--requestheader-username-headers: "x user" is not the name of a header',
+    '--requestheader-username-headers: "x user" is not a valid header name',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', ''])).toEqual([
     '--requestheader-username-headers: at least one username header is required',
@@ -299,10 +305,10 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     'Impersonate-User',
   ])
     expect(problems([...secure, ...file, '--requestheader-group-headers', one])).toEqual([
-      expect.stringMatching(`^--requestheader-group-headers: ${one} would stand for `),
+      expect.stringMatching(`^--requestheader-group-headers: ${one} would replace `),
     ]);
   expect(problems([...secure, ...file, '--requestheader-extra-headers-prefix', 'x-'])).toEqual([
-    expect.stringMatching('^--requestheader-extra-headers-prefix: x- would stand for x-forwarded-'),
+    expect.stringMatching('^--requestheader-extra-headers-prefix: x- would replace x-forwarded-'),
   ]);
   const pod = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   expect(readConfig(['--mock-mail', '--data-dir', 'x', ...secure, lookup], pod).frontProxy).toEqual(
@@ -316,16 +322,16 @@ test('settings that cannot be followed stop the start, each with its sentence', 
   ).toEqual({ from: 'cluster', server: 'https://[fd00::1]:443' });
   expect(problems([...secure, lookup])).toEqual([
     expect.stringMatching(
-      /^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say/,
+      /^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set/,
     ),
   ]);
   expect(problems([...secure, lookup, ...file], pod)).toEqual([
     expect.stringMatching(
-      /^--requestheader-client-ca-file and --authentication-skip-lookup=false are both given/,
+      /^--requestheader-client-ca-file and --authentication-skip-lookup=false are both set/,
     ),
   ]);
   expect(problems([lookup], pod)).toEqual([
-    expect.stringMatching(/^--authentication-skip-lookup=false is given without --secure-port/),
+    expect.stringMatching(/^--authentication-skip-lookup=false is set without --secure-port/),
   ]);
   expect(problems([...secure, '--authentication-skip-lookup=no'], pod)).toEqual([
     '--authentication-skip-lookup must be true or false',
@@ -343,7 +349,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     ['token', 'ca.crt']
       .map(
         (one) =>
-          `--authentication-skip-lookup=false: there is no ${join(folder, one)}: the pod needs its service account (automountServiceAccountToken: true)`,
+          `--authentication-skip-lookup=false: ${join(folder, one)} does not exist; the pod needs its service account (automountServiceAccountToken: true)`,
       )
       .join('\n'),
   );
@@ -351,16 +357,16 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     `--requestheader-client-ca-file: ${ca} cannot be read (ENOENT)`,
   );
   for (const [text, why] of [
-    ['nothing', 'there is no certificate in PEM'],
+    ['nothing', 'it contains no PEM certificate'],
     [
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
       'certificate 1 of 1 cannot be read',
     ],
-    [proxyOf(authority('x')).cert, 'none of the certificates is an authority’s'],
+    [proxyOf(authority('x')).cert, 'none of the certificates is a CA certificate'],
   ] as const) {
     writeFileSync(ca, text);
     expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(
-      `--requestheader-client-ca-file: ${ca} is of no use: ${why}`,
+      `--requestheader-client-ca-file: ${ca} cannot be used: ${why}`,
     );
   }
   rmSync(ca);

@@ -67,7 +67,7 @@ describe('where devices are switched off', () => {
     const service = await startTest({ flags: ['--device-authorization=false'] });
     await createClient(service, 'app');
     await expect(connect({ server: service.baseURL }, () => {})).rejects.toThrow(
-      'connects no devices',
+      'operators switched off the device flow',
     );
     await begin(service);
   });

@@ -5,8 +5,8 @@ import { Agent } from 'node:https';
 import { createServer as createLine, connect as dial, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { claimPattern, takeHeaders } from '../../apiserver/requestheader/headers.js';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { identityHeaderPattern, removeHeaders } from '../../apiserver/requestheader/headers.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth, serverAuth } from '../support/issue-certificate.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import {
@@ -267,9 +267,9 @@ describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (stor
 
 describe('a certificate', () => {
   let front: Fronted;
-  let others: Record<string, Pair | undefined>;
+  let others: Record<string, CertificatePair | undefined>;
   const day = 86_400_000;
-  const bundle = (leaf: Pair, ...rest: Pair[]): Pair => ({
+  const bundle = (leaf: CertificatePair, ...rest: CertificatePair[]): CertificatePair => ({
     key: leaf.key,
     cert: [leaf, ...rest].map(({ cert }) => cert).join(''),
   });
@@ -332,10 +332,10 @@ describe('a certificate', () => {
       await front.caller(pair).get('clients', plain).fails(401, 'Unauthorized');
     }
     expect(wrong).toEqual([]);
-    const said = front.service.logs.filter((line) => line.includes('are not believed'));
+    const said = front.service.logs.filter((line) => line.includes('ignored identity headers'));
     for (const why of [
-      'has expired or is not good yet',
-      'leads to no authority',
+      'has expired or is not yet valid',
+      'is not issued by a front proxy CA',
       'allowed-names does not list',
     ])
       expect(said.join('')).toContain(why);
@@ -473,7 +473,7 @@ describe('a certificate', () => {
 /** One request of a master on a connection of its own, sent along with the end of the handshake. */
 async function atOnce(
   front: Fronted,
-  pair: Pair,
+  pair: CertificatePair,
   version: 'TLSv1.2' | 'TLSv1.3',
   session?: Buffer,
 ): Promise<{ code: string; reused: boolean; session: Buffer | undefined }> {
@@ -549,7 +549,7 @@ test('whoever connects is asked for a certificate of the authorities of now alon
 test('headers that claim leave a request in every form that node keeps of them', async () => {
   const [seen, pattern] = [
     [] as unknown[],
-    claimPattern({
+    identityHeaderPattern({
       usernameHeaders: ['x-who'],
       groupHeaders: [],
       uidHeaders: [],
@@ -558,7 +558,7 @@ test('headers that claim leave a request in every form that node keeps of them',
   ];
   const server = createServer((req, res) => {
     seen.push(
-      takeHeaders(req, pattern),
+      removeHeaders(req, pattern),
       [...Object.keys(req.headers), ...Object.keys(req.headersDistinct), ...req.rawHeaders].filter(
         (one) => /who|remote|more|root|ada/i.test(one),
       ),

@@ -267,7 +267,10 @@ describe.each(['embedded', 'etcd'] as const)(
       let engine: Engine;
       beforeAll(async () => {
         engine = await openEngine(kinds, actions);
-        await engine.use('p-1', (await tabs.visitor.get('policies/p-1').is(200)).body.spec.cedar);
+        await engine.activate(
+          'p-1',
+          (await tabs.visitor.get('policies/p-1').is(200)).body.spec.cedar,
+        );
       });
 
       test.each(machines)('%s', (_, caller, row, collects) => {

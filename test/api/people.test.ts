@@ -43,7 +43,7 @@ describe('what an address tells before it is proven', () => {
     const { networkLimits, settings } = service.store;
     const { network } = mailLimits(settings.limits, 'stranger');
     await networkLimits.spend(network, '127.0.0.1', Date.now(), 100);
-    networkLimits.giveBack(network, '127.0.0.1', Date.now(), 100);
+    networkLimits.refund(network, '127.0.0.1', Date.now(), 100);
   }
 
   const accountOf = async (address: string) =>

@@ -122,7 +122,7 @@ describe('the keys file is followed', () => {
     const after = await redeem(reached, await signIn(reached, 'cyd@example.test'));
     expect(kidOf(after.body.id_token)).toBe(second.signing[0]!.kid);
     await tab.get('sessions/~').is(200);
-    expect(logs.join('')).toContain('the keys file has changed');
+    expect(logs.join('')).toContain('reloaded the keys file');
     for (const key of [...first.cookies, ...second.cookies, second.pairwise])
       expect(logs.join('')).not.toContain(key);
   });
@@ -140,7 +140,7 @@ describe('the keys file is followed', () => {
       one.swap({ keys: text });
       await settles(
         async () => logs.slice(told).join(''),
-        (all) => all.includes('cannot be used; the former keys stay'),
+        (all) => all.includes('the former keys stay in use'),
       );
       expect(await kids(tab)).toEqual(first.signing.map(({ kid }) => kid));
     }
@@ -199,18 +199,18 @@ test.each([
     secrets.swap({ smtp: 'nonsense://me:hush@mail' });
     await settles(
       async () => logs.join(''),
-      (all) => all.includes('cannot be used; mail goes to the former'),
+      (all) => all.includes('the former mail server stays in use'),
     );
     secrets.swap({ smtp: other }, 0o644);
     await settles(
       async () => logs.join(''),
       (all) => all.includes('can be read by anyone on this machine'),
     );
-    expect(logs.join('')).not.toContain('mail goes to the one that the file names');
+    expect(logs.join('')).not.toContain('reloaded the mail server URL');
     secrets.swap({ smtp: other }, 0o440);
     await settles(
       async () => logs.join(''),
-      (all) => all.includes('mail goes to the one that the file names'),
+      (all) => all.includes('reloaded the mail server URL'),
     );
     await ask('bob@example.test');
     await settles(

@@ -358,7 +358,7 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
           watch.close();
         }
         expect(notes.lines.at(-1)).toBe(
-          `told that ${account} signed out; sessions ended here: ${round === 'ended' ? 0 : 1}`,
+          `${account} signed out at the provider; sessions ended here: ${round === 'ended' ? 0 : 1}`,
         );
         expect((await app.navigate('/').is(200)).bytes.toString()).toContain('Keep your notes');
       }

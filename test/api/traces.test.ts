@@ -194,6 +194,6 @@ test('a collector that does not answer does not hold up a stop', async () => {
   expect(await other.stop()).toBe(0);
   silent.closeAllConnections();
   silent.close();
-  expect(other.complaints).toContain('the collector did not take them within 2 s');
-  expect(other.complaints).toContain('the last traces were not sent');
+  expect(other.complaints).toContain('the collector did not accept the last spans within 2 s');
+  expect(other.complaints).toContain('sending the last traces failed');
 });

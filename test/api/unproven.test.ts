@@ -54,7 +54,7 @@ describe.each(['embedded', 'etcd'] as const)(
         );
       }
       const refused = await left.tab.get(left.I).fails(410, 'Expired');
-      expect(refused.message).toContain('left alone');
+      expect(refused.message).toContain('idle for too long');
       await left.tab
         .post(`${left.I}/emailchallenge`, { spec: { email: 'left@example.test' } })
         .fails(410, 'Expired');

@@ -207,7 +207,7 @@ describe('decisions', () => {
   test.each([
     ['decisions-none', 'There are no decisions about you yet.'],
     ['decisions-none-rule', 'This rule has not decided anything about you.'],
-    ['decisions-visitor', 'then come back'],
+    ['decisions-visitor', 'You are not signed in.'],
   ])('%s: %s', async (scene, words) => {
     await (await gallery.visit(scene)).getByText(words).waitFor();
   });

@@ -184,7 +184,7 @@ test('decisions of others are not shown, not even to operators, and visitors are
   expect(await one.page.getByText('Changing: accounts').count()).toBe(0);
   const visitor = await arrive();
   await open(visitor, '#decisions=own-account');
-  await visitor.page.getByText('then come back').waitFor();
+  await visitor.page.getByText('You are not signed in.').waitFor();
   expect(await visitor.faults()).toEqual([]);
 });
 

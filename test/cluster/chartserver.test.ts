@@ -462,7 +462,7 @@ test('what is rendered for aggregation starts in a pod of this cluster, and beli
       })
     ).code;
   expect([await asked(cluster.front.proxy), await asked({})]).toEqual([200, 401]);
-  expect(pod.complaints).toContain('believing the front proxies that the cluster names');
+  expect(pod.complaints).toContain('trusted front proxies changed');
   expect(await pod.stop()).toBe(0);
   await release.does('uninstall');
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth } from '../support/issue-certificate.js';
 import { aggregate, API, type Aggregated } from '../support/aggregated.js';
 import { authority, certificate, master, proxyOf } from '../support/frontproxy.js';
@@ -35,7 +35,7 @@ describe.each(['embedded', 'etcd'] as const)(
     });
 
     /** Who connects to the secure port itself and says to be an administrator. */
-    const spoof = async (pair: Pair | undefined): Promise<number> => {
+    const spoof = async (pair: CertificatePair | undefined): Promise<number> => {
       const tab = new Tab(`https://localhost:${it.ports[0]}`, it.replicas[0]!.baseURL);
       tab.tls = { ca: it.ca, ...pair };
       tab.headers = { ...master };
@@ -50,7 +50,7 @@ describe.each(['embedded', 'etcd'] as const)(
 
     test('whoever says so without its certificate is nobody', async () => {
       const { authority: front, proxy } = cluster.front;
-      const shown: Record<string, Pair | undefined> = {
+      const shown: Record<string, CertificatePair | undefined> = {
         none: undefined,
         'of another authority of that name': proxyOf(authority('front-proxy')),
         'of the authority of users': certificate('front-proxy-client', cluster.clients, {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { makeCertificate } from '../support/issue-certificate.js';
 import { limitSettings } from '../../registry/limit-settings.js';
-import { keyOf, settings } from '../../cmd/vestibule/options/flags.js';
+import { settingKey, settings } from '../../cmd/vestibule/options/flags.js';
 import { Following, stopFollowing, vestibule, type Ran } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 import { exchange } from '../support/tab.js';
@@ -76,7 +76,7 @@ test('check prints every setting that has a value with its source, so that it ca
   const expected = [
     ...settings
       .filter(({ limit }) => limit === undefined)
-      .map(({ flag }) => keyOf(flag))
+      .map(({ flag }) => settingKey(flag))
       .filter((key) => Object.hasOwn(again, key)),
     'limits',
   ];
@@ -178,12 +178,14 @@ test('check says what a start would say of files, all of it at once, and exits w
   ).toEqual([
     `--keys-file: ${keys} is not a keys file; make one with "vestibule keys new FILE"`,
     `--tls-private-key-file: ${key} is not the key of the certificate in ${cert}`,
-    expect.stringMatching(/^--requestheader-client-ca-file: .*tls\.key is of no use: /),
+    expect.stringMatching(/^--requestheader-client-ca-file: .*tls\.key cannot be used: /),
     `--etcd-cafile: ${key} is not a certificate in PEM`,
     `--etcd-keyfile: ${key} is not the key of the certificate in ${cert}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: .*spec\.displayName/),
     expect.stringMatching(/^--manifests: .*b\.yaml: .*spec\.membrs/),
-    expect.stringMatching(/^--manifests: .*c\.yaml: spec\.cedar must be a text/),
+    expect.stringMatching(
+      /^--manifests: .*c\.yaml: spec\.cedar and spec\.description must be strings/,
+    ),
   ]);
   writeFileSync(first!, 'a: [');
   expect(
@@ -202,13 +204,13 @@ test('check says what a start would say of files, all of it at once, and exits w
     ]),
   ).toEqual([
     `--data-dir: ${cert} is not a folder`,
-    `--tls-private-key-file: ${open} can be read by anyone on this machine; take that away: chmod o= ${open}`,
+    `--tls-private-key-file: ${open} can be read by anyone on this machine; restrict it with: chmod o= ${open}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: /),
   ]);
   const [openKeys, wide] = [
     put('open.json', '{}', 0o644),
     (file: string): string =>
-      `${file} can be read by anyone on this machine; take that away: chmod o= ${file}`,
+      `${file} can be read by anyone on this machine; restrict it with: chmod o= ${file}`,
   ];
   expect(
     await wrong([
@@ -271,7 +273,7 @@ test('the two words say how they are used, and are completed', async () => {
   expect(await vestibule(['config', 'check', '-o', 'table', '--mock-mail'], {})).toEqual({
     code: 2,
     out: '',
-    error: 'vestibule: -o takes yaml or json\n',
+    error: 'vestibule: -o must be yaml or json\n',
   });
   const help = await vestibule(['help', 'config'], {});
   expect(help.out).toContain('vestibule config check|schema [settings]');
@@ -296,7 +298,7 @@ test('a file of settings that VESTIBULE_CONFIG names is none of sign-ins, and st
       const { code, error } = await vestibule([word], { VESTIBULE_CONFIG: held });
       expect([code, error]).toEqual([
         1,
-        `vestibule: ${held} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another\n`,
+        `vestibule: ${held} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file\n`,
       ]);
     }
     expect(readFileSync(held, 'utf8')).toBe(text);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { words } from '../../cmd/vestibule/terminal/commands.js';
+import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { program, signedIn } from '../support/command.js';
 import { signIn } from '../support/signin.js';
 import {
@@ -27,7 +27,7 @@ const text = readFileSync(join(import.meta.dirname, '../../docs/how-to/command.m
 const shown = [
   ...new Set([
     ...[...text.matchAll(/^ {4}(vestibule .*)$/gm)].map(([, command]) => command!),
-    ...Object.values(words).flatMap(({ examples = [] }) =>
+    ...Object.values(subcommands).flatMap(({ examples = [] }) =>
       examples.map((one) => `vestibule ${one}`),
     ),
   ]),

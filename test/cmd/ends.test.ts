@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { putFile } from '../../cmd/vestibule/terminal/files.js';
+import { writeFileAtomically } from '../../cmd/vestibule/terminal/files.js';
 import { Following, keep, program, stopFollowing, vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 
@@ -170,17 +170,17 @@ test('a service that cannot be reached, or is none, is said so', async () => {
   expect(await vestibule(['get', 'things', '--server', url], {})).toEqual({
     code: 1,
     out: '',
-    error: `vestibule: ${url} does not say what it holds\n`,
+    error: `vestibule: ${url} does not serve API discovery\n`,
   });
 });
 
 test('a file is put in place whole, for its owner alone, through a link, over what an interrupted command left', () => {
   const folder = temporary();
   const [file, link] = [join(folder, 'deep/er/file'), join(folder, 'link')];
-  putFile(file, 'one');
+  writeFileAtomically(file, 'one');
   symlinkSync(file, link);
   writeFileSync(`${file}.new`, 'left behind', { mode: 0o644 });
-  putFile(link, 'two');
+  writeFileAtomically(link, 'two');
   expect([
     readFileSync(file, 'utf8'),
     lstatSync(link).isSymbolicLink(),

@@ -66,7 +66,7 @@ test('a service that is ready and is who it should be is well', async () => {
 
 test('one that is somebody else is not', async () => {
   expect(await healthcheck('--url', service.url, '--issuer', 'https://id.example.com')).toEqual(
-    failure(`${service.url} says that it is ${service.baseURL}, not https://id.example.com`),
+    failure(`${service.url} has the issuer ${service.baseURL}, not https://id.example.com`),
   );
 });
 
@@ -87,7 +87,7 @@ test('one that is not ready says by which checks', async () => {
 test('one that does not say who it is, or leads elsewhere, is not well', async () => {
   const silent = await pretend({});
   expect(await healthcheck('--url', silent)).toEqual(
-    failure(`${silent} does not say who it is: HTTP 404`),
+    failure(`${silent} has no OpenID Connect discovery document: HTTP 404`),
   );
   const issuer = 'https://id.example.com';
   const astray = await pretend({
@@ -103,7 +103,7 @@ test('one that does not say who it is, or leads elsewhere, is not well', async (
   });
   expect(await healthcheck('--url', astray)).toEqual(
     failure(
-      `${astray} is ${issuer}, but names elsewhere its token_endpoint: https://id.example.com.evil.test/token`,
+      `${astray} has the issuer ${issuer}, but its token_endpoint is elsewhere: https://id.example.com.evil.test/token`,
     ),
   );
 });
@@ -115,7 +115,7 @@ test('one that cannot be reached is said so, and what is asked wrongly ends with
     error: expect.stringMatching(/^vestibule: http:\/\/127\.0\.0\.1:1 cannot be reached: /),
   });
   expect(await healthcheck('--url', 'id.example.com')).toEqual(
-    failure('--url takes an address: http://127.0.0.1:8080', 2),
+    failure('--url must be a URL such as http://127.0.0.1:8080', 2),
   );
   expect(await healthcheck('now')).toEqual(failure('healthcheck takes no arguments', 2));
 });

@@ -63,7 +63,7 @@ test('a keys file that everybody may read is neither read nor rotated; its group
     expect(readKeys(open).signing).toHaveLength(2);
   }
   chmodSync(open, 0o644);
-  const wrong = `--keys-file: ${open} can be read by anyone on this machine; take that away: chmod o= ${open}`;
+  const wrong = `--keys-file: ${open} can be read by anyone on this machine; restrict it with: chmod o= ${open}`;
   expect(() => readKeys(open)).toThrow(wrong);
   await expect(main(['keys', 'add', open])).rejects.toThrow(wrong);
 });
@@ -73,7 +73,7 @@ test('using the newest keys twice is using them once', async () => {
   const held = (): KeysFile => KeysFile.parse(JSON.parse(readFileSync(twice, 'utf8')));
   for (const word of ['new', 'add', 'use']) await main(['keys', word, twice]);
   const used = held();
-  expect(rotate(twice, 'use')).toBe('the newest keys are in use already: nothing was changed');
+  expect(rotate(twice, 'use')).toBe('the newest keys are already active: nothing changed');
   expect(held()).toEqual(used);
   await main(['keys', 'add', twice]);
   const added = held();

@@ -50,7 +50,7 @@ test('an operator signs the command in, tries a policy, reads what it would chan
   const tried = await vestibule(['create', '-f', rules, '--dry-run=server']);
   expect(tried).toMatchObject({ code: 0, error: '' });
   expect(tried.out).toMatch(
-    /^policies\/p-2 created \(server dry run\)\n\d recorded decisions of \d+ would change: \d refused, 0 allowed\. Nothing was put in force\.\n\nNOW +WHO +ACTION +ON +TIMES +LAST +DECISION\n/,
+    /^policies\/p-2 created \(server dry run\)\n\d recorded decisions of \d+ would change: \d refused, 0 allowed\. No policy was activated\.\n\nNOW +WHO +ACTION +ON +TIMES +LAST +DECISION\n/,
   );
   const account = (await ada.tab.get('accounts/~').is(200)).body.metadata.name;
   expect(tried.out).toMatch(
@@ -91,7 +91,7 @@ test('what is wrong is said as it should be, with the exit code that goes with i
     expect(out).toBe('');
     return [code, error];
   };
-  expect(await wrong('login')).toEqual([2, expect.stringMatching(/takes the address/)]);
+  expect(await wrong('login')).toEqual([2, expect.stringMatching(/takes the URL/)]);
   expect(await wrong('login', 'http://127.0.0.1:1')).toEqual([
     1,
     expect.stringMatching(/cannot be reached/),

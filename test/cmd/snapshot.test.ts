@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { words } from '../../cmd/vestibule/terminal/commands.js';
+import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
@@ -151,12 +151,12 @@ describe.each(kinds)(
       expect(restored).toMatchObject({
         code: 0,
         out: expect.stringMatching(
-          /^restored .*\nrevisions go on above \d+; the epoch is 1: sessions, codes, links and tokens of before are refused\nas they were at \S+, whatever was removed or changed since: .*\d+ policies; compare with the audit log from then on; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE\nRANGE /,
+          /^restored .*\nrevisions continue above \d+; the epoch is 1: sessions, codes, links and tokens issued before are refused\nrestored as of \S+, without later removals and changes: .*\d+ policies; compare with the audit log since then; to leave out passkeys and operators added since a date, restore into another store with --revoke-since DATE\nRANGE /,
         ),
       });
       expect(restored.error).toMatch(
         to.kind === 'embedded'
-          ? /^vestibule: there are no keys in \S+keys\.json/
+          ? /^vestibule: \S+keys\.json does not exist/
           : /^(vestibule: etcd \S+ is not supported.*\n)?$/,
       );
       const after = await start(to);
@@ -355,7 +355,7 @@ async function filled(kind: Kind): Promise<Site> {
 describe.each(kinds)('with a store on %s', (kind) => {
   test('what help shows works, with variables in place of flags too', async () => {
     const [from, file] = [await filled(kind), join(temporary(), 'vestibule.snapshot')];
-    const shown = Object.values(words).flatMap(({ usage, examples = [] }) =>
+    const shown = Object.values(subcommands).flatMap(({ usage, examples = [] }) =>
       /^(snapshot|epoch) /.test(usage) ? examples : [],
     );
     expect(shown.length).toBe(5);
@@ -381,7 +381,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
     );
     expect(await vestibule(['epoch', 'raise', '--yes'], variables)).toMatchObject({
       code: 0,
-      out: 'the epoch is 4: what was issued before is refused\n',
+      out: 'the epoch is now 4: everything issued before is refused\n',
     });
   });
 
@@ -417,7 +417,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
   test('the epoch is raised where no replica runs', async () => {
     const place = await filled(kind);
     expect(await run('epoch', 'raise', ...place.flags)).toEqual(
-      failed('no one is here to be asked: add --yes', 2),
+      failed('no terminal to confirm on: add --yes', 2),
     );
     const clock = (expires: number) =>
       using(place.open(), (storage) =>
@@ -435,7 +435,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
     await clock(Date.now() - 1000);
     expect(await run('epoch', 'raise', '--yes', ...place.flags)).toMatchObject({
       code: 0,
-      out: 'the epoch is 3: what was issued before is refused\n',
+      out: 'the epoch is now 3: everything issued before is refused\n',
     });
     expect(await using(place.open(), (storage) => text(storage, 'meta/epoch'))).toBe('3');
     expect(await using(place.open(), contentOf)).toEqual([['objects/a/b', '1', undefined]]);
@@ -453,11 +453,11 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
     failed('usage: vestibule epoch raise [flags]', 2),
   );
   expect(await run('snapshot', 'save', 'x')).toEqual(
-    failed('which store? give --data-dir or --etcd-servers', 2),
+    failed('no store given: set --data-dir or --etcd-servers', 2),
   );
   expect(
     await run('snapshot', 'save', 'x', '--data-dir', 'a', '--etcd-servers', 'http://localhost:1'),
-  ).toEqual(failed('--data-dir and --etcd-servers are both given: one store at a time', 2));
+  ).toEqual(failed('--data-dir and --etcd-servers are both set; set only one store', 2));
   expect(
     await run('snapshot', 'save', 'x', '--etcd-servers', 'http://etcd.example.test:2379'),
   ).toEqual(
@@ -515,7 +515,7 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
       '2025-01-01',
       ...place.flags,
     ),
-  ).toEqual(failed('--revoke-since is a flag of snapshot restore alone', 2));
+  ).toEqual(failed('--revoke-since is a flag of snapshot restore only', 2));
   expect(await run('snapshot', 'save', 'x', '--bogus')).toMatchObject({
     code: 2,
     error: expect.stringContaining("'--bogus'"),
@@ -552,7 +552,7 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
     ),
   ).toMatchObject({
     code: 1,
-    error: expect.stringContaining('vestibule: there is no store below /nothing/ of etcd\n'),
+    error: expect.stringContaining('vestibule: there is no store below /nothing/ in etcd\n'),
   });
   expect(await run('snapshot', 'restore', join(folder, 'none'), ...place.flags)).toEqual(
     failed(`there is no file ${join(folder, 'none')}`),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { distance } from '../../cmd/vestibule/terminal/did-you-mean.js';
-import { asJSON, asYAML } from '../../cmd/vestibule/client/output-format.js';
-import { fill } from '../../cmd/vestibule/client/jsonpath.js';
-import { plain } from '../../cmd/vestibule/terminal/output.js';
-import { table } from '../../cmd/vestibule/client/columns.js';
+import { formatJSON, formatYAML } from '../../cmd/vestibule/client/output-format.js';
+import { fillTemplate } from '../../cmd/vestibule/client/jsonpath.js';
+import { stripControls } from '../../cmd/vestibule/terminal/output.js';
+import { formatTable } from '../../cmd/vestibule/client/columns.js';
 import { parse } from 'yaml';
 
 const value = {
@@ -45,7 +45,7 @@ describe('a template', () => {
     ['{.constructor}{.__proto__}', ''],
     ['{.name.length}', ''],
   ])('%s', (template, filled) => {
-    expect(fill(template, value)).toBe(filled);
+    expect(fillTemplate(template, value)).toBe(filled);
   });
 
   test.each([
@@ -60,12 +60,12 @@ describe('a template', () => {
     '{"x}',
     '{.a["b",\'c\']}',
   ])('%s is refused', (template) => {
-    expect(() => fill(template, value)).toThrow(/^-o jsonpath: at \d+, /);
+    expect(() => fillTemplate(template, value)).toThrow(/^-o jsonpath: at \d+, /);
   });
 
   test('a number may begin with zeros, as kubectl takes it', () => {
-    expect(fill('{.list[?(@.size==03)].id}', value)).toBe('y');
-    expect(() => fill('{01', value)).toThrow(/^-o jsonpath: at \d+, /);
+    expect(fillTemplate('{.list[?(@.size==03)].id}', value)).toBe('y');
+    expect(() => fillTemplate('{01', value)).toThrow(/^-o jsonpath: at \d+, /);
   });
 
   test('no text at all does harm', () => {
@@ -74,7 +74,7 @@ describe('a template', () => {
         fc.string({ unit: fc.constantFrom(...'{}[].*?()@$"\'\\:=<>-019ab range end') }),
         (text) => {
           try {
-            expect(typeof fill(text, value)).toBe('string');
+            expect(typeof fillTemplate(text, value)).toBe('string');
           } catch (error) {
             expect((error as Error).message).toMatch(/^-o jsonpath/);
           }
@@ -109,10 +109,10 @@ test('what is printed as JSON or YAML is what it was, without a character that s
       (one, text) => {
         const whole = { one: JSON.parse(JSON.stringify(one)), [`k${text}`]: text };
         for (const [written, read] of [
-          [asJSON(whole), JSON.parse],
-          [asYAML(whole), (yaml: string) => parse(yaml, { version: '1.1' })],
+          [formatJSON(whole), JSON.parse],
+          [formatYAML(whole), (yaml: string) => parse(yaml, { version: '1.1' })],
         ] as const) {
-          expect(plain(written)).toBe(written);
+          expect(stripControls(written)).toBe(written);
           expect(read(written)).toEqual(whole);
         }
       },
@@ -129,7 +129,7 @@ test('what is printed as JSON or YAML is what it was, without a character that s
 
 test('columns are as wide as in kubectl', () => {
   expect(
-    table(
+    formatTable(
       ['A', 'LONGER', 'B'],
       [
         ['x', 'y', 'z'],

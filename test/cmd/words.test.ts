@@ -364,8 +364,8 @@ test('api-resources and explain say what the service says, of every kind', async
 
 test('wrong usage ends with 2, and help with 0', async () => {
   const wrong: [string[], RegExp][] = [
-    [['get'], /say what type/],
-    [['get', 'group/alpha', 'beta'], /no need to say TYPE/],
+    [['get'], /the type of object is missing/],
+    [['get', 'group/alpha', 'beta'], /TYPE cannot be given separately/],
     [['get', 'group/'], /TYPE\/NAME/],
     [['delete', 'sessions', '.'], /"." is not a name/],
     [['delete', 'sessions/..'], /".." is not a name/],
@@ -374,8 +374,8 @@ test('wrong usage ends with 2, and help with 0', async () => {
       ['get', 'groups', '-o', 'xml'],
       /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/,
     ],
-    [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, \} belongs here/],
-    [['get', 'groups', 'alpha', '-l', 'a=b'], /leave the names out/],
+    [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, expected \}/],
+    [['get', 'groups', 'alpha', '-l', 'a=b'], /leave out the names/],
     [['get', 'groups', '--limit', 'x'], /--limit takes a number/],
     [['get', 'groups', '--bogus'], /--bogus/],
     [['watch', 'groups', 'alpha', 'beta'], /one object/],
@@ -383,15 +383,15 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['patch', 'group', 'alpha'], /-p PATCH/],
     [['patch', 'group', 'alpha', '-p', '{', '--type=merge'], /neither JSON nor YAML/],
     [['patch', 'groups', '-p', '{}'], /name of an object/],
-    [['patch', 'group', 'alpha', '-p', '{}', '--type=x'], /--type is merge/],
+    [['patch', 'group', 'alpha', '-p', '{}', '--type=x'], /--type must be merge/],
     [['patch', 'group', 'alpha', '-p', '{}', '--dry-run=client'], /server or none/],
     [['delete', 'groups'], /names of objects/],
     [['delete', 'group', 'alpha', '--all'], /either names/],
-    [['get', 'groups', '--server', 'http://id.example.com'], /only https/],
-    [['get', 'groups', '--server', 'x'], /takes an address/],
+    [['get', 'groups', '--server', 'http://id.example.com'], /must be https/],
+    [['get', 'groups', '--server', 'x'], /must be a URL/],
     [['completion', 'csh'], /bash\|zsh\|fish/],
     [['explain'], /takes one type/],
-    [['help', 'bogus'], /no word "bogus"/],
+    [['help', 'bogus'], /unknown subcommand "bogus"/],
   ];
   for (const [args, message] of wrong)
     expect([args, await run(...args)]).toEqual([

@@ -79,7 +79,7 @@ function watches(all: readonly string[]): number {
   for (let round = 0; round < 400; round += 1)
     for (const [i, network] of all.entries()) {
       try {
-        places.take({ type: 'Browser', interaction: `i${round}-${i}` }, network);
+        places.acquire({ type: 'Browser', interaction: `i${round}-${i}` }, network);
         open += 1;
       } catch {
         /* refused */

@@ -166,7 +166,7 @@ eachKubectl((found) => {
     });
     expect([code, error]).toEqual([
       1,
-      expect.stringContaining('vestibule: you are not signed in any more: vestibule login\n'),
+      expect.stringContaining('vestibule: your sign-in has ended: vestibule login\n'),
     ]);
     const again = await confirmed(['credential', '--context', context().name], {
       KUBERNETES_EXEC_INFO: JSON.stringify({
@@ -285,7 +285,7 @@ test('what is wrong is said with the exit code that goes with it', async () => {
   );
   expect(await wrong({ VESTIBULE_CONFIG: plain }, 'kubeconfig')).toEqual([
     2,
-    expect.stringMatching(/kubectl sends no token to http:\/\/localhost:1: give the https address/),
+    expect.stringMatching(/kubectl sends no token to http:\/\/localhost:1: set the https address/),
   ]);
   expect(
     await wrong(
@@ -309,7 +309,7 @@ test('what is wrong is said with the exit code that goes with it', async () => {
   ).toEqual([1, expect.stringMatching(/not a kubeconfig/)]);
   expect(await wrong({ VESTIBULE_CONFIG: plain }, 'credential')).toEqual([
     1,
-    'vestibule: you are not signed in any more: vestibule login\n',
+    'vestibule: your sign-in has ended: vestibule login\n',
   ]);
   for (const word of ['kubeconfig', 'credential'])
     expect(await wrong({ VESTIBULE_CONFIG: file('none') }, word)).toEqual([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth } from '../support/issue-certificate.js';
 import {
   authority,
@@ -20,7 +20,7 @@ const API = '/apis/id.vestibule.org/v1alpha1';
 /** As kube-apiserver forwards what its users ask (docs/design/kubernetes.md#front-proxy). */
 describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store) => {
   let front: Fronted;
-  const shown: Record<string, Pair | undefined> = {};
+  const shown: Record<string, CertificatePair | undefined> = {};
   beforeAll(async () => {
     front = await startFronted({ store });
     await createClient(front.service, 'app');
@@ -32,7 +32,7 @@ describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store)
       'the proxy’s': front.proxy,
     });
   });
-  const root = (pair: Pair | undefined): Tab =>
+  const root = (pair: CertificatePair | undefined): Tab =>
     front.caller(pair, {
       ...saying(
         'kubernetes-admin',

@@ -106,7 +106,7 @@ describe.each(['embedded', 'etcd'] as const)('mail that cannot be sent, on %s', 
 
 test('a server that says nothing is one that cannot be reached, with the time-out as the cause', async () => {
   const server = await silent();
-  const transport = smtpTransport({ url: `smtp://127.0.0.1:${portOf(server)}`, timeout: 200 });
+  const transport = smtpTransport({ url: `smtp://127.0.0.1:${portOf(server)}`, timeoutMs: 200 });
   closers.push(() => transport.close());
   await expect(
     transport.send(
@@ -116,6 +116,6 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
   ).rejects.toMatchObject({
     name: 'MailRefusedError',
     permanent: false,
-    failing: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
+    serverFailure: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
   });
 });

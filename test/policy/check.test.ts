@@ -426,8 +426,8 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
     ['attributes of attributes', () => rule(`context${'.a'.repeat(900)} == 1`)],
   ])('%s', async (_, text) => {
     expect(await check(text())).not.toEqual([]);
-    await expect(engine.use('p-9', text())).rejects.toThrow('cannot be activated');
-    expect(engine.alive()).toBe(true);
+    await expect(engine.activate('p-9', text())).rejects.toThrow('cannot be activated');
+    expect(engine.isResponding()).toBe(true);
   });
 
   test.each<[string, () => string]>([
@@ -473,7 +473,7 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
     ],
   ])('%s is judged and answers', async (_, text) => {
     expect(faultsOf(await within(text()))).toEqual([]);
-    await engine.use('p-2', `${engine.defaultText}\n${text()}`);
+    await engine.activate('p-2', `${engine.defaultText}\n${text()}`);
     const answers = kinds.flatMap((kind) =>
       [
         { type: 'Anonymous' } as const,
@@ -559,7 +559,7 @@ test('what every object inherits is no attribute of anything', async () => {
     const { text } = (await engine.check(
       `${engine.defaultText}\npermit (principal, action, resource) when { principal has ${name} || resource has ${name} || context has ${name} || context.domain == "never.test" };`,
     )) as { text: string };
-    await engine.use(name, text);
+    await engine.activate(name, text);
     for (const caller of [
       { type: 'Anonymous' } as const,
       { type: 'Account', account: 'bcdfghjklmnpqrstvwx4', email: '', operator: false } as const,

@@ -86,20 +86,20 @@ const targets = (
   kind: AnyKind,
 ): Record<string, Pick<AuthorizationAttributes, 'name' | 'owner'>> => ({
   'the collection': {},
-  'my object': { name: kind.bound ? mine : ownedBy(kind, me) },
-  'an object of another': { name: kind.bound ? another : ownedBy(kind, somebody) },
+  'my object': { name: kind.boundToCookie ? mine : ownedBy(kind, me) },
+  'an object of another': { name: kind.boundToCookie ? another : ownedBy(kind, somebody) },
   ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: somebody } }),
 });
 
-const isMine = ({ owner, bound }: AnyKind, target: string): boolean =>
-  (owner !== undefined || bound === true) && target.startsWith('my ');
+const isMine = ({ owner, boundToCookie }: AnyKind, target: string): boolean =>
+  (owner !== undefined || boundToCookie === true) && target.startsWith('my ');
 
 function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
   const roles: Role[] = ['anyone'];
   if (['person', 'operator'].includes(subject))
     roles.push('account', ...(kind.owner && isMine(kind, target) ? ['owner' as const] : []));
   if (['operator', 'master'].includes(subject)) roles.push('operator');
-  if (subject === 'browser' && kind.bound && isMine(kind, target)) roles.push('bound');
+  if (subject === 'browser' && kind.boundToCookie && isMine(kind, target)) roles.push('bound');
   return roles;
 }
 
@@ -122,7 +122,7 @@ describe('the default policy', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine(kinds, actions);
-    await engine.use('p-1', engine.defaultText);
+    await engine.activate('p-1', engine.defaultText);
   });
 
   test('may be put in force', async () => {

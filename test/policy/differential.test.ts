@@ -78,7 +78,7 @@ async function compare(
     if (rules.size === 0) continue;
     outcome.texts += 1;
     outcome.rules += rules.size;
-    await engine.use(`p-${text}`, [...rules.values()].join('\n'));
+    await engine.activate(`p-${text}`, [...rules.values()].join('\n'));
     const oracle = new Oracle(vocabulary, rules);
     for (let i = 0; i < questions; i++) {
       const asked = question(chance, vocabulary);

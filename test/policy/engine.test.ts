@@ -340,7 +340,7 @@ describe('the engine', () => {
 
   test('a new policy holds from the very next question, whatever was remembered', async () => {
     for (let i = 1; i <= 20; i++) {
-      await engine.use(
+      await engine.activate(
         `p-${i}`,
         i % 2
           ? 'permit (principal, action, resource);'
@@ -362,22 +362,24 @@ describe('the engine', () => {
   });
 
   test('what cannot be read changes nothing, and the latest of several wins', async () => {
-    await engine.use('p-1', 'permit (principal, action, resource);');
-    await expect(engine.use('p-2', 'permit (')).rejects.toThrow('policy p-2 cannot be activated');
+    await engine.activate('p-1', 'permit (principal, action, resource);');
+    await expect(engine.activate('p-2', 'permit (')).rejects.toThrow(
+      'policy p-2 cannot be activated',
+    );
     expect(engine.decide(visit())).toMatchObject({ allowed: true, policy: 'p-1' });
     const long = Array.from(
       { length: 300 },
       (_, i) => `permit (principal, action, resource) when { context.domain == "${i}" };`,
     ).join('\n');
     await Promise.all([
-      engine.use('p-3', long),
-      engine.use('p-4', 'permit (principal, action, resource);'),
+      engine.activate('p-3', long),
+      engine.activate('p-4', 'permit (principal, action, resource);'),
     ]);
     expect(engine.activePolicyName).toBe('p-4');
   });
 
   test('another text can be tried beside it', async () => {
-    await engine.use('p-1', engine.defaultText);
+    await engine.activate('p-1', engine.defaultText);
     const question = await engine.compile(
       'p-2',
       'permit (principal is Account, action, resource);',
@@ -391,7 +393,7 @@ describe('the engine', () => {
   });
 
   test('words for people come first, then every rule that decided', async () => {
-    await engine.use(
+    await engine.activate(
       'p-1',
       '@id("a") forbid (principal, action, resource);\n@id("b") @message("Not today.") forbid (principal, action, resource);\n@id("c") permit (principal, action, resource);',
     );
@@ -402,7 +404,7 @@ describe('the engine', () => {
   });
 
   test('a person is asked about as the person, also before there is a session', async () => {
-    await engine.use(
+    await engine.activate(
       'p-1',
       'permit (principal == Account::"a", action in [Action::"signIn", Action::"share"], resource) when { context has client && context.client == Client::"notes" };',
     );
@@ -478,8 +480,8 @@ test('prepared sets are shared by equal slices, and no more are held than may be
 
 test('two engines in one process answer each by its own text', async () => {
   const [one, other] = await Promise.all([openEngine(kinds, actions), openEngine(kinds, actions)]);
-  await one.use('p-1', 'permit (principal, action, resource);');
-  await other.use(
+  await one.activate('p-1', 'permit (principal, action, resource);');
+  await other.activate(
     'p-2',
     'forbid (principal, action, resource); permit (principal, action == Action::"health", resource);',
   );

@@ -86,7 +86,7 @@ describe('the recipes of the how-to', () => {
   test.each(Object.keys(said))('%s may be put in force, and does what it says', async (id) => {
     const text = `${engine.defaultText}\n${recipes.find((recipe) => recipe.includes(`@id("${id}")`))!}\n`;
     expect(await engine.check(text)).toMatchObject({ warnings: [] });
-    await engine.use('p-2', text);
+    await engine.activate('p-2', text);
     const [refused, permitted] = said[id]!.map((question) => engine.decide(question));
     expect(refused).toMatchObject({
       allowed: false,

@@ -63,7 +63,7 @@ describe('a refusal that is one whoever it is', () => {
       true,
     ],
   ])('%s', async (_, rule, whoever) => {
-    await engine.use('p-2', `${engine.defaultText}\n${rule}`);
+    await engine.activate('p-2', `${engine.defaultText}\n${rule}`);
     expect(asked('EmailCode').appliesToEveryone ?? false).toBe(whoever);
     expect(asked('Passkey').appliesToEveryone).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createRaw, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AddressJudge } from '../../security/egress-policy.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
 import { createFetch, libraryFetch } from '../../provider/context/egress-fetch.js';
 
 type RawAnswer = (socket: Socket) => void;
@@ -264,7 +264,7 @@ describe('the one way out', () => {
 });
 
 describe('the judge of addresses', () => {
-  const judge = new AddressJudge(['10.1.0.0/16', 'fd12::/16'], false);
+  const judge = new EgressPolicy(['10.1.0.0/16', 'fd12::/16'], false);
   test.each([
     ['93.184.216.34', true],
     ['2606:2800:220:1:248:1893:25c8:1946', true],
@@ -296,11 +296,11 @@ describe('the judge of addresses', () => {
   });
 
   test('metadata addresses stay closed even where their range is open', () => {
-    expect(new AddressJudge(['169.254.0.0/16'], false).permits('169.254.169.254', true)).toBe(
+    expect(new EgressPolicy(['169.254.0.0/16'], false).permits('169.254.169.254', true)).toBe(
       false,
     );
-    expect(new AddressJudge(['169.254.0.0/16'], false).permits('169.254.1.1', true)).toBe(true);
-    const wide = new AddressJudge(
+    expect(new EgressPolicy(['169.254.0.0/16'], false).permits('169.254.1.1', true)).toBe(true);
+    const wide = new EgressPolicy(
       ['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '::/96', '100.64.0.0/10', 'fd00::/8'],
       false,
     );

@@ -402,7 +402,7 @@ export class House {
       const caller = await authenticate({
         request,
         cookie: (name) => cookieValue(cookie, name),
-        ...(bound !== undefined && { bound }),
+        ...(bound !== undefined && { boundName: bound }),
       });
       if (caller) return caller;
     }

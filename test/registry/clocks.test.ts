@@ -30,7 +30,7 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   async function replicas(...ahead: number[]): Promise<ClockSkew[]> {
     const all = ahead.map(
       (seconds) =>
-        new ClockSkew(storage, log, { beat: 100, now: () => Date.now() + seconds * 1000 }),
+        new ClockSkew(storage, log, { intervalMs: 100, now: () => Date.now() + seconds * 1000 }),
     );
     running.push(...all);
     for (const one of all) one.start();

@@ -154,11 +154,11 @@ describe('another keys file', () => {
       signing: [...second.signing, ...first.signing],
     };
     expect([
-      keys.take({ ...first }),
+      keys.replace({ ...first }),
       keys.version,
-      keys.take(rotated),
+      keys.replace(rotated),
       keys.version,
-      keys.take(rotated),
+      keys.replace(rotated),
       keys.version,
     ]).toEqual([false, 0, true, 1, false, 1]);
     expect([
@@ -191,7 +191,7 @@ describe('another keys file', () => {
     ],
   ])('%s changes nothing', (_, file, message) => {
     const keys = new Keys(first);
-    expect(() => keys.take(file)).toThrow(message);
+    expect(() => keys.replace(file)).toThrow(message);
     expect([keys.version, keys.signing, keys.pairwise.equals(old.pairwise)]).toEqual([
       0,
       first.signing,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultLimits } from '../../registry/limit-settings.js';
-import { raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
+import { scaleLimit, addUse, type Limit } from '../../registry/rate-limit.js';
 import { NetworkLimits } from '../../registry/network-limits.js';
 import type { StatusError } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
@@ -138,7 +138,7 @@ describe('limits by network', () => {
     expect(
       entries.every(({ key, expires }) => !key.includes('net') && expires === start + 60_000),
     ).toBe(true);
-    expect(raised(a!, 0.05).max).toBe(1);
+    expect(scaleLimit(a!, 0.05).max).toBe(1);
   });
 
   test('two clocks on either side of a window’s end do not open them twice', async () => {
@@ -230,7 +230,7 @@ describe('limits of nested networks', () => {
     expect(taken).toBeGreaterThan(50);
     expect(await replicas[0]!.ratio(of, start)).toBe(1);
     expect(await spent(replicas[0]!.spend(of, '203.0.113.9', start))).toBe(false);
-    replicas[0]!.giveBack(of, sites[0]!, start);
+    replicas[0]!.refund(of, sites[0]!, start);
     expect(await spent(replicas[0]!.spend(of, sites[0]!, start))).toBe(true);
     expect(await replicas[0]!.ratio(of, start + 60_000)).toBe(0);
   });
@@ -273,15 +273,15 @@ describe('the sliding log', () => {
             now += gap;
             const held = passed.filter((time) => time > now - seconds * 1000).length;
             try {
-              log = spendFrom(limit, log, now).value;
+              log = addUse(limit, log, now).value;
               expect(held).toBeLessThan(max);
               passed.push(now);
             } catch (error) {
               const wait = (error as StatusError).details?.retryAfterSeconds;
               if (wait === undefined) throw error;
               expect(held).toBe(max);
-              expect(spendFrom(limit, log, now + wait * 1000)).toBeDefined();
-              if (wait > 1) expect(() => spendFrom(limit, log, now + wait * 1000 - 1001)).toThrow();
+              expect(addUse(limit, log, now + wait * 1000)).toBeDefined();
+              if (wait > 1) expect(() => addUse(limit, log, now + wait * 1000 - 1001)).toThrow();
             }
           }
         },
@@ -302,7 +302,7 @@ describe('the sliding log', () => {
           for (const gap of gaps) {
             now += gap;
             try {
-              log = spendFrom(limit, log, now).value;
+              log = addUse(limit, log, now).value;
               passed.push(now);
             } catch {
               refused += 1;

@@ -20,7 +20,7 @@ const put = (key: string, value = 'v') => ({ put: key, value: Buffer.from(value)
 describe('what a replica remembers', () => {
   test('is what it read and wrote, until it is deleted or lost, and never older than what it was told', () => {
     const memory = new OptimisticCache();
-    memory.committed(
+    memory.recordCommit(
       [
         { key: 'a', is: 1 },
         { key: 'b', is: 'absent' },
@@ -35,10 +35,10 @@ describe('what a replica remembers', () => {
       undefined,
       undefined,
     ]);
-    memory.changed({ key: 'a', entry: entry('a', 7, 'theirs') });
-    memory.committed([{ key: 'a', is: 1 }], [put('a')], 6);
+    memory.recordChange({ key: 'a', entry: entry('a', 7, 'theirs') });
+    memory.recordCommit([{ key: 'a', is: 1 }], [put('a')], 6);
     expect(memory.get('a')).toEqual(entry('a', 7, 'theirs'));
-    memory.lost({
+    memory.recordConflict({
       committed: false,
       revision: 9,
       winners: new Map([
@@ -48,15 +48,15 @@ describe('what a replica remembers', () => {
       ]),
     });
     expect(['a', 'b', 'd'].map((key) => memory.get(key)?.revision)).toEqual([8, undefined, 3]);
-    memory.changed({ key: 'd' });
-    memory.changed({ key: 'e', entry: entry('e', 10) });
+    memory.recordChange({ key: 'd' });
+    memory.recordChange({ key: 'e', entry: entry('e', 10) });
     expect(['d', 'e'].map((key) => memory.get(key))).toEqual([undefined, undefined]);
   });
 
   test('is bounded in entries and in bytes: what was written longest ago goes', () => {
     const memory = new OptimisticCache();
     const write = (key: string, value?: string): void =>
-      memory.committed([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
+      memory.recordCommit([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
     for (let i = 0; i < 10_001; i += 1) write(String(i));
     expect([memory.get('0'), memory.get('1')?.revision]).toEqual([undefined, 2]);
     for (let i = 20_000; i < 20_017; i += 1) write(String(i), 'x'.repeat(1 << 20));
@@ -184,7 +184,7 @@ describe('a store that is far away', () => {
   test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const cached = { stored: one.store.cachedExisting(Thing, 'a')!, fromCache: true };
+    const cached = { stored: one.store.lastKnown(Thing, 'a')!, fromCache: true };
     const sizes: unknown[] = [];
     const changeWith = async (
       target: { stored: EncodedObject; fromCache?: boolean },

@@ -44,7 +44,7 @@ function worker(
   return {
     name: 'errand',
     delivery,
-    parallel,
+    maxParallel: parallel,
     ran,
     async run(payload, { id, attempt }) {
       ran.push({ id, payload, attempt });
@@ -189,16 +189,16 @@ describe('the outbox', () => {
       ),
       worker('AtMostOnce'),
     ];
-    const { claimFor } = mailWorker(
+    const { claimMs: claimFor } = mailWorker(
       'sign-in@example.test',
       { transport: {} as Transport },
       {} as Log,
     ) as Required<Worker>;
-    const room = await open({ ...slow, claimFor });
+    const room = await open({ ...slow, claimMs: claimFor });
     await room.later('errand', {}, { id: 'a' });
     await until(async () => slow.ran.length === 1, 'the first try');
     clock.advance(100_000);
-    await open({ ...other, claimFor });
+    await open({ ...other, claimMs: claimFor });
     await new Promise((resolve) => {
       setTimeout(resolve, 1_500);
     }); // another replica waits a second

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
-import { wordsOf } from '../../registry/pattern.js';
+import { patternDescription } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema.js';
 
@@ -61,7 +61,7 @@ describe('constructs that JSON Schema would lose stop the start, with their path
     ['union', z.union([z.string(), z.number()])],
   ])('%s passes', (_name, schema) => {
     expect(() =>
-      new Validator(toJSONSchema(z.object({ field: schema }), 'x')).warm(),
+      new Validator(toJSONSchema(z.object({ field: schema }), 'x')).compile(),
     ).not.toThrow();
   });
 });
@@ -101,8 +101,8 @@ test('every schema that is served is one by the meta-schema, which no start chec
   const registry = new Registry(kinds, actions);
   const all = [
     ...kinds.flatMap((kind) => {
-      const { spec, sent, status } = registry.schemas(kind);
-      return [spec.schema, sent.schema, status];
+      const { spec, createSpec, status } = registry.schemas(kind);
+      return [spec.schema, createSpec.schema, status];
     }),
     ...registry.actions.flatMap((action) => registry.body(action)?.schema ?? []),
   ];
@@ -176,8 +176,8 @@ describe('faults are told in words', () => {
   const served = [
     toJSONSchema(CallerMetadata, 'metadata'),
     ...kinds.flatMap((kind) => {
-      const { spec, sent } = registry.schemas(kind);
-      return [spec.schema, sent.schema];
+      const { spec, createSpec } = registry.schemas(kind);
+      return [spec.schema, createSpec.schema];
     }),
     ...registry.actions.flatMap((action) => registry.body(action)?.schema ?? []),
   ];
@@ -191,7 +191,9 @@ describe('faults are told in words', () => {
   test('every pattern that is served says what it demands', () => {
     const all = new Set(served.flatMap(patterns));
     expect(all.size).toBeGreaterThan(10);
-    expect([...all].filter((source) => !/^must |^has /.test(wordsOf(source) ?? ''))).toEqual([]);
+    expect(
+      [...all].filter((source) => !/^must |^has /.test(patternDescription(source) ?? '')),
+    ).toEqual([]);
   });
 
   test('one a field, the first; neither pattern nor value is shown', () => {

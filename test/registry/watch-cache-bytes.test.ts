@@ -69,7 +69,7 @@ afterEach(() => watchCache.stop());
 const name = (i: number): string => `n${String(i).padStart(4, '0')}`;
 const key = (i: number): string => `objects/things/${name(i)}`;
 const heldOf = (max: number): number[] =>
-  Array.from({ length: max }, (_, i) => i).filter((i) => watchCache.held(key(i))?.stored);
+  Array.from({ length: max }, (_, i) => i).filter((i) => watchCache.peek(key(i))?.stored);
 
 describe('the ring of what happened', () => {
   /**

@@ -142,17 +142,17 @@ describe('the cache', () => {
     await other.put('a', { size: 2 });
     await until(async () => deaf.watchCache.lagMs > 2_000, 'two seconds of it');
     expect(await sizeOf(deaf, 'a')).toBe(2);
-    expect(deaf.watchCache.ready).toBe(true);
+    expect(deaf.watchCache.isReady).toBe(true);
     const now = performance.now;
     try {
       performance.now = () => now.call(performance) + 10_000;
-      expect(deaf.watchCache.ready).toBe(false);
+      expect(deaf.watchCache.isReady).toBe(false);
     } finally {
       performance.now = now;
     }
     release();
     await until(async () => deaf.watchCache.lagMs < 1_000, 'the watch cache again');
-    expect(deaf.watchCache.ready).toBe(true);
+    expect(deaf.watchCache.isReady).toBe(true);
   });
 });
 
@@ -164,7 +164,7 @@ describe('what a store tells of a while ago', () => {
     await behind.put('b', { size: 1 });
     await behind.watchCache.waitUntil(await revision(), 60_000);
     for (const name of ['a', 'b']) expect(await sizeOf(behind, name)).toBe(1);
-    expect(behind.watchCache.held('objects/things/a')).toBeDefined();
+    expect(behind.watchCache.peek('objects/things/a')).toBeDefined();
     const then = performance.now();
     from(() => then - 500);
     const now = performance.now;
@@ -175,17 +175,17 @@ describe('what a store tells of a while ago', () => {
         async () => behind.watchCache.revision === (await revision()),
         'what is written elsewhere',
       );
-      expect(behind.watchCache.held('objects/things/b')?.stored).toMatchObject({
+      expect(behind.watchCache.peek('objects/things/b')?.stored).toMatchObject({
         object: { spec: { size: 2 } },
       });
       performance.now = () => then + 2_001;
       expect(behind.watchCache.lagMs).toBeGreaterThan(2_000);
-      expect(behind.watchCache.held('objects/things/a')).toBeUndefined();
-      expect(behind.watchCache.trusts('things')).toBe(false);
+      expect(behind.watchCache.peek('objects/things/a')).toBeUndefined();
+      expect(behind.watchCache.isFresh('things')).toBe(false);
       from(() => then + 2_000);
       await (await open()).put('b', { size: 3 });
       await until(async () => behind.watchCache.revision === (await revision()), 'more of it');
-      expect(behind.watchCache.held('objects/things/a')).toBeDefined();
+      expect(behind.watchCache.peek('objects/things/a')).toBeDefined();
     } finally {
       performance.now = now;
     }

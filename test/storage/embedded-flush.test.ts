@@ -37,7 +37,7 @@ class Held {
   read(): undefined {
     return undefined;
   }
-  admitOpen(): void {}
+  assertOpen(): void {}
   publish(batches: unknown): void {
     this.published.push(batches);
   }

@@ -8,7 +8,7 @@ import type { Store } from './store.js';
 conformance('embedded', async ({ sweeping } = {}): Promise<Store> => {
   const directory = await mkdtemp(join(tmpdir(), 'vestibule-embedded-'));
   const open = () =>
-    openEmbedded({ directory, ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) });
+    openEmbedded({ directory, ...(sweeping && { sweepIntervalMs: 50, sweepGraceMs: 0 }) });
   let storage = await open();
   return {
     get storage() {

@@ -14,7 +14,7 @@ function member(checks: readonly string[], writes: readonly string[], bytes = 10
     arrival: ++arrival,
     nonce: Buffer.alloc(12),
     leases: undefined,
-    until: Infinity,
+    deadline: Infinity,
     resolve: () => undefined,
     reject: () => undefined,
   };

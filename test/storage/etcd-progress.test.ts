@@ -4,7 +4,7 @@ import type { Cluster } from '../../storage/etcd/client.js';
 import { Keyspace } from '../../storage/etcd/key-prefix.js';
 import { CurrentRevision } from '../../storage/etcd/linearizable-revision.js';
 import { markKey, ProgressKey } from '../../storage/etcd/progress-key.js';
-import type { Streams } from '../../storage/etcd/watch-stream.js';
+import type { WatchStreams } from '../../storage/etcd/watch-stream.js';
 import { watchPrefix } from '../../storage/etcd/watcher.js';
 import type { Batch } from '../../storage/storage.js';
 
@@ -35,7 +35,7 @@ class Scripted {
   /** How often the watch has gone on to another member. */
   turns = 0;
   readonly cluster = {
-    onAnswer: new Set<(revision: number, asked: number) => void>(),
+    revisionListeners: new Set<(revision: number, asked: number) => void>(),
     read: async (
       _: string,
       send: (member: object) => Promise<{ header: { revision: string } }>,
@@ -51,7 +51,7 @@ class Scripted {
       this.puts += 1;
       return Promise.resolve({ header: { revision: '12' } });
     },
-    saw: () => undefined,
+    notifyRevision: () => undefined,
   } as unknown as Cluster;
 
   /**
@@ -59,7 +59,7 @@ class Scripted {
    * asked.
    */
   said(revision: number, asked: number): void {
-    for (const listener of this.cluster.onAnswer) listener(revision, asked);
+    for (const listener of this.cluster.revisionListeners) listener(revision, asked);
   }
 
   /**
@@ -72,15 +72,15 @@ class Scripted {
       rotate: () => {
         this.turns += 1;
       },
-    } as unknown as Streams;
+    } as unknown as WatchStreams;
     const marker = marked ? new ProgressKey(this.cluster, keyspace) : undefined;
     for await (const batch of watchPrefix(
       {
         cluster: this.cluster,
         keyspace,
         streams,
-        latest: new CurrentRevision(this.cluster, keyspace),
-        marker,
+        currentRevision: new CurrentRevision(this.cluster, keyspace),
+        progressKey: marker,
       },
       'w/',
       4,
@@ -95,7 +95,7 @@ class Scripted {
   /** `more`: the rest of what etcd had to say at once comes in another message. */
   event(key: string, revision: number, more = false): void {
     const kv = {
-      key: keyspace.key(key),
+      key: keyspace.toEtcdKey(key),
       value: Buffer.alloc(0),
       create_revision: String(revision),
       mod_revision: String(revision),
@@ -137,7 +137,7 @@ test('where answers may overtake events, none is believed: an event that comes a
     [11, []],
     [12, []],
   ]);
-  expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('') } });
+  expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('') } });
 });
 
 test('where nothing tells how far a watch is, a mark is written; it satisfies who waits', async () => {
@@ -161,7 +161,7 @@ test('where answers never overtake events, they are asked for and believed', asy
     });
   etcd.answer(10);
   expect(await told).toMatchObject([{ revision: 10, changes: [] }]);
-  expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('w/') } });
+  expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('w/') } });
   expect(etcd.puts).toBe(0);
 });
 

@@ -5,23 +5,23 @@ import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { fillStorage } from '../../storage/etcd/restore.js';
 import {
-  everything,
-  leftOut,
+  allKeys,
+  isExcluded,
   type Revise,
   type SnapshotProgress,
 } from '../../storage/snapshot/layout.js';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
-import { saveSnapshot, type Saved } from '../../storage/snapshot/writer.js';
-import { sourceOf } from '../../storage/snapshot/source.js';
-import type { Restored } from '../../storage/snapshot/target.js';
+import { saveSnapshot, type SaveResult } from '../../storage/snapshot/writer.js';
+import { snapshotSource } from '../../storage/snapshot/source.js';
+import type { RestoreResult } from '../../storage/snapshot/target.js';
 import type { Storage } from '../../storage/storage.js';
 
 /** A place for a store of one kind, empty at first. */
 export interface Site {
   readonly kind: 'embedded' | 'etcd';
   open(options?: { sweeping?: boolean }): Promise<Storage>;
-  save(file: string, watcher?: SnapshotProgress): Promise<Saved>;
-  restore(file: string, watcher?: SnapshotProgress, revise?: Revise): Promise<Restored>;
+  save(file: string, watcher?: SnapshotProgress): Promise<SaveResult>;
+  restore(file: string, watcher?: SnapshotProgress, revise?: Revise): Promise<RestoreResult>;
 }
 
 /** Work that no one looks at and no one ends. */
@@ -36,7 +36,7 @@ export const embeddedSite = (folder: string): Site => ({
   open: ({ sweeping } = {}) =>
     openEmbedded({
       directory: join(folder, 'store'),
-      ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }),
+      ...(sweeping && { sweepIntervalMs: 50, sweepGraceMs: 0 }),
     }),
   save: (file, watcher = unwatched()) =>
     readEmbedded(join(folder, 'store'), (source) => saveSnapshot(source, file, 'test', watcher)),
@@ -50,14 +50,14 @@ export function etcdSite(endpoint: string, prefix: string): Site {
   return {
     kind: 'etcd',
     open: ({ sweeping } = {}) =>
-      openEtcd({ ...place, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) }),
+      openEtcd({ ...place, ...(sweeping && { leaseGraceMs: 0, leaseBucketMs: 500 }) }),
     save: (file, watcher = unwatched()) =>
       using(openEtcd(place), async (storage) =>
-        saveSnapshot(await sourceOf(storage, 'etcd'), file, 'test', watcher),
+        saveSnapshot(await snapshotSource(storage, 'etcd'), file, 'test', watcher),
       ),
     restore: async (file, watcher = unwatched(), revise) => {
       const snapshot = await verifySnapshot(file);
-      return using(openEtcd({ ...place, restoring: true }), (storage) =>
+      return using(openEtcd({ ...place, allowPartial: true }), (storage) =>
         fillStorage(storage, snapshot, watcher, revise),
       );
     },
@@ -79,8 +79,8 @@ export async function using<T>(
 
 /** What a store has but what is its own, in order: key, value, expiry. */
 export async function contentOf(storage: Storage): Promise<[string, string, number | undefined][]> {
-  const { entries } = await storage.list(everything);
+  const { entries } = await storage.list(allKeys);
   return entries
-    .filter(({ key }) => !leftOut(key))
+    .filter(({ key }) => !isExcluded(key))
     .map(({ key, value, expires }) => [key, value.toString('latin1'), expires]);
 }

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth, issueCertificate, type Wish } from './issue-certificate.js';
 import { startTest, temporary, type TestOptions, type TestService } from './service.js';
 import { Tab } from './tab.js';
@@ -8,20 +8,27 @@ import { Tab } from './tab.js';
 const hour = 3_600_000;
 
 /** A certificate good from an hour ago for a day, unless wished otherwise. */
-export const certificate = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair =>
+export const certificate = (
+  name: string,
+  by?: CertificatePair,
+  wish: Partial<Wish> = {},
+): CertificatePair =>
   issueCertificate({ name, from: Date.now() - hour, until: Date.now() + 24 * hour, ...wish }, by);
 /** An authority, of its own or below another. */
-export const authority = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair =>
-  certificate(name, by, { authority: {}, ...wish });
+export const authority = (
+  name: string,
+  by?: CertificatePair,
+  wish: Partial<Wish> = {},
+): CertificatePair => certificate(name, by, { authority: {}, ...wish });
 /** What a front proxy proves itself by. */
-export const proxyOf = (by: Pair, wish: Partial<Wish> = {}): Pair =>
+export const proxyOf = (by: CertificatePair, wish: Partial<Wish> = {}): CertificatePair =>
   certificate('front-proxy-client', by, { usages: [clientAuth], ...wish });
 
 /** A service on a secure port that believes front proxies of an authority in a file. */
 export interface Fronted {
   readonly service: TestService;
-  readonly authority: Pair;
-  readonly proxy: Pair;
+  readonly authority: CertificatePair;
+  readonly proxy: CertificatePair;
   /** What its own certificate is trusted by. */
   readonly ca: string;
   /**
@@ -30,7 +37,10 @@ export interface Fronted {
    */
   change(authorities: string): Promise<void>;
   /** Who connects to the secure port with a certificate, or with none. */
-  caller(pair: Pair | undefined, headers?: Readonly<Record<string, string | string[]>>): Tab;
+  caller(
+    pair: CertificatePair | undefined,
+    headers?: Readonly<Record<string, string | string[]>>,
+  ): Tab;
 }
 
 /** Starts one; front proxies have to be called `front-proxy-client` unless flags say otherwise. */
@@ -68,7 +78,7 @@ export async function startFronted(
       await until(() =>
         service.logs
           .slice(before)
-          .some((line) => /trusted front proxy authorities changed|the former stay/.test(line)),
+          .some((line) => /reloaded the front proxy CA file|the former CAs stay in use/.test(line)),
       );
     },
     caller: (pair, headers) => callerOf(service, ca, pair, headers),
@@ -79,7 +89,7 @@ export async function startFronted(
 export function callerOf(
   service: TestService,
   ca: string,
-  pair: Pair | undefined,
+  pair: CertificatePair | undefined,
   headers: Readonly<Record<string, string | string[]>> = {},
 ): Tab {
   const tab = new Tab(service.secureURL!, service.baseURL);

@@ -1,15 +1,18 @@
 import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { lifetime, type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import {
+  lifetimeMs,
+  type CertificatePair,
+} from '../../cmd/vestibule/serve/self-signed-certificate.js';
 
 const days = 86_400_000;
 
 /** A certificate as a service makes its own, for these host names and addresses. */
-export const makeCertificate = (names: readonly string[], now: number): Pair =>
+export const makeCertificate = (names: readonly string[], now: number): CertificatePair =>
   issueCertificate({
     name: 'vestibule',
     from: now - days,
-    until: now + lifetime,
+    until: now + lifetimeMs,
     usages: [serverAuth],
     names,
   });
@@ -33,7 +36,7 @@ export interface Wish {
 }
 
 /** Makes a certificate and its key, signed by an authority that was made here, else by itself. */
-export function issueCertificate(wish: Wish, by?: Pair): Pair {
+export function issueCertificate(wish: Wish, by?: CertificatePair): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = by ? new X509Certificate(by.cert).subject.replace(/^CN=/, '') : wish.name;
   const body = sequence(

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { serverAuth } from './issue-certificate.js';
 import { authority, certificate } from './frontproxy.js';
 
@@ -42,7 +42,7 @@ export class KubeAPI {
 
   constructor() {
     const signer = authority('kubernetes');
-    const pair: Pair = certificate('kube-apiserver', signer, {
+    const pair: CertificatePair = certificate('kube-apiserver', signer, {
       usages: [serverAuth],
       names: ['127.0.0.1', 'localhost'],
     });

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth, serverAuth } from './issue-certificate.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { authority, certificate, proxyOf } from './frontproxy.js';
@@ -100,9 +100,9 @@ export class KubeAPIServer {
   /** Whom its own certificate is signed by, PEM. */
   readonly ca: string;
   /** The authority of its users' certificates: not that of front proxies. */
-  readonly clients: Pair;
+  readonly clients: CertificatePair;
   /** What the front proxy proves itself by now, and who signed that. */
-  front: { readonly authority: Pair; readonly proxy: Pair };
+  front: { readonly authority: CertificatePair; readonly proxy: CertificatePair };
   readonly folder = mkdtempSync(join(tmpdir(), 'vestibule-cluster-'));
   readonly etcd: EtcdServer;
   readonly #tokens = Object.fromEntries(
@@ -282,7 +282,7 @@ export class KubeAPIServer {
   }
 
   /** Has the front proxy prove itself by something else. */
-  prove(front: { readonly authority: Pair; readonly proxy: Pair }): void {
+  prove(front: { readonly authority: CertificatePair; readonly proxy: CertificatePair }): void {
     this.front = front;
     this.#pair('proxy', front.proxy);
   }
@@ -329,7 +329,7 @@ export class KubeAPIServer {
   }
 
   /** Both files of a pair; the key first, since the certificate is what is looked at. */
-  #pair(name: string, { cert, key }: Pair): void {
+  #pair(name: string, { cert, key }: CertificatePair): void {
     this.write(`${name}.key`, key);
     this.write(`${name}.crt`, cert);
   }
@@ -378,5 +378,5 @@ export class KubeAPIServer {
 }
 
 /** A certificate of one of a cluster's users. */
-export const userOf = (by: Pair, name: string): Pair =>
+export const userOf = (by: CertificatePair, name: string): CertificatePair =>
   certificate(name, by, { usages: [clientAuth] });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig } from '../../cmd/vestibule/options/config.js';
-import { writeKeys } from '../../cmd/vestibule/serve/keys-file.js';
+import { writeNewKeys } from '../../cmd/vestibule/serve/keys-file.js';
 import { createLog } from '../../observability/log.js';
 import { startService, type Service } from '../../cmd/vestibule/serve/service.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
@@ -36,7 +36,7 @@ export async function startWatched(
   const keys = join(folder, 'keys.json');
   const audit = join(folder, 'audit.log');
   if (store === 'etcd') await etcdBehind();
-  writeKeys(keys);
+  writeNewKeys(keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
   const where =
     store === 'etcd'

@@ -14,7 +14,7 @@ interface Signals {
     userId: string;
     allAcceptedCredentialIds: string[];
   }) => Promise<void>;
-  signalCurrentUserDetails?: (told: {
+  signalCurrentUserDetails?: (details: {
     rpId: string;
     userId: string;
     name: string;
@@ -23,7 +23,7 @@ interface Signals {
 }
 
 /**
- * Tells password managers which passkeys exist and whose they are, so that they remove deleted
+ * Reports to password managers which passkeys exist and whose they are, so that they remove deleted
  * ones. The data is in the options of a registration. If the API refuses those now, a later call
  * succeeds.
  */

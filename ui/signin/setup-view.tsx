@@ -8,7 +8,7 @@ import type { SignInStore } from './sign-in-store.js';
 import { passkeysChunk } from './lazy-passkeys.js';
 import { shouldOfferPasskey, recordSetupOffer } from './setup-reminder.js';
 
-/** Leaves setup. It is not offered again soon, whatever the person chose. */
+/** Leaves setup. It is not offered again soon, for every choice of the person. */
 function leaveSetup(store: SignInStore): void {
   recordSetupOffer();
   store.leave();

@@ -3,17 +3,17 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.js';
-import { helpOn } from '../terminal/help.js';
+import { subcommandHelp } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
-import { escaped } from '../terminal/output.js';
-import { words } from '../terminal/commands.js';
+import { escapeControls } from '../terminal/output.js';
+import { subcommands } from '../terminal/commands.js';
 import { ConfigError, loadConfig, type Config } from '../options/config.js';
 import { configSchema } from '../options/json-schema.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
-import { keyOf } from '../options/flags.js';
+import { settingKey } from '../options/flags.js';
 
 /**
- * `vestibule config check|schema`: what a start would say of its settings, without one
+ * Runs `vestibule config check|schema`: checks settings without a start
  * (docs/design/operations.md#refused-settings).
  */
 export async function config(
@@ -21,58 +21,59 @@ export async function config(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const [step, ...rest] = args;
-  const { output, others } = outputOf(rest);
-  if (others.some((one) => one === '--help' || one === '-h'))
-    return void process.stdout.write(helpOn(words['config']!));
+  const { output, settingArgs } = splitOutput(rest);
+  if (settingArgs.some((one) => one === '--help' || one === '-h'))
+    return void process.stdout.write(subcommandHelp(subcommands['config']!));
   if (step === 'schema' && rest.length === 0)
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
-  if (step !== 'check') throw new CommandError(`usage: ${program} ${words['config']!.usage}`, 2);
-  if (output !== 'yaml' && output !== 'json') throw new CommandError('-o takes yaml or json', 2);
-  const found = await loadConfig(others, environment);
-  const problems = await problemsOf(found);
+  if (step !== 'check')
+    throw new CommandError(`usage: ${program} ${subcommands['config']!.usage}`, 2);
+  if (output !== 'yaml' && output !== 'json') throw new CommandError('-o must be yaml or json', 2);
+  const config = await loadConfig(settingArgs, environment);
+  const problems = await fileProblems(config);
   if (problems.length > 0) throw new ConfigError(problems);
   process.stdout.write(
     output === 'json'
-      ? `${escaped(JSON.stringify({ settings: treeOf(found) }, null, 2))}\n`
-      : written(treeOf(found)),
+      ? `${escapeControls(JSON.stringify({ settings: listSettings(config) }, null, 2))}\n`
+      : formatYAML(listSettings(config)),
   );
 }
 
-/** The format that is asked for, and the arguments that are settings. */
-function outputOf(args: readonly string[]): { output: string; others: string[] } {
-  const others: string[] = [];
+/** Returns the requested output format, and the arguments that are settings. */
+function splitOutput(args: readonly string[]): { output: string; settingArgs: string[] } {
+  const settingArgs: string[] = [];
   let output = 'yaml';
-  for (let at = 0; at < args.length; at += 1) {
-    const one = args[at]!;
+  for (let index = 0; index < args.length; index += 1) {
+    const one = args[index]!;
     const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
     if (inline !== undefined) output = inline;
     else if (one === '-o' || one === '--output') {
-      at += 1;
-      output = args[at] ?? '';
-    } else others.push(one);
+      index += 1;
+      output = args[index] ?? '';
+    } else settingArgs.push(one);
   }
-  return { output, others };
+  return { output, settingArgs };
 }
 
-/**
- * Every setting that has a value, by its key in a file of settings, with where the value comes
- * from.
- */
-const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; source: string }[] =>
-  Object.entries(shown).map(([flag, value]) => ({
-    name: keyOf(flag),
+/** Returns every setting that has a value, by its key in a configuration file, with its source. */
+const listSettings = ({
+  displayed,
+  sources,
+}: Config): { name: string; value: unknown; source: string }[] =>
+  Object.entries(displayed).map(([flag, value]) => ({
+    name: settingKey(flag),
     value,
     source: sources[flag]!,
   }));
 
 /**
- * The settings as a file of them, a line each with its source; the limits in their section, at the
- * end.
+ * Formats the settings as a configuration file, one a line with its source; the limits follow in
+ * their section.
  */
-function written(tree: ReturnType<typeof treeOf>): string {
+function formatYAML(tree: ReturnType<typeof listSettings>): string {
   const section = 'limits.';
   const line = ({ name, value, source }: (typeof tree)[number]): string =>
-    `${name}: ${inLine(value)} # ${source}\n`;
+    `${name}: ${formatValue(value)} # ${source}\n`;
   const limits = tree
     .filter(({ name }) => name.startsWith(section))
     .map((one) => `  ${line({ ...one, name: one.name.slice(section.length) })}`);
@@ -83,10 +84,10 @@ function written(tree: ReturnType<typeof treeOf>): string {
   ].join('');
 }
 
-/** A value as it stands in a file of settings, in a line. */
-const inLine = (value: unknown): string => escaped(yamlOf(value));
+/** Formats a value as YAML on one line. */
+const formatValue = (value: unknown): string => escapeControls(yamlValue(value));
 
-function yamlOf(value: unknown): string {
+function yamlValue(value: unknown): string {
   if (typeof value === 'object')
     return `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`;
   if (typeof value === 'string' && /[\n\r]/.test(value)) return JSON.stringify(value);
@@ -94,10 +95,10 @@ function yamlOf(value: unknown): string {
 }
 
 /**
- * What of the files that settings name would stop a start, as far as neither store nor network is
- * asked.
+ * Returns the problems of the files that settings name, as far as neither store nor network is
+ * needed.
  */
-async function problemsOf(found: Config): Promise<string[]> {
+async function fileProblems(found: Config): Promise<string[]> {
   const problems: string[] = [];
   const attempt = async (check: () => Promise<unknown> | unknown): Promise<void> => {
     try {
@@ -115,7 +116,7 @@ async function problemsOf(found: Config): Promise<string[]> {
   await attempt(() => checkKeys(found, directory));
   if (secure)
     await attempt(async () =>
-      (await import('../serve/tls-certificates.js')).checkTLSFiles(secure, directory),
+      (await import('../serve/tls-certificates.js')).checkCertificateFiles(secure, directory),
     );
   if (frontProxy)
     await attempt(async () =>
@@ -124,26 +125,26 @@ async function problemsOf(found: Config): Promise<string[]> {
   if (store.type === 'etcd') await attempt(() => checkCertificates(store));
   if (manifests !== undefined)
     await attempt(async () =>
-      problems.push(...(await import('../serve/manifests.js')).problemsIn(manifests)),
+      problems.push(...(await import('../serve/manifests.js')).validateManifests(manifests)),
     );
   return problems;
 }
 
-/** Those of an embedded store are made at its first start. */
+/** The first start creates the keys of an embedded store, so they may be missing. */
 async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
   const file = keysFile ?? join(directory, 'keys.json');
   if (keysFile !== undefined || existsSync(file))
     (await import('../serve/keys-file.js')).readKeys(file);
 }
 
-/** The certificates that etcd is reached with. */
+/** Checks the certificates for etcd. */
 function checkCertificates({
   caFile,
   certFile,
   keyFile,
 }: Extract<Config['store'], { type: 'etcd' }>): void {
   const problems: string[] = [];
-  const part = <T>(
+  const readPEM = <T>(
     flag: string,
     file: string | undefined,
     parse: (pem: string) => T,
@@ -167,16 +168,21 @@ function checkCertificates({
       return undefined;
     }
   };
-  part('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
-  const own = part('etcd-certfile', certFile, (pem) => new X509Certificate(pem), 'a certificate');
-  const key = part(
+  readPEM('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
+  const certificate = readPEM(
+    'etcd-certfile',
+    certFile,
+    (pem) => new X509Certificate(pem),
+    'a certificate',
+  );
+  const key = readPEM(
     'etcd-keyfile',
     keyFile,
     (pem) => createPrivateKey(pem),
     'a private key',
     readSecretFile,
   );
-  if (own && key && !own.checkPrivateKey(key))
+  if (certificate && key && !certificate.checkPrivateKey(key))
     problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
   if (problems.length > 0) throw new ConfigError(problems);
 }

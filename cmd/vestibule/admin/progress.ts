@@ -1,37 +1,41 @@
-import type { Tally, SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import type { SnapshotStats, SnapshotProgress } from '../../../storage/snapshot/layout.js';
 
-const often = 250;
-const rarely = 10_000;
+const terminalIntervalMs = 250;
+const logIntervalMs = 10_000;
 
 /**
- * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one
- * each ten seconds.
+ * Shows the progress of long work on standard error: one moving line on a terminal, otherwise a
+ * line every ten seconds.
  */
 export class ProgressBar implements SnapshotProgress {
   readonly signal: AbortSignal;
-  readonly #done: string;
-  readonly #of: number | undefined;
-  readonly #moving = process.stderr.isTTY;
-  #said = performance.now();
+  readonly #verb: string;
+  readonly #total: number | undefined;
+  readonly #isTerminal = process.stderr.isTTY;
+  #lastWriteAt = performance.now();
   #width = 0;
 
-  /** `done`: what was done to the keys; `of`: how many there are in all, where that is known. */
-  constructor(done: string, signal: AbortSignal, of?: number) {
+  /** `verb` is the past participle ("saved"); `total` is the number of keys, if known. */
+  constructor(verb: string, signal: AbortSignal, total?: number) {
     this.signal = signal;
-    this.#done = done;
-    this.#of = of;
+    this.#verb = verb;
+    this.#total = total;
   }
 
-  readonly progress = ({ keys, bytes }: Tally): void => {
-    if (performance.now() - this.#said < (this.#moving ? often : rarely)) return;
-    this.#said = performance.now();
-    const text = `${this.#done} ${keys}${this.#of === undefined ? '' : ` of ${this.#of}`} keys, ${(bytes / 1e6).toFixed(0)} MB`;
-    process.stderr.write(this.#moving ? `\r${text.padEnd(this.#width)}` : `${text}\n`);
+  readonly progress = ({ keys, bytes }: SnapshotStats): void => {
+    if (
+      performance.now() - this.#lastWriteAt <
+      (this.#isTerminal ? terminalIntervalMs : logIntervalMs)
+    )
+      return;
+    this.#lastWriteAt = performance.now();
+    const text = `${this.#verb} ${keys}${this.#total === undefined ? '' : ` of ${this.#total}`} keys, ${(bytes / 1e6).toFixed(0)} MB`;
+    process.stderr.write(this.#isTerminal ? `\r${text.padEnd(this.#width)}` : `${text}\n`);
     this.#width = text.length;
   };
 
-  /** Clears the line that moved. */
+  /** Clears the moving line. */
   end(): void {
-    if (this.#width > 0 && this.#moving) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
+    if (this.#width > 0 && this.#isTerminal) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
   }
 }

@@ -1,52 +1,58 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parsed } from '../client/run.js';
+import { parseInvocation } from '../client/run.js';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
-import { helpOn } from '../terminal/help.js';
+import { subcommandHelp } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
-import { words } from '../terminal/commands.js';
-import { lonePart } from '../options/config-validation.js';
+import { subcommands } from '../terminal/commands.js';
+import { etcdCertificateProblem } from '../options/config-validation.js';
 import type { Config } from '../options/config.js';
 import { isLoopback } from '../../../security/loopback.js';
 import { raiseEpoch } from '../../../storage/epoch.js';
 import type { Revocation } from './revocations.js';
 import { release } from '../../../observability/build-info.js';
 import { ProgressBar } from './progress.js';
-import { everything, type Tally, type SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import {
+  allKeys,
+  type SnapshotStats,
+  type SnapshotProgress,
+} from '../../../storage/snapshot/layout.js';
 import type { Snapshot } from '../../../storage/snapshot/reader.js';
-import type { Saved } from '../../../storage/snapshot/writer.js';
-import type { Restored } from '../../../storage/snapshot/target.js';
+import type { SaveResult } from '../../../storage/snapshot/writer.js';
+import type { RestoreResult } from '../../../storage/snapshot/target.js';
 import type { Storage } from '../../../storage/storage.js';
 import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 
-type Place = Config['store'];
+type StoreConfig = Config['store'];
 
-/** `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
+/** Runs `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
 export async function snapshot(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const {
-    args: [verb, file, ...more],
+    args: [verb, file, ...extra],
     flags,
-  } = parsed(words['snapshot']!, args);
-  if (flags.help) return void process.stdout.write(helpOn(words['snapshot']!));
-  if ((verb !== 'save' && verb !== 'restore') || file === undefined || more.length > 0)
-    throw usage('snapshot');
+  } = parseInvocation(subcommands['snapshot']!, args);
+  if (flags.help) return void process.stdout.write(subcommandHelp(subcommands['snapshot']!));
+  if ((verb !== 'save' && verb !== 'restore') || file === undefined || extra.length > 0)
+    throw usageError('snapshot');
   const since = flags['revoke-since'];
   if (since !== undefined && verb === 'save')
-    throw new CommandError('--revoke-since is a flag of snapshot restore alone', 2);
-  const place = placeOf(flags, environment);
-  await interruptible((signal) =>
-    verb === 'save' ? save(file, place, signal) : restore(file, { place, since }, signal),
+    throw new CommandError('--revoke-since is a flag of snapshot restore only', 2);
+  const storeConfig = storeOf(flags, environment);
+  await runInterruptible((signal) =>
+    verb === 'save'
+      ? save(file, storeConfig, signal)
+      : restore(file, { store: storeConfig, since }, signal),
   );
 }
 
 /**
- * `vestibule epoch raise`, for a store that was restored by etcd's own means, before any replica
- * starts.
+ * Runs `vestibule epoch raise`, for a store that was restored with etcd's own tools, before any
+ * replica starts.
  */
 export async function epoch(
   args: readonly string[],
@@ -55,21 +61,25 @@ export async function epoch(
   const {
     args: [verb, ...more],
     flags,
-  } = parsed(words['epoch']!, args);
-  if (flags.help) return void process.stdout.write(helpOn(words['epoch']!));
-  if (verb !== 'raise' || more.length > 0) throw usage('epoch');
-  const place = placeOf(flags, environment);
+  } = parseInvocation(subcommands['epoch']!, args);
+  if (flags.help) return void process.stdout.write(subcommandHelp(subcommands['epoch']!));
+  if (verb !== 'raise' || more.length > 0) throw usageError('epoch');
+  const storeConfig = storeOf(flags, environment);
   if (!flags.yes)
-    await confirm('This ends every session, code, link and token of this store. Raise its epoch?');
-  const raised = await withStorage(place, {}, raiseEpoch);
-  process.stdout.write(`the epoch is ${raised}: what was issued before is refused\n`);
+    await confirm('This ends every session, code, link and token of this store. Raise the epoch?');
+  const raised = await withStorage(storeConfig, {}, raiseEpoch);
+  process.stdout.write(`the epoch is now ${raised}: everything issued before is refused\n`);
 }
 
-const usage = (word: string): CommandError =>
-  new CommandError(`usage: ${program} ${words[word]!.usage}`, 2);
+const usageError = (subcommand: string): CommandError =>
+  new CommandError(`usage: ${program} ${subcommands[subcommand]!.usage}`, 2);
 
-async function save(file: string, place: Place, signal: AbortSignal): Promise<void> {
-  const [{ saveSnapshot, refuseExisting }, { sourceOf }, { readEmbedded }] = await Promise.all([
+async function save(file: string, store: StoreConfig, signal: AbortSignal): Promise<void> {
+  const [
+    { saveSnapshot, assertNotExists: refuseExisting },
+    { snapshotSource: sourceOf },
+    { readEmbedded },
+  ] = await Promise.all([
     import('../../../storage/snapshot/writer.js'),
     import('../../../storage/snapshot/source.js'),
     import('../../../storage/embedded/snapshot-source.js'),
@@ -77,11 +87,11 @@ async function save(file: string, place: Place, signal: AbortSignal): Promise<vo
   refuseExisting(file);
   const progress = new ProgressBar('saved', signal);
   const saved =
-    place.type === 'embedded'
-      ? await readEmbedded(embeddedFolder(place.directory), (source) =>
+    store.type === 'embedded'
+      ? await readEmbedded(embeddedFolder(store.directory), (source) =>
           saveSnapshot(source, file, release, progress),
         )
-      : await withStorage(place, {}, async (storage) =>
+      : await withStorage(store, {}, async (storage) =>
           saveSnapshot(await sourceOf(storage, 'etcd'), file, release, progress),
         );
   progress.end();
@@ -90,41 +100,42 @@ async function save(file: string, place: Place, signal: AbortSignal): Promise<vo
 
 async function restore(
   file: string,
-  { place, since }: { place: Place; since: string | undefined },
+  { store, since }: { store: StoreConfig; since: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const from = since === undefined ? undefined : timeOf(since);
+  const from = since === undefined ? undefined : parseTime(since);
   const { verifySnapshot } = await import('../../../storage/snapshot/reader.js');
-  const whole = await verifySnapshot(file);
-  const progress = new ProgressBar('restored', signal, whole.items);
-  const revocation = from === undefined ? undefined : await revocationOf(whole, since!, from);
-  const restored = await restoreInto(place, whole, progress, revocation);
+  const snapshotFile = await verifySnapshot(file);
+  const progress = new ProgressBar('restored', signal, snapshotFile.items);
+  const revocation =
+    from === undefined ? undefined : await readRevocationSince(snapshotFile, since!, from);
+  const restored = await restoreInto(store, snapshotFile, progress, revocation);
   progress.end();
   process.stdout.write(restoredText(file, restored, revocation && revokedText(since!, revocation)));
-  const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
+  const keys = store.type === 'embedded' ? join(store.directory, 'keys.json') : undefined;
   if (keys !== undefined && !existsSync(keys))
     process.stderr.write(
-      `${program}: there are no keys in ${keys}: put those of that store there before it is ` +
-        `served, or name them by --keys-file; with new ones nothing that is sealed opens\n`,
+      `${program}: ${keys} does not exist: copy the keys of the saved store there before you start the ` +
+        `service, or set --keys-file; with new keys, sealed values cannot be opened\n`,
     );
 }
 
 async function restoreInto(
-  place: Place,
-  whole: Snapshot,
-  watcher: SnapshotProgress,
+  store: StoreConfig,
+  snapshotFile: Snapshot,
+  progress: SnapshotProgress,
   revocation: Revocation | undefined,
-): Promise<Restored> {
-  if (place.type === 'embedded')
+): Promise<RestoreResult> {
+  if (store.type === 'embedded')
     return (await import('../../../storage/embedded/restore.js')).restoreEmbedded(
-      embeddedFolder(place.directory),
-      whole,
-      watcher,
+      embeddedFolder(store.directory),
+      snapshotFile,
+      progress,
       revocation?.revise,
     );
   const { fillStorage } = await import('../../../storage/etcd/restore.js');
-  return withStorage(place, { restoring: true }, (storage) =>
-    fillStorage(storage, whole, watcher, revocation?.revise),
+  return withStorage(store, { allowPartial: true }, (storage) =>
+    fillStorage(storage, snapshotFile, progress, revocation?.revise),
   );
 }
 
@@ -132,7 +143,7 @@ async function restoreInto(
  * Parses a time of RFC 3339, or a date, which begins at midnight UTC; returns milliseconds since
  * the epoch.
  */
-function timeOf(text: string): number {
+function parseTime(text: string): number {
   const [, day] =
     /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
   const isDay =
@@ -150,53 +161,56 @@ function timeOf(text: string): number {
 }
 
 /**
- * Reads what a restore leaves out. Refuses a time after the snapshot, before anything is written.
+ * Reads what a restore leaves out. Throws for a time after the snapshot, before anything is
+ * written.
  */
-async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
-  if (from > Date.parse(whole.header.time))
+async function readRevocationSince(
+  snapshotFile: Snapshot,
+  since: string,
+  from: number,
+): Promise<Revocation> {
+  if (from > Date.parse(snapshotFile.header.time))
     throw new CommandError(
-      `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing ` +
+      `--revoke-since ${since} is after ${snapshotFile.file} was saved (${snapshotFile.header.time}): nothing ` +
         'in it was added since then; give an earlier date, or leave the flag out',
       2,
     );
-  return (await import('./revocations.js')).readRevocation(whole, from);
+  return (await import('./revocations.js')).readRevocation(snapshotFile, from);
 }
 
-/**
- * Opens a store, for this process alone where it is an embedded one, and closes it behind the work.
- */
+/** Opens a store, an embedded one exclusively, runs `work` and closes the store. */
 async function withStorage<T>(
-  place: Place,
-  options: { restoring?: boolean },
+  store: StoreConfig,
+  options: { allowPartial?: boolean },
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  if (place.type === 'embedded') refuseAbsent(place.directory);
+  if (store.type === 'embedded') requireStore(store.directory);
   const storage =
-    place.type === 'embedded'
+    store.type === 'embedded'
       ? await (await import('../../../storage/embedded/embedded.js')).openEmbedded({
-          directory: embeddedFolder(place.directory),
+          directory: embeddedFolder(store.directory),
         })
       : await (await import('../../../storage/etcd/etcd.js')).openEtcd({
-          ...etcdOptions(place),
+          ...etcdOptions(store),
           ...options,
           onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
         });
   try {
-    if (place.type === 'etcd' && !options.restoring && (await storage.count(everything)) === 0)
-      throw new CommandError(`there is no store below ${place.prefix} of etcd`);
+    if (store.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0)
+      throw new CommandError(`there is no store below ${store.prefix} in etcd`);
     return await work(storage);
   } finally {
     await storage.close();
   }
 }
 
-function refuseAbsent(directory: string): void {
+function requireStore(directory: string): void {
   if (!existsSync(embeddedFolder(directory)))
     throw new CommandError(`there is no store in ${embeddedFolder(directory)}`);
 }
 
-/** Which store is meant, by flags or else by the variables that `serve` has for them. */
-function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
+/** Returns the store from flags, or else from the variables of `serve`. */
+function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): StoreConfig {
   type Name =
     | 'data-dir'
     | 'etcd-servers'
@@ -214,29 +228,29 @@ function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   if ((directory === undefined) === (servers === undefined))
     throw new CommandError(
       directory === undefined
-        ? 'which store? give --data-dir or --etcd-servers'
-        : '--data-dir and --etcd-servers are both given: one store at a time',
+        ? 'no store given: set --data-dir or --etcd-servers'
+        : '--data-dir and --etcd-servers are both set; set only one store',
       2,
     );
   if (directory !== undefined) return { type: 'embedded', directory };
-  const all = servers!
+  const urls = servers!
     .split(',')
-    .map((one) => one.trim())
+    .map((url) => url.trim())
     .filter(Boolean);
-  for (const one of all)
+  for (const url of urls)
     if (
-      !URL.canParse(one) ||
-      !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))
+      !URL.canParse(url) ||
+      !(url.startsWith('https:') || (url.startsWith('http:') && isLoopback(new URL(url).hostname)))
     )
-      throw new CommandError(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
+      throw new CommandError(`--etcd-servers: ${url} must be https, or http on loopback`, 2);
   const caFile = given('etcd-cafile');
   const certFile = given('etcd-certfile');
   const keyFile = given('etcd-keyfile');
-  const alone = lonePart(certFile, keyFile);
-  if (alone !== undefined) throw new CommandError(alone, 2);
+  const certificateProblem = etcdCertificateProblem(certFile, keyFile);
+  if (certificateProblem !== undefined) throw new CommandError(certificateProblem, 2);
   return {
     type: 'etcd',
-    servers: all,
+    servers: urls,
     prefix: given('etcd-prefix') ?? '/vestibule/',
     ...(caFile && { caFile }),
     ...(certFile && { certFile }),
@@ -244,40 +258,39 @@ function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   };
 }
 
-/** Asks anyone who is at the terminal; without one the answer has to be given in advance. */
+/** Asks for confirmation on the terminal. Throws without a terminal or without consent. */
 async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CommandError('no one is here to be asked: add --yes', 2);
+  if (!process.stdin.isTTY) throw new CommandError('no terminal to confirm on: add --yes', 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question} [y/N] `);
   terminal.close();
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
 }
 
-/** Interrupted, the work ends cleanly, and the command with 130. */
-async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+/** Aborts the work on SIGINT and SIGTERM, and exits with 130 when it has ended. */
+async function runInterruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => abort.abort());
   try {
-    await work(stopping.signal);
+    await work(abort.signal);
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!abort.signal.aborted) throw error;
     process.stderr.write(`${program}: interrupted\n`);
     process.exit(130);
   }
 }
 
-const savedText = (file: string, { header, tally }: Saved): string =>
-  `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, ` +
+const savedText = (file: string, { header, stats: tally }: SaveResult): string =>
+  `saved ${file}: ${sizeText(tally)} of ${storeName(header.store)}, as of revision ${header.revision}, ` +
   `epoch ${header.epoch}\n${table(tally)}`;
 
 const restoredText = (
   file: string,
-  { header, tally, epoch: now, base }: Restored,
+  { header, stats: tally, epoch: newEpoch, base }: RestoreResult,
   revoked?: string,
 ): string =>
-  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions ` +
-  `go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are ` +
-  `refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
+  `restored ${file}: ${sizeText(tally)} of ${storeName(header.store)}, saved ${header.time}\nrevisions continue above ${base}; the epoch is ${newEpoch}: sessions, codes, links and ` +
+  `tokens issued before are refused\n${revivedText(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
 
 /** Returns the lines that say what was left out, and what follows from it. */
 function revokedText(
@@ -299,27 +312,25 @@ function revokedText(
 
 /**
  * Lists what a restore may have brought back: a snapshot does not know what was removed after it.
- * Points to
- * `--revoke-since` if `isOffered`.
+ * Points to `--revoke-since` if `isOffered`.
  */
-function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
-  const back = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap(
+function revivedText(time: string, { ranges }: SnapshotStats, isOffered: boolean): string {
+  const revivedRanges = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap(
     (range) =>
       ranges.has(`objects/${range}`) ? [`${ranges.get(`objects/${range}`)!.keys} ${range}`] : [],
   );
-  return back.length === 0
+  return revivedRanges.length === 0
     ? ''
-    : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; ` +
-        'compare with the audit log from then ' +
-        `on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
+    : `restored as of ${time}, without later removals and changes: ${revivedRanges.join(', ')}; ` +
+        `compare with the audit log since then${isOffered ? '; to leave out passkeys and operators added since a date, restore into another store with --revoke-since DATE' : ''}\n`;
 }
 
-const named = (store: 'embedded' | 'etcd'): string =>
+const storeName = (store: 'embedded' | 'etcd'): string =>
   store === 'etcd' ? 'a store in etcd' : 'an embedded store';
-const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;
+const sizeText = ({ keys, bytes }: SnapshotStats): string => `${keys} keys, ${bytes} bytes`;
 
-/** How much there is of what. */
-function table({ ranges }: Tally): string {
+/** Formats the number of keys and bytes by range. */
+function table({ ranges }: SnapshotStats): string {
   const rows = [
     ['RANGE', 'KEYS', 'BYTES'],
     ...[...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)]),

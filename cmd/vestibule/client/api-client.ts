@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
-import { CommandError, ApiRefusalError, SignedOut } from '../terminal/errors.js';
-import type { Asked, FlagValues } from '../terminal/flags.js';
-import { authorityOf, isTrustworthy } from './server-address.js';
-import { say } from '../terminal/output.js';
-import { open, send, trusted, whole } from './http.js';
+import { CommandError, ApiStatusError, SignedOutError } from '../terminal/errors.js';
+import type { Invocation, FlagValues } from '../terminal/flags.js';
+import { readAuthority, isSecure } from './server-address.js';
+import { writeError } from '../terminal/output.js';
+import { openRequest, send, caOption, readResponse } from './http.js';
 import { refresh } from './device-flow.js';
 
-/** A token is renewed when it has less left than this, in milliseconds. */
-export const spare = 30_000;
+/** A token with less time left than this is renewed, in milliseconds. */
+export const renewBeforeMs = 30_000;
 
 /** An object of the API, or a Status. */
-export interface Thing {
+export interface ApiObject {
   readonly kind: string;
   readonly metadata: ApiMetadata;
   readonly spec?: any;
@@ -19,7 +19,7 @@ export interface Thing {
   readonly [member: string]: unknown;
 }
 
-/** What every object says of itself. */
+/** The metadata of an object or a list. */
 export interface ApiMetadata {
   readonly name?: string;
   readonly uid?: string;
@@ -28,10 +28,8 @@ export interface ApiMetadata {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/**
- * What a request may say beside its path: a body, what it is written in, what is wanted in answer.
- */
-interface Said {
+/** The optional parts of a request: body, its content type, and the accepted media type. */
+interface RequestParts {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
@@ -46,11 +44,11 @@ interface Status {
   };
 }
 
-/** Asks as anyone who is signed in there; where a file is missing, as no one. */
+/** Sends requests as the signed-in account; without a file of sign-ins, anonymously. */
 export class ApiClient {
-  readonly #name: string | undefined;
+  readonly #contextName: string | undefined;
   readonly #file: string | undefined;
-  readonly #renews: boolean;
+  readonly #canRenew: boolean;
   #context: Context;
 
   constructor(
@@ -58,50 +56,53 @@ export class ApiClient {
     { name, file, renews = true }: { name?: string; file?: string; renews?: boolean } = {},
   ) {
     this.#context = context;
-    this.#name = name;
+    this.#contextName = name;
     this.#file = file;
-    this.#renews = renews;
+    this.#canRenew = renews;
   }
 
   get server(): string {
     return this.#context.server;
   }
 
-  /**
-   * One request below `/api/v1alpha1/`; a Status that is a failure ends the command as kubectl
-   * would say it.
-   */
-  ask(method: string, path: string, body?: unknown): Promise<Thing> {
+  /** Sends one request below `/api/v1alpha1/`. Throws a failed Status with kubectl's message. */
+  requestAPI(method: string, path: string, body?: unknown): Promise<ApiObject> {
     return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
   }
 
-  /** One request to a path of the service; warnings are told on standard error. */
-  async request(method: string, path: string, said: Said = {}): Promise<Thing> {
-    const { headers, body } = await this.#sent(said);
-    const answer = await send(method, `${this.server}${path}`, headers, {
-      ...trusted(this.#context),
+  /** Sends one request to a path of the service. Prints warnings to standard error. */
+  async request(method: string, path: string, parts: RequestParts = {}): Promise<ApiObject> {
+    const { headers, body } = await this.#prepare(parts);
+    const response = await send(method, `${this.server}${path}`, headers, {
+      ...caOption(this.#context),
       ...(body !== undefined && { body }),
     });
-    for (const warning of answer.warnings) say(`Warning: ${warning}\n`);
-    if (answer.ok && answer.body) return answer.body as Thing;
-    throw refusal(answer.code, answer.body as Status | undefined);
+    for (const warning of response.warnings) writeError(`Warning: ${warning}\n`);
+    if (response.ok && response.body) return response.body as ApiObject;
+    throw statusError(response.code, response.body as Status | undefined);
   }
 
-  /** A GET whose answer goes on and on. */
+  /** Sends a GET whose response is a stream. */
   async stream(path: string, accept: string): Promise<IncomingMessage> {
-    const { headers } = await this.#sent({ accept });
-    const answer = await open('GET', `${this.server}${path}`, headers, trusted(this.#context));
-    if (answer.statusCode === 200) return answer;
-    const { code, body } = await whole(answer);
-    throw refusal(code, body as Status | undefined);
+    const { headers } = await this.#prepare({ accept });
+    const response = await openRequest(
+      'GET',
+      `${this.server}${path}`,
+      headers,
+      caOption(this.#context),
+    );
+    if (response.statusCode === 200) return response;
+    const { code, body } = await readResponse(response);
+    throw statusError(code, body as Status | undefined);
   }
 
-  async #sent({
+  async #prepare({
     body,
     type = 'application/json',
     accept,
-  }: Said): Promise<{ headers: Record<string, string>; body: string | undefined }> {
-    const token = this.#name === undefined ? undefined : (await this.credential()).accessToken;
+  }: RequestParts): Promise<{ headers: Record<string, string>; body: string | undefined }> {
+    const token =
+      this.#contextName === undefined ? undefined : (await this.credential()).accessToken;
     return {
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -113,20 +114,20 @@ export class ApiClient {
   }
 
   /**
-   * The context with an access token that is good for a while, renewed under the file's lock where
-   * it is about to end: parallel commands never use one refresh token twice.
+   * Returns the context with a fresh access token. Renews an old one under the file's lock, so that
+   * parallel commands never use one refresh token twice.
    */
   async credential(): Promise<Context> {
     const isFresh = ({ accessToken, expires = 0 }: Context): boolean =>
-      accessToken !== undefined && expires - Date.now() > spare;
+      accessToken !== undefined && expires - Date.now() > renewBeforeMs;
     if (isFresh(this.#context)) return this.#context;
-    if (!this.#renews) throw new SignedOut();
+    if (!this.#canRenew) throw new SignedOutError();
     return (this.#context = await changeContexts(this.#file!, async (before) => {
-      const held = before.contexts[this.#name!];
-      if (!held) throw new SignedOut();
-      const result = isFresh(held) ? held : await refresh(held);
+      const stored = before.contexts[this.#contextName!];
+      if (!stored) throw new SignedOutError();
+      const result = isFresh(stored) ? stored : await refresh(stored);
       return {
-        after: { ...before, contexts: { ...before.contexts, [this.#name!]: result } },
+        after: { ...before, contexts: { ...before.contexts, [this.#contextName!]: result } },
         result,
       };
     }));
@@ -134,47 +135,46 @@ export class ApiClient {
 }
 
 /**
- * The service that a word is about: of the context in use or named, or, by --server, another one as
- * no one. `renews` says whether a token that has ended may be renewed.
+ * Returns the client of a subcommand: for the current or named context, or anonymous for
+ * `--server`. `renews` allows an old token to be renewed.
  */
-export function serviceOf(
-  { flags, environment }: Pick<Asked, 'flags' | 'environment'>,
+export function clientFor(
+  { flags, environment }: Pick<Invocation, 'flags' | 'environment'>,
   renews = true,
 ): ApiClient {
-  if (flags.server !== undefined) return elsewhere(flags.server, flags);
+  if (flags.server !== undefined) return anonymousClient(flags.server, flags);
   const file = contextsFile(environment);
   const { name, context } = findContext(file, environment, flags.context);
-  const authority = authorityOf(flags);
+  const authority = readAuthority(flags);
   return new ApiClient(
     { ...context, ...(authority !== undefined && { certificateAuthority: authority }) },
     { name, file, renews },
   );
 }
 
-function elsewhere(url: string, flags: FlagValues): ApiClient {
+function anonymousClient(url: string, flags: FlagValues): ApiClient {
   if (!URL.canParse(url))
-    throw new CommandError('--server takes an address: https://id.example.com', 2);
-  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
-  const authority = authorityOf(flags);
+    throw new CommandError('--server must be a URL such as https://id.example.com', 2);
+  if (!isSecure(url)) throw new CommandError('the address must be https, or http on loopback', 2);
+  const authority = readAuthority(flags);
   return new ApiClient({
     server: new URL(url).origin,
     ...(authority !== undefined && { certificateAuthority: authority }),
   });
 }
 
-/** What a Status that is a failure ends the command with. */
-export function refusal(code: number, status: Status | undefined): ApiRefusalError {
-  if (status?.kind !== 'Status')
-    return new ApiRefusalError(`Error from server: HTTP ${code}`, code);
+/** Converts a failed Status to an error. */
+export function statusError(code: number, status: Status | undefined): ApiStatusError {
+  if (status?.kind !== 'Status') return new ApiStatusError(`Error from server: HTTP ${code}`, code);
   if (status.reason === 'Unauthorized')
-    return new ApiRefusalError(
+    return new ApiStatusError(
       `error: You must be logged in to the server (${status.message})`,
       code,
     );
   const causes = (status.details?.causes ?? [])
     .map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`)
     .join('');
-  return new ApiRefusalError(
+  return new ApiStatusError(
     `Error from server (${status.reason ?? code}): ${status.message ?? ''}${causes}`,
     code,
   );

@@ -1,22 +1,24 @@
 import { discover, type Resource } from './discovery.js';
 import { CommandError } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { formatOf } from './output-format.js';
-import { out } from '../terminal/output.js';
-import { serviceOf } from './api-client.js';
+import type { Invocation } from '../terminal/flags.js';
+import { parseFormat } from './output-format.js';
+import { writeOut } from '../terminal/output.js';
+import { clientFor } from './api-client.js';
 import { Columns } from './columns.js';
 
-/** Prints what types of objects the service holds, as `kubectl api-resources` does. */
-export async function resources(asked: Asked): Promise<void> {
-  const { flags, args } = asked;
+/** Prints the resource types of the service, as `kubectl api-resources` does. */
+export async function printResources(invocation: Invocation): Promise<void> {
+  const { flags, args } = invocation;
   if (args.length > 0) throw new CommandError('api-resources takes no arguments', 2);
-  const { as } = formatOf(flags.output, ['table', 'wide', 'name']);
-  const wanted = flags.verbs?.split(',').filter(Boolean) ?? [];
-  const found = (await discover(serviceOf(asked))).filter(({ verbs }) =>
-    wanted.every((verb) => verbs.includes(verb)),
+  const { as } = parseFormat(flags.output, ['table', 'wide', 'name']);
+  const wantedVerbs = flags.verbs?.split(',').filter(Boolean) ?? [];
+  const found = (await discover(clientFor(invocation))).filter(({ verbs }) =>
+    wantedVerbs.every((verb) => verbs.includes(verb)),
   );
   if (as === 'name')
-    return out(found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
+    return writeOut(
+      found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''),
+    );
   const headings = [
     'NAME',
     'SHORTNAMES',
@@ -25,15 +27,15 @@ export async function resources(asked: Asked): Promise<void> {
     'KIND',
     ...(as === 'wide' ? ['VERBS', 'CATEGORIES'] : []),
   ];
-  out(
+  writeOut(
     new Columns().print([
       ...(flags['no-headers'] ? [] : [headings]),
-      ...found.map((one) => row(one, as === 'wide')),
+      ...found.map((resource) => formatRow(resource, as === 'wide')),
     ]),
   );
 }
 
-const row = (
+const formatRow = (
   { plural, shortNames, group, version, namespaced, kind, verbs, categories }: Resource,
   wide: boolean,
 ): string[] => [

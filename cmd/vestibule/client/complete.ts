@@ -1,38 +1,38 @@
 import { parseArgs } from 'node:util';
 import { contextsFile, readContexts } from './contexts.js';
-import { discover, find } from './discovery.js';
-import { flags, type Asked } from '../terminal/flags.js';
+import { discover, findResources } from './discovery.js';
+import { flags, type Invocation } from '../terminal/flags.js';
 import { readAll } from './list.js';
-import { serviceOf, type ApiClient } from './api-client.js';
-import { flagsOf, hidden, words, type Word } from '../terminal/commands.js';
+import { clientFor, type ApiClient } from './api-client.js';
+import { flagNames, completeCommand, subcommands, type Subcommand } from '../terminal/commands.js';
 
-/** How long an answer may take, in milliseconds: someone waits at a prompt. */
-const patience = 5_000;
+/** Milliseconds that completion may take, because a person waits at a prompt. */
+const timeoutMs = 5_000;
 
 /**
- * What the shell does beside (cobra's ShellCompDirective, which kubectl reads too): nothing, or
- * names of files.
+ * What the shell adds (cobra's ShellCompDirective, which kubectl reads too): nothing, or file
+ * names.
  */
-const [nothing, files] = [4, 0];
+const [noFiles, files] = [4, 0];
 
-interface Found {
+interface Completion {
   readonly words: readonly string[];
   readonly directive?: number;
 }
 
 /**
- * Answers the scripts of `completion`, and kubectl: what the last of these words may become, one a
- * line, and a directive. Says nothing where something fails, and never renews a token, which being
- * cut off would lose.
+ * Completes the last word for the scripts of `completion` and for kubectl: one candidate a line,
+ * then a directive. Prints no candidates on failure. Never renews a token, because an interrupted
+ * renewal would lose it.
  */
-export async function complete({ args, environment }: Asked): Promise<void> {
-  const late = new Promise<Found>((resolve) => {
-    setTimeout(() => resolve({ words: [] }), patience).unref();
+export async function complete({ args, environment }: Invocation): Promise<void> {
+  const timeout = new Promise<Completion>((resolve) => {
+    setTimeout(() => resolve({ words: [] }), timeoutMs).unref();
   });
-  const { words: found, directive = nothing } = (await Promise.race([
+  const { words: found, directive = noFiles } = (await Promise.race([
     candidates(args, environment).catch(() => ({ words: [] })),
-    late,
-  ])) as Found;
+    timeout,
+  ])) as Completion;
   const current = args.at(-1) ?? '';
   process.stdout.write(
     `${found
@@ -43,55 +43,60 @@ export async function complete({ args, environment }: Asked): Promise<void> {
   );
 }
 
-async function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Found> {
+async function candidates(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<Completion> {
   const [current = '', ...before] = [...args].reverse();
   const [name, ...rest] = before.reverse();
   if (name === undefined)
     return {
-      words: Object.entries(words)
-        .filter(([one]) => one !== hidden)
+      words: Object.entries(subcommands)
+        .filter(([one]) => one !== completeCommand)
         .map(([one, { about }]) => `${one}\t${about}`),
     };
-  const word = Object.hasOwn(words, name) ? words[name]! : undefined;
-  if (!word) return { words: [] };
-  const { positionals, given, open } = read(word, rest);
-  if (open !== undefined) return valueOf(open, environment);
+  const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name]! : undefined;
+  if (!subcommand) return { words: [] };
+  const { positionals, given, openFlag } = parseTyped(subcommand, rest);
+  if (openFlag !== undefined) return completeValue(openFlag, environment);
   const [, long, equals] = /^(--([a-z-]+)=)/.exec(current) ?? [];
   if (long !== undefined)
-    return { words: valueOf(equals!, environment).words.map((one) => `${long}${one}`) };
+    return { words: completeValue(equals!, environment).words.map((one) => `${long}${one}`) };
   if (current.startsWith('-'))
-    return { words: flagsOf(word).map((flag) => `--${flag}\t${flags[flag].about}`) };
-  if (word.takes === 'word') return { words: positionals.length === 0 ? Object.keys(words) : [] };
-  if (typeof word.takes === 'object') return { words: positionals.length === 0 ? word.takes : [] };
-  if (word.takes === undefined) return { words: [] };
-  const service = serviceOf({ flags: given, environment }, false);
-  return { words: await objectsOf(service, word, positionals, current) };
+    return { words: flagNames(subcommand).map((flag) => `--${flag}\t${flags[flag].about}`) };
+  if (subcommand.arguments === 'word')
+    return { words: positionals.length === 0 ? Object.keys(subcommands) : [] };
+  if (typeof subcommand.arguments === 'object')
+    return { words: positionals.length === 0 ? subcommand.arguments : [] };
+  if (subcommand.arguments === undefined) return { words: [] };
+  const service = clientFor({ flags: given, environment }, false);
+  return { words: await completeObjects(service, subcommand, positionals, current) };
 }
 
-/** What was typed after a word: arguments, flags, and the flag whose value comes next. */
-function read(word: Word, rest: readonly string[]) {
-  const known = flagsOf(word);
+/** Parses a command line into arguments, flags, and the flag whose value is being typed. */
+function parseTyped(subcommand: Subcommand, rest: readonly string[]) {
+  const knownFlags = flagNames(subcommand);
   const { tokens } = parseArgs({
-    args: rest.filter((one) => one !== '='), // bash gives --output=json as three words
-    options: Object.fromEntries(known.map((flag) => [flag, flags[flag]])),
+    args: rest.filter((one) => one !== '='), // bash splits --output=json into three words
+    options: Object.fromEntries(knownFlags.map((flag) => [flag, flags[flag]])),
     strict: false,
     tokens: true,
   });
   const positionals: string[] = [];
   const given: Record<string, string> = {};
-  let open: string | undefined;
+  let openFlag: string | undefined;
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
-    const flag = known.find((one) => one === token.name);
+    const flag = knownFlags.find((one) => one === token.name);
     if (flag === undefined) continue;
     if (token.value !== undefined) given[flag] = token.value;
-    else if (flags[flag].type === 'string') open = flag;
+    else if (flags[flag].type === 'string') openFlag = flag;
   }
-  return { positionals, given, open };
+  return { positionals, given, openFlag };
 }
 
-function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
+function completeValue(flag: string, environment: NodeJS.ProcessEnv): Completion {
   if (flag === 'output') return { words: ['json', 'yaml', 'name', 'wide', 'jsonpath='] };
   if (flag === 'dry-run') return { words: ['none', 'server'] };
   if (flag === 'type') return { words: ['merge'] };
@@ -101,27 +106,27 @@ function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
     words: [],
     directive: ['filename', 'patch-file', 'certificate-authority', 'config'].includes(flag)
       ? files
-      : nothing,
+      : noFiles,
   };
 }
 
-/** Types of objects, and names of those of a type. */
-async function objectsOf(
+/** Returns resource types, or the names of objects of a type. */
+async function completeObjects(
   service: ApiClient,
-  word: Word,
+  word: Subcommand,
   positionals: readonly string[],
   current: string,
 ): Promise<string[]> {
   const all = await discover(service);
   const names = async (type: string): Promise<string[]> =>
-    (await readAll(service, find(all, type)[0]!, 'names', {})).items.map(
+    (await readAll(service, findResources(all, type)[0]!, 'names', {})).items.map(
       ({ object }) => object.metadata.name!,
     );
   const [type] = positionals;
-  if (word.takes === 'type') return type === undefined ? all.map(({ plural }) => plural) : [];
+  if (word.arguments === 'type') return type === undefined ? all.map(({ plural }) => plural) : [];
   if (current.includes('/')) {
-    const [of] = current.split('/');
-    return (await names(of!)).map((name) => `${of}/${name}`);
+    const [typeArg] = current.split('/');
+    return (await names(typeArg!)).map((name) => `${typeArg}/${name}`);
   }
   if (type === undefined)
     return all.map(({ plural }) => `${current.slice(0, current.lastIndexOf(',') + 1)}${plural}`);

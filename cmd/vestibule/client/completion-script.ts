@@ -1,11 +1,9 @@
 import { CommandError } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
+import type { Invocation } from '../terminal/flags.js';
 import { program } from '../terminal/program-name.js';
-import { hidden } from '../terminal/commands.js';
+import { completeCommand } from '../terminal/commands.js';
 
-/**
- * What each shell reads; all of them ask the command itself, by the word that people do not see.
- */
+/** The script of each shell; all of them call the hidden subcommand. */
 const scripts: Readonly<Record<string, string>> = {
   bash: `# Completion of vestibule for bash.
 _vestibule() {
@@ -17,7 +15,7 @@ _vestibule() {
       :*) ;;
       *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
     esac
-  done < <("\${COMP_WORDS[0]}" ${hidden} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <("\${COMP_WORDS[0]}" ${completeCommand} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -F _vestibule vestibule
 `,
@@ -31,7 +29,7 @@ _vestibule() {
       :*) directive=\${line#:} ;;
       *) line=\${line//:/\\\\:}; found+=("\${line/$tab/:}") ;;
     esac
-  done < <("\${words[1]}" ${hidden} "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  done < <("\${words[1]}" ${completeCommand} "\${(@)words[2,CURRENT]}" 2>/dev/null)
   if [[ $directive == 0 ]]; then _files; else _describe completions found; fi
 }
 compdef _vestibule vestibule
@@ -41,7 +39,7 @@ if [[ "$funcstack[1]" == _vestibule ]]; then _vestibule; fi
 function __vestibule_complete
   set -l before (commandline -opc)
   set -l current (commandline -ct)
-  $before[1] ${hidden} $before[2..-1] "$current" 2>/dev/null | string match -rv '^:'
+  $before[1] ${completeCommand} $before[2..-1] "$current" 2>/dev/null | string match -rv '^:'
 end
 complete -c vestibule -f -a '(__vestibule_complete)'
 complete -c vestibule -s f -l filename -rF
@@ -51,8 +49,8 @@ complete -c vestibule -l config -rF
 `,
 };
 
-/** Prints the script that completes words, types and names in a shell. */
-export function completion({ args: [shell, ...more] }: Asked): void {
+/** Prints the script that completes subcommands, types and names in a shell. */
+export function printCompletionScript({ args: [shell, ...more] }: Invocation): void {
   if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
     throw new CommandError(
       `completion takes the name of a shell: ${program} completion ${Object.keys(scripts).join('|')}`,

@@ -3,39 +3,42 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError } from '../terminal/errors.js';
-import { makeFolder, putFile } from '../terminal/files.js';
+import { makeFolder, writeFileAtomically } from '../terminal/files.js';
 import { program } from '../terminal/program-name.js';
 
-/** One service this command is signed in to. */
+/** A service that this command is signed in to. */
 export interface Context {
-  /** Base URL of the service, without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   readonly server: string;
-  /** In PEM, whose certificates are trusted in place of the machine's list. */
+  /** The CA certificates in PEM that replace the machine's list. */
   readonly certificateAuthority?: string;
   readonly refreshToken?: string;
   readonly accessToken?: string;
-  /** When the access token ends, in milliseconds since the epoch. */
+  /** The expiry of the access token, in milliseconds since the epoch. */
   readonly expires?: number;
 }
 
-/** What is kept between commands: contexts by name, and the one in use. */
+/** The file of sign-ins: contexts by name, and the current one. */
 export interface Contexts {
   readonly current?: string;
   readonly contexts: Readonly<Record<string, Context>>;
 }
 
 /**
- * How long is waited for another command, when one must have died (no request takes so long), and
- * how often is looked, in milliseconds.
+ * In milliseconds: how long to wait for another command's lock, the age of a lock whose holder must
+ * have died (no request takes so long), and the pause between tries.
  */
-const lock = { patience: 30_000, stale: 300_000, pause: 50 };
+const lockTimesMs = { wait: 30_000, stale: 300_000, pause: 50 };
 
-/** The file of contexts; VESTIBULE_CONFIG names another (docs/design/operations.md#command). */
+/**
+ * Returns the path of the file of sign-ins; VESTIBULE_CONFIG overrides it
+ * (docs/design/operations.md#command).
+ */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
   environment.VESTIBULE_CONFIG ??
   join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
 
-/** Reads the file; none is an empty one. */
+/** Reads the file of sign-ins; a missing file is empty. */
 export function readContexts(file: string): Contexts {
   let text: string;
   try {
@@ -44,15 +47,15 @@ export function readContexts(file: string): Contexts {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
     throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
   }
-  const held = parsed(text);
-  if (typeof held?.contexts !== 'object' || held.contexts === null)
+  const contexts = parseContexts(text);
+  if (typeof contexts?.contexts !== 'object' || contexts.contexts === null)
     throw new CommandError(
-      `${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`,
+      `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file`,
     );
-  return held;
+  return contexts;
 }
 
-function parsed(text: string): Contexts | undefined {
+function parseContexts(text: string): Contexts | undefined {
   try {
     return JSON.parse(text) as Contexts;
   } catch {
@@ -60,14 +63,14 @@ function parsed(text: string): Contexts | undefined {
   }
 }
 
-/** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */
+/** Returns the named context, else that of VESTIBULE_CONTEXT, else the current one. */
 export function findContext(
   file: string,
   environment: NodeJS.ProcessEnv,
-  wanted: string | undefined,
+  requestedName: string | undefined,
 ): { name: string; context: Context } {
   const { current, contexts } = readContexts(file);
-  const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
+  const name = requestedName ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
   if (name === undefined) throw new CommandError(`you are not signed in: ${program} login URL`);
   if (!context)
@@ -75,68 +78,67 @@ export function findContext(
   return { name, context };
 }
 
-/** The change under way, if any: a token may be used up and its successor not yet kept. */
-let underWay: Promise<unknown> = Promise.resolve();
+/**
+ * The running change, if any. It may have used up a refresh token whose successor is not saved yet.
+ */
+let runningChange: Promise<unknown> = Promise.resolve();
 
-/** Resolves when no change of this process is under way, but soon. */
+/** Resolves when no change of this process is running, after five seconds at most. */
 export const settled = (): Promise<unknown> =>
   Promise.race([
-    underWay,
+    runningChange,
     new Promise((resolve) => {
       setTimeout(resolve, 5_000);
     }),
   ]);
 
-/**
- * Changes the file while no other command does: it is replaced whole, and only its owner may read
- * it.
- */
+/** Changes the file under a lock and replaces it atomically; only its owner may read it. */
 export function changeContexts<T>(
   file: string,
   change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
 ): Promise<T> {
-  const changed = changeAlone(file, change);
-  underWay = changed.catch(() => {});
+  const changed = changeLocked(file, change);
+  runningChange = changed.catch(() => {});
   return changed;
 }
 
-async function changeAlone<T>(
+async function changeLocked<T>(
   file: string,
   change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
 ): Promise<T> {
   makeFolder(file);
-  const release = await take(`${file}.lock`);
+  const release = await acquireLock(`${file}.lock`);
   try {
     const { after, result } = await change(readContexts(file));
-    putFile(file, `${JSON.stringify(after, null, 2)}\n`);
+    writeFileAtomically(file, `${JSON.stringify(after, null, 2)}\n`);
     return result;
   } finally {
     release();
   }
 }
 
-async function take(path: string): Promise<() => void> {
-  const own = randomUUID();
-  for (const end = Date.now() + lock.patience; ; ) {
+async function acquireLock(path: string): Promise<() => void> {
+  const id = randomUUID();
+  for (const deadline = Date.now() + lockTimesMs.wait; ; ) {
     try {
-      writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
+      writeFileSync(path, id, { flag: 'wx', mode: 0o600 });
       return () => {
-        if (holder(path) === own) rmSync(path, { force: true });
+        if (lockHolder(path) === id) rmSync(path, { force: true });
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new CommandError(`${path} cannot be made: ${(error as Error).message}`);
+        throw new CommandError(`${path} cannot be created: ${(error as Error).message}`);
     }
-    if (isStale(path)) setAside(path, own);
-    else if (Date.now() > end)
+    if (isStale(path)) moveAside(path, id);
+    else if (Date.now() > deadline)
       throw new CommandError(`another command holds ${path}; remove it if none is running`);
     await new Promise((resolve) => {
-      setTimeout(resolve, lock.pause);
+      setTimeout(resolve, lockTimesMs.pause);
     });
   }
 }
 
-const holder = (path: string): string | undefined => {
+const lockHolder = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -144,19 +146,19 @@ const holder = (path: string): string | undefined => {
   }
 };
 
-/** Of several that find it stale, one moves it out of the way. */
-function setAside(path: string, own: string): void {
+/** Moves a stale lock away, which only one of several commands succeeds in. */
+function moveAside(path: string, id: string): void {
   try {
-    renameSync(path, `${path}.${own}`);
+    renameSync(path, `${path}.${id}`);
   } catch {
     return;
   }
-  rmSync(`${path}.${own}`, { force: true });
+  rmSync(`${path}.${id}`, { force: true });
 }
 
 function isStale(path: string): boolean {
   try {
-    return Date.now() - statSync(path).mtimeMs > lock.stale;
+    return Date.now() - statSync(path).mtimeMs > lockTimesMs.stale;
   } catch {
     return false;
   }

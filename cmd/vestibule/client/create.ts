@@ -4,43 +4,47 @@ import { discover } from './discovery.js';
 import { CommandError } from '../terminal/errors.js';
 import { describeImpact } from './policy-impact.js';
 import { isDryRun } from './dry-run.js';
-import type { Asked } from '../terminal/flags.js';
-import { asJSON, asYAML } from './output-format.js';
-import { out } from '../terminal/output.js';
+import type { Invocation } from '../terminal/flags.js';
+import { formatJSON, formatYAML } from './output-format.js';
+import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { serviceOf, type ApiClient, type Thing } from './api-client.js';
+import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
 
 /**
- * Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a
- * policy its impact is told.
+ * Creates the objects of a file in order, and prints each. With a dry run, nothing is stored, and
+ * the impact of a policy is printed.
  */
-export async function create(asked: Asked): Promise<void> {
-  const { filename: file, output } = asked.flags;
+export async function create(invocation: Invocation): Promise<void> {
+  const { filename: file, output } = invocation.flags;
   if (!file) throw new CommandError(`create takes a file: ${program} create -f FILE`, 2);
-  const dryRun = isDryRun(asked.flags);
+  const dryRun = isDryRun(invocation.flags);
   if (output !== undefined && output !== 'json' && output !== 'yaml')
-    throw new CommandError('-o is json or yaml', 2);
-  const service = serviceOf(asked);
-  for (const object of read(file)) {
+    throw new CommandError('-o must be json or yaml', 2);
+  const service = clientFor(invocation);
+  for (const object of readObjects(file)) {
     const resource = await resourceOf(service, object.kind);
-    const made = await service.ask('POST', `${resource}${dryRun ? '?dryRun=All' : ''}`, object);
-    out(await print(service, made, { resource, dryRun, output }));
+    const created = await service.requestAPI(
+      'POST',
+      `${resource}${dryRun ? '?dryRun=All' : ''}`,
+      object,
+    );
+    writeOut(await formatCreated(service, created, { resource, dryRun, output }));
   }
 }
 
-async function print(
+async function formatCreated(
   service: ApiClient,
-  made: Thing,
+  created: ApiObject,
   { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined },
 ): Promise<string> {
-  if (output === 'json') return asJSON(made);
-  if (output === 'yaml') return asYAML(made);
-  const line = `${resource}/${made.metadata.name} created${dryRun ? ' (server dry run)' : ''}\n`;
-  return made.status?.impact ? `${line}${await describeImpact(service, made)}` : line;
+  if (output === 'json') return formatJSON(created);
+  if (output === 'yaml') return formatYAML(created);
+  const line = `${resource}/${created.metadata.name} created${dryRun ? ' (server dry run)' : ''}\n`;
+  return created.status?.impact ? `${line}${await describeImpact(service, created)}` : line;
 }
 
-/** The objects of a YAML file; a file of Cedar is a policy. */
-function read(file: string): Thing[] {
+/** Reads the objects of a YAML file, or a policy from a Cedar file. */
+function readObjects(file: string): ApiObject[] {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
@@ -57,12 +61,12 @@ function read(file: string): Thing[] {
       },
     ];
   const documents = [...parseAllDocuments(text)];
-  const wrong = documents.flatMap(({ errors }) => errors)[0];
-  if (wrong) throw new CommandError(`${file}: ${wrong.message}`);
+  const yamlError = documents.flatMap(({ errors }) => errors)[0];
+  if (yamlError) throw new CommandError(`${file}: ${yamlError.message}`);
   const objects = documents
-    .map((document) => document.toJS() as Thing | null)
+    .map((document) => document.toJS() as ApiObject | null)
     .filter((object) => object !== null);
-  if (objects.length === 0) throw new CommandError(`${file} holds no objects`);
+  if (objects.length === 0) throw new CommandError(`${file} contains no objects`);
   for (const { kind } of objects)
     if (typeof kind !== 'string') throw new CommandError(`${file}: an object has no kind`);
   return objects;

@@ -1,74 +1,76 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathOf, typeName, type Resource } from './discovery.js';
+import { resourcePath, typeName, type Resource } from './discovery.js';
 import { isDryRun } from './dry-run.js';
-import { each, CommandError, ApiRefusalError } from '../terminal/errors.js';
-import type { Asked, FlagValues } from '../terminal/flags.js';
-import { formatOf } from './output-format.js';
-import { out, say } from '../terminal/output.js';
+import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
+import type { Invocation, FlagValues } from '../terminal/flags.js';
+import { parseFormat } from './output-format.js';
+import { writeOut, writeError } from '../terminal/output.js';
 import { readAll } from './list.js';
-import { serviceOf, type ApiClient, type Thing } from './api-client.js';
-import { targetsOf, type ResourceArgs } from './resource-args.js';
+import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
+import { parseTargets, type ResourceArgs } from './resource-args.js';
 
-/** How long is waited between looks at what is going, from and to, in milliseconds. */
-const looks = { first: 100, most: 2_000 };
+/** The first and longest pause between polls of a deleted object, in milliseconds. */
+const pollTimesMs = { first: 100, max: 2_000 };
 
-/** An object that is to be gone; another of its name has another uid. */
-interface Going {
+/** A deleted object; a new object of the same name has another uid. */
+interface Deletion {
   readonly path: string;
   readonly uid: string | undefined;
 }
 
-/** Deletes objects, and waits until they are gone. */
-export async function remove(asked: Asked): Promise<void> {
-  const { flags } = asked;
+/** Deletes objects, and waits until they are removed. */
+export async function deleteObjects(invocation: Invocation): Promise<void> {
+  const { flags } = invocation;
   const dryRun = isDryRun(flags);
-  const format = formatOf(flags.output, ['name']);
-  const service = serviceOf(asked);
-  const targets = await chosen(service, await targetsOf(service, asked.args), flags);
-  if (targets.length === 0) say('No resources found\n');
-  const going: Going[] = [];
-  await each(targets, async ({ resource, name }) => {
-    const path = pathOf(resource, name);
-    const gone = await service
+  const format = parseFormat(flags.output, ['name']);
+  const service = clientFor(invocation);
+  const targets = await selectTargets(service, await parseTargets(service, invocation.args), flags);
+  if (targets.length === 0) writeError('No resources found\n');
+  const deletions: Deletion[] = [];
+  await forEachCollectingErrors(targets, async ({ resource, name }) => {
+    const path = resourcePath(resource, name);
+    const deleted = await service
       .request('DELETE', path, {
         body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) },
       })
       .catch((error: unknown) => {
-        if (flags['ignore-not-found'] && error instanceof ApiRefusalError && error.status === 404)
+        if (flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404)
           return undefined;
         throw error;
       });
-    if (!gone) return;
-    out(
+    if (!deleted) return;
+    writeOut(
       format.as === 'name'
         ? `${typeName(resource)}/${name}\n`
         : `${typeName(resource)} "${name}" deleted${dryRun ? ' (server dry run)' : ''}\n`,
     );
-    going.push({ path, uid: uidOf(gone) });
+    deletions.push({ path, uid: uidOf(deleted) });
   }).finally(async () => {
     if (dryRun || flags.wait === false) return;
-    for (const one of going) await untilGone(service, one);
+    for (const deletion of deletions) await waitUntilRemoved(service, deletion);
   });
 }
 
-/** What is to go: objects by name, or what the flags choose among all of a type. */
-async function chosen(
+/** Returns the named objects, or those of the types that the flags select. */
+async function selectTargets(
   service: ApiClient,
   targets: readonly ResourceArgs[],
   flags: FlagValues,
 ): Promise<readonly ResourceArgs[]> {
-  const chooses = flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
+  const hasSelector =
+    flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
   const named = targets.filter(({ name }) => name !== undefined);
-  if (named.length > 0 && chooses)
-    throw new CommandError('either names, or --all or a selector', 2);
+  if (named.length > 0 && hasSelector)
+    throw new CommandError('give either names, or --all or a selector', 2);
   if (named.length > 0) return named;
-  if (!chooses) throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
+  if (!hasSelector)
+    throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
   const all: ResourceArgs[] = [];
-  for (const { resource } of targets) all.push(...(await listed(service, resource, flags)));
+  for (const { resource } of targets) all.push(...(await listTargets(service, resource, flags)));
   return all;
 }
 
-const listed = async (
+const listTargets = async (
   service: ApiClient,
   resource: Resource,
   flags: FlagValues,
@@ -78,22 +80,22 @@ const listed = async (
     name: object.metadata.name!,
   }));
 
-/** The answer to a deletion is the object, or a Status that tells its uid. */
-const uidOf = ({ metadata, details }: Thing): string | undefined =>
+/** Returns the uid from the response to a deletion: the object, or a Status. */
+const uidOf = ({ metadata, details }: ApiObject): string | undefined =>
   metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
 
 /**
- * Looks until the object is gone, another has its name, or anyone who asks may not know of it any
- * more.
+ * Polls until the object is removed, replaced by another of its name, or no longer visible to the
+ * caller.
  */
-async function untilGone(service: ApiClient, { path, uid }: Going): Promise<void> {
-  for (let wait = looks.first; ; wait = Math.min(looks.most, wait * 2)) {
+async function waitUntilRemoved(service: ApiClient, { path, uid }: Deletion): Promise<void> {
+  for (let waitMs = pollTimesMs.first; ; waitMs = Math.min(pollTimesMs.max, waitMs * 2)) {
     try {
       if ((await service.request('GET', path)).metadata.uid !== uid) return;
     } catch (error) {
-      if (error instanceof ApiRefusalError && [401, 403, 404].includes(error.status)) return;
+      if (error instanceof ApiStatusError && [401, 403, 404].includes(error.status)) return;
       throw error;
     }
-    await pause(wait);
+    await pause(waitMs);
   }
 }

@@ -1,22 +1,23 @@
-import { CommandError, SignedOut } from '../terminal/errors.js';
+import { CommandError, SignedOutError } from '../terminal/errors.js';
 import type { Context } from './contexts.js';
-import { send, trusted } from './http.js';
+import { send, caOption } from './http.js';
 
-/** The command's own Client; native and public. */
+/** The command's own Client: native and public. */
 const clientID = 'vestibule';
 const scope = 'openid offline_access api';
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Where someone signs in, and whose certificates are trusted there. */
-type Place = Pick<Context, 'server' | 'certificateAuthority'>;
+/** The service to sign in to, and its trusted CA. */
+type SignInTarget = Pick<Context, 'server' | 'certificateAuthority'>;
 
-interface Provider {
-  readonly issuer: string /** Absent where the service connects no devices. */;
+interface ProviderMetadata {
+  readonly issuer: string;
+  /** Absent if the service has the device flow switched off. */
   readonly device_authorization_endpoint?: string;
   readonly token_endpoint: string;
   readonly revocation_endpoint: string;
 }
-interface Started {
+interface DeviceAuthorization {
   readonly device_code: string;
   readonly user_code: string;
   readonly verification_uri: string;
@@ -24,24 +25,24 @@ interface Started {
   readonly expires_in: number;
   readonly interval?: number;
 }
-interface Issued {
+interface TokenResponse {
   readonly access_token: string;
   readonly refresh_token?: string;
   readonly expires_in: number;
 }
 
-async function discover(place: Place): Promise<Provider> {
-  const { server } = place;
+async function discover(target: SignInTarget): Promise<ProviderMetadata> {
+  const { server } = target;
   const { ok, body } = await send(
     'GET',
     `${server}/.well-known/openid-configuration`,
     {},
-    trusted(place),
+    caOption(target),
   );
-  const found = body as Provider | undefined;
+  const found = body as ProviderMetadata | undefined;
   if (found && found.issuer !== server)
     throw new CommandError(
-      `${server} says that it is ${JSON.stringify(found.issuer)}: sign in there instead`,
+      `${server} has the issuer ${JSON.stringify(found.issuer)}: sign in there instead`,
     );
   if (
     found &&
@@ -49,14 +50,14 @@ async function discover(place: Place): Promise<Provider> {
       (url) => typeof url === 'string' && new URL(url).origin !== server,
     )
   )
-    throw new CommandError(`${server} leads elsewhere to sign in`);
+    throw new CommandError(`${server} has sign-in endpoints on another origin`);
   if (!ok || !found?.token_endpoint)
     throw new CommandError(`${server} is not an identity service that this command can sign in to`);
   return found;
 }
 
 async function post(
-  place: Place,
+  target: SignInTarget,
   url: string,
   values: Record<string, string>,
 ): Promise<{ ok: boolean; body: any }> {
@@ -64,14 +65,17 @@ async function post(
     'POST',
     url,
     { 'content-type': 'application/x-www-form-urlencoded' },
-    { ...trusted(place), body: new URLSearchParams({ client_id: clientID, ...values }).toString() },
+    {
+      ...caOption(target),
+      body: new URLSearchParams({ client_id: clientID, ...values }).toString(),
+    },
   );
   return { ok, body };
 }
 
-const kept = (
-  { server, certificateAuthority }: Place,
-  { access_token, refresh_token, expires_in }: Issued,
+const contextOf = (
+  { server, certificateAuthority }: SignInTarget,
+  { access_token, refresh_token, expires_in }: TokenResponse,
 ): Context => ({
   server,
   ...(certificateAuthority !== undefined && { certificateAuthority }),
@@ -81,64 +85,67 @@ const kept = (
 });
 
 /**
- * Signs in by device flow (RFC 8628): `show` tells a person where to go and what to type there;
- * waits for them.
+ * Signs in by device flow (RFC 8628) and waits for the confirmation; `show` prints the address and
+ * the code.
  */
-export async function signIn(place: Place, show: (words: string) => void): Promise<Context> {
-  const provider = await discover(place);
-  const { device_authorization_endpoint: begin } = provider;
-  if (begin === undefined)
+export async function signIn(
+  target: SignInTarget,
+  show: (words: string) => void,
+): Promise<Context> {
+  const provider = await discover(target);
+  const { device_authorization_endpoint: deviceEndpoint } = provider;
+  if (deviceEndpoint === undefined)
     throw new CommandError(
-      `${place.server} connects no devices: its operators have switched that off (--device-authorization)`,
+      `${target.server} does not allow sign-in from this command: its operators switched off the device flow (--device-authorization)`,
     );
-  const { ok, body } = await post(place, begin, { scope });
+  const { ok, body } = await post(target, deviceEndpoint, { scope });
   if (!ok)
     throw new CommandError(
-      `the service does not begin a sign-in: ${body.error ?? 'no reason was given'}`,
+      `the service refused to start a sign-in: ${body.error ?? 'no reason given'}`,
     );
-  const started = body as Started;
+  const authorization = body as DeviceAuthorization;
   show(
-    `Open ${started.verification_uri_complete ?? started.verification_uri}\nand confirm the code ${started.user_code}\n`,
+    `Open ${authorization.verification_uri_complete ?? authorization.verification_uri}\nand confirm the code ${authorization.user_code}\n`,
   );
-  return kept(place, await poll(place, provider, started));
+  return contextOf(target, await poll(target, provider, authorization));
 }
 
 async function poll(
-  place: Place,
-  { token_endpoint: at }: Provider,
-  { device_code, expires_in, interval = 5 }: Started,
-): Promise<Issued> {
-  let pause = interval;
-  for (const end = Date.now() + expires_in * 1000; Date.now() < end; ) {
+  place: SignInTarget,
+  { token_endpoint: tokenEndpoint }: ProviderMetadata,
+  { device_code, expires_in, interval = 5 }: DeviceAuthorization,
+): Promise<TokenResponse> {
+  let intervalSeconds = interval;
+  for (const deadline = Date.now() + expires_in * 1000; Date.now() < deadline; ) {
     await new Promise((resolve) => {
-      setTimeout(resolve, pause * 1000);
+      setTimeout(resolve, intervalSeconds * 1000);
     });
-    const { ok, body } = await post(place, at, { grant_type: deviceGrant, device_code });
-    if (ok) return body as Issued;
-    if (body.error === 'slow_down') pause += 5;
+    const { ok, body } = await post(place, tokenEndpoint, { grant_type: deviceGrant, device_code });
+    if (ok) return body as TokenResponse;
+    if (body.error === 'slow_down') intervalSeconds += 5;
     else if (body.error === 'access_denied') throw new CommandError('the sign-in was declined');
     else if (body.error !== 'authorization_pending') break;
   }
-  throw new CommandError('no one confirmed the code in time; begin again');
+  throw new CommandError('the code was not confirmed in time; try again');
 }
 
-/** Fresh tokens for a refresh token, which is then used up. */
+/** Exchanges a refresh token, which is used up, for new tokens. */
 export async function refresh(context: Context): Promise<Context> {
   const { server, refreshToken } = context;
-  if (!refreshToken) throw new SignedOut();
+  if (!refreshToken) throw new SignedOutError();
   const { ok, body } = await post(context, (await discover(context)).token_endpoint, {
     grant_type: 'refresh_token',
     refresh_token: refreshToken,
   });
-  if (ok) return kept(context, body as Issued);
+  if (ok) return contextOf(context, body as TokenResponse);
   throw body.error === 'invalid_grant'
-    ? new SignedOut()
+    ? new SignedOutError()
     : new CommandError(
-        `${server} does not renew the sign-in: ${body.error_description ?? body.error ?? 'no reason was given'}`,
+        `${server} refused to renew the sign-in: ${body.error_description ?? body.error ?? 'no reason given'}`,
       );
 }
 
-/** Ends what was issued to this command (RFC 7009). */
+/** Revokes the refresh token of a context (RFC 7009). */
 export async function revoke(context: Context): Promise<void> {
   const { server, refreshToken } = context;
   if (!refreshToken) return;

@@ -1,8 +1,8 @@
-import { CommandError, Told } from '../terminal/errors.js';
+import { CommandError, KubectlStyleError } from '../terminal/errors.js';
 import { nearest } from '../terminal/did-you-mean.js';
 import type { ApiClient } from './api-client.js';
 
-/** A type of object, as the service tells of it. */
+/** A resource type from the service's discovery. */
 export interface Resource {
   readonly plural: string;
   readonly singular: string;
@@ -16,9 +16,9 @@ export interface Resource {
 }
 
 /** Aggregated discovery, an APIGroupDiscoveryList (docs/design/kubernetes.md#discovery). */
-const wanted = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const acceptHeader = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-interface Found {
+interface DiscoveredResource {
   readonly resource: string;
   readonly responseKind: {
     readonly group: string;
@@ -32,19 +32,19 @@ interface Found {
   readonly categories?: readonly string[];
 }
 
-/** Every resource of the service, in the preferred version of its group, by name. */
+/** Returns every resource of the service, in the preferred version of its group, sorted by name. */
 export async function discover(service: ApiClient): Promise<Resource[]> {
   const { kind, items } = (await service.request('GET', '/apis', {
-    accept: wanted,
+    accept: acceptHeader,
   })) as unknown as {
     kind: string;
     items: readonly {
       metadata: { name: string };
-      versions: readonly { version: string; resources: readonly Found[] }[];
+      versions: readonly { version: string; resources: readonly DiscoveredResource[] }[];
     }[];
   };
   if (kind !== 'APIGroupDiscoveryList')
-    throw new CommandError(`${service.server} does not say what it holds`);
+    throw new CommandError(`${service.server} does not serve API discovery`);
   return items
     .flatMap(({ metadata: { name: group }, versions: [preferred] }) =>
       (preferred?.resources ?? []).map((one) => ({
@@ -70,37 +70,39 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * The resources that a word stands for: one by its plural, singular, kind or short name, with or
- * without its group, or all of a category.
+ * Returns the resources for a name: one by its plural, singular, kind or short name, with or
+ * without group, or all of a category.
  */
-export function find(resources: readonly Resource[], word: string): Resource[] {
+export function findResources(resources: readonly Resource[], word: string): Resource[] {
   const [name, ...rest] = word.toLowerCase().split('.');
-  const place = rest.join('.');
+  const suffix = rest.join('.');
   const one = resources.find(
     ({ plural, singular, kind, shortNames, group, version }) =>
       [plural, singular, kind.toLowerCase(), ...shortNames].includes(name!) &&
-      ['', group, `${version}.${group}`].includes(place),
+      ['', group, `${version}.${group}`].includes(suffix),
   );
   const found = one ? [one] : resources.filter(({ categories }) => categories.includes(word));
   if (found.length === 0)
-    throw new Told(
-      `error: the server doesn't have a resource type "${word}"${hint(resources, name!)}`,
+    throw new KubectlStyleError(
+      `error: the server doesn't have a resource type "${word}"${suggestion(resources, name!)}`,
     );
   return found;
 }
 
-/** `group.id.vestibule.org`: how kubectl calls a type before the name of an object. */
+/**
+ * Returns a type as kubectl writes it before an object's name, such as `group.id.vestibule.org`.
+ */
 export const typeName = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): string =>
   `${kind.toLowerCase()}${group && `.${group}`}`;
 
-/** Where objects of a type are, or one of them. */
-export const pathOf = ({ group, version, plural }: Resource, name?: string): string =>
+/** Returns the path of a collection, or of one object. */
+export const resourcePath = ({ group, version, plural }: Resource, name?: string): string =>
   `/apis/${group}/${version}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 
-function hint(resources: readonly Resource[], word: string): string {
-  const meant = nearest(
+function suggestion(resources: readonly Resource[], word: string): string {
+  const nearestName = nearest(
     word,
     resources.flatMap(({ plural, singular }) => [plural, singular]),
   );
-  return meant === undefined ? '' : `\nDid you mean "${meant}"?`;
+  return nearestName === undefined ? '' : `\nDid you mean "${nearestName}"?`;
 }

@@ -1,41 +1,44 @@
 import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
-import { CommandError, SignedOut } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { say } from '../terminal/output.js';
-import { serviceOf, spare } from './api-client.js';
+import { CommandError, SignedOutError } from '../terminal/errors.js';
+import type { Invocation } from '../terminal/flags.js';
+import { writeError } from '../terminal/output.js';
+import { clientFor, renewBeforeMs } from './api-client.js';
 import { signIn } from './device-flow.js';
 
 /**
- * What kubectl tells of itself (client.authentication.k8s.io, ExecCredential in
+ * The part of kubectl's ExecCredential that is used (client.authentication.k8s.io,
  * KUBERNETES_EXEC_INFO).
  */
-interface Wish {
+interface ExecInfo {
   readonly apiVersion: string;
   readonly interactive: boolean;
 }
 
-const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+const supportedVersions = [
+  'client.authentication.k8s.io/v1',
+  'client.authentication.k8s.io/v1beta1',
+];
 
 /**
- * Prints the token of a context as an ExecCredential for kubectl, renewed where it is about to end;
- * where a new sign-in is needed and someone is there to do it, standard error tells them how.
+ * Prints the token of a context as an ExecCredential for kubectl, renewed if it is about to expire.
+ * If a new sign-in is needed and a person is present, standard error shows how.
  */
-export async function credential(asked: Asked): Promise<void> {
-  const { apiVersion, interactive } = wishOf(asked.environment);
-  const { accessToken, expires } = await held(asked, interactive);
+export async function credential(invocation: Invocation): Promise<void> {
+  const { apiVersion, interactive } = readExecInfo(invocation.environment);
+  const { accessToken, expires } = await freshCredential(invocation, interactive);
   process.stdout.write(
-    `${JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: accessToken, expirationTimestamp: new Date(expires! - spare).toISOString().replace(/\.\d+/, '') } })}\n`,
+    `${JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: accessToken, expirationTimestamp: new Date(expires! - renewBeforeMs).toISOString().replace(/\.\d+/, '') } })}\n`,
   );
 }
 
-async function held(asked: Asked, interactive: boolean): Promise<Context> {
-  const file = contextsFile(asked.environment);
-  const { name, context } = findContext(file, asked.environment, asked.flags.context);
+async function freshCredential(invocation: Invocation, interactive: boolean): Promise<Context> {
+  const file = contextsFile(invocation.environment);
+  const { name, context } = findContext(file, invocation.environment, invocation.flags.context);
   try {
-    return await serviceOf(asked).credential();
+    return await clientFor(invocation).credential();
   } catch (error) {
-    if (!(error instanceof SignedOut) || !interactive) throw error;
-    const result = await signIn(context, say);
+    if (!(error instanceof SignedOutError) || !interactive) throw error;
+    const result = await signIn(context, writeError);
     return changeContexts(file, async (before) => ({
       after: { ...before, contexts: { ...before.contexts, [name]: result } },
       result,
@@ -43,18 +46,19 @@ async function held(asked: Asked, interactive: boolean): Promise<Context> {
   }
 }
 
-/** Without kubectl, anyone who is at a terminal is asked. */
-function wishOf({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Wish {
-  if (text === undefined) return { apiVersion: versions[0]!, interactive: process.stdin.isTTY };
+/** Without kubectl, a terminal counts as interactive. */
+function readExecInfo({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): ExecInfo {
+  if (text === undefined)
+    return { apiVersion: supportedVersions[0]!, interactive: process.stdin.isTTY };
   let info;
   try {
     info = JSON.parse(text) as { apiVersion?: string; spec?: { interactive?: boolean } };
   } catch {
     throw new CommandError('KUBERNETES_EXEC_INFO cannot be read');
   }
-  if (!versions.includes(info.apiVersion!))
+  if (!supportedVersions.includes(info.apiVersion!))
     throw new CommandError(
-      `kubectl asks for ${JSON.stringify(info.apiVersion)}; this command knows ${versions.join(' and ')}`,
+      `kubectl asks for ${JSON.stringify(info.apiVersion)}; this command knows ${supportedVersions.join(' and ')}`,
     );
   return { apiVersion: info.apiVersion!, interactive: info.spec?.interactive === true };
 }

@@ -1,11 +1,11 @@
-import { discover, find, type Resource } from './discovery.js';
-import { CommandError, Told } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { out } from '../terminal/output.js';
+import { discover, findResources, type Resource } from './discovery.js';
+import { CommandError, KubectlStyleError } from '../terminal/errors.js';
+import type { Invocation } from '../terminal/flags.js';
+import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { serviceOf, type ApiClient } from './api-client.js';
+import { clientFor, type ApiClient } from './api-client.js';
 
-/** A schema of OpenAPI 3.0 as kubectl reads it (docs/design/kubernetes.md#openapi). */
+/** An OpenAPI 3.0 schema as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -26,63 +26,67 @@ interface Schema {
 type Schemas = Readonly<Record<string, Schema>>;
 
 /**
- * Describes a type, or a field of it, from the document that the service publishes; laid out as
- * `kubectl explain` does.
+ * Describes a type or one of its fields from the service's OpenAPI document, in the layout of
+ * `kubectl explain`.
  */
-export async function explain(asked: Asked): Promise<void> {
-  const [what, ...more] = asked.args;
-  if (what === undefined || more.length > 0)
+export async function explain(invocation: Invocation): Promise<void> {
+  const [target, ...more] = invocation.args;
+  if (target === undefined || more.length > 0)
     throw new CommandError(
       `explain takes one type, or a field of it: ${program} explain TYPE.spec`,
       2,
     );
-  const service = serviceOf(asked);
-  const all = await discover(service);
-  const { resource, path } = read(all, what);
-  const fields = new Fields(await schemasOf(service, resource));
+  const service = clientFor(invocation);
+  const resources = await discover(service);
+  const { resource, path } = parseTarget(resources, target);
+  const printer = new SchemaPrinter(await schemasOf(service, resource));
   const heading = `${resource.group && `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`;
-  const { name, schema } = fields.at(resource, path);
-  out(
-    `${heading}${name === undefined ? '' : fields.title(name, schema)}${fields.describe(schema, asked.flags.recursive === true)}`,
+  const { name, schema } = printer.at(resource, path);
+  writeOut(
+    `${heading}${name === undefined ? '' : printer.title(name, schema)}${printer.describe(schema, invocation.flags.recursive === true)}`,
   );
 }
 
 /**
- * The type and, after it, the fields: a group belongs to the type (`groups.id.vestibule.org.spec`).
+ * Splits the argument into a type and fields. A group belongs to the type
+ * (`groups.id.vestibule.org.spec`).
  */
-function read(all: readonly Resource[], what: string): { resource: Resource; path: string[] } {
-  const [type, ...rest] = what.split('.');
-  const named = all.find(
+function parseTarget(
+  all: readonly Resource[],
+  target: string,
+): { resource: Resource; path: string[] } {
+  const [type, ...rest] = target.split('.');
+  const qualified = all.find(
     ({ plural, singular, kind, shortNames, group }) =>
       [plural, singular, kind.toLowerCase(), ...shortNames].includes(type!.toLowerCase()) &&
       group !== '' &&
       `${rest.join('.')}.`.startsWith(`${group}.`),
   );
-  return named
-    ? { resource: named, path: rest.slice(named.group.split('.').length) }
-    : { resource: find(all, type!)[0]!, path: rest };
+  return qualified
+    ? { resource: qualified, path: rest.slice(qualified.group.split('.').length) }
+    : { resource: findResources(all, type!)[0]!, path: rest };
 }
 
 async function schemasOf(service: ApiClient, { group, version }: Resource): Promise<Schemas> {
   const { paths } = (await service.request('GET', '/openapi/v3')) as unknown as {
     paths: Record<string, { serverRelativeURL: string }>;
   };
-  const at = paths[`apis/${group}/${version}`]?.serverRelativeURL;
-  if (!at?.startsWith('/'))
+  const path = paths[`apis/${group}/${version}`]?.serverRelativeURL;
+  if (!path?.startsWith('/'))
     throw new CommandError(`${service.server} does not describe ${group}/${version}`);
-  return ((await service.request('GET', at)) as unknown as { components: { schemas: Schemas } })
+  return ((await service.request('GET', path)) as unknown as { components: { schemas: Schemas } })
     .components.schemas;
 }
 
-/** The schemas of one version of one group. */
-class Fields {
+/** The schemas of one API group version. */
+class SchemaPrinter {
   readonly #schemas: Schemas;
 
   constructor(schemas: Schemas) {
     this.#schemas = schemas;
   }
 
-  /** The schema at the end of a path, and the name of its last field. */
+  /** Returns the schema at a path, and the name of its last field. */
   at(
     { group, version, kind }: Resource,
     path: readonly string[],
@@ -96,70 +100,70 @@ class Fields {
     let schema: Schema = root;
     for (const name of path) {
       const next = this.#fieldsOf(schema)[name];
-      if (!next) throw new Told(`error: field "${name}" does not exist`);
+      if (!next) throw new KubectlStyleError(`error: field "${name}" does not exist`);
       schema = next;
     }
     return { name: path.at(-1), schema };
   }
 
-  /** What stands above the description of a field. */
+  /** Formats the heading of a field. */
   title(name: string, schema: Schema): string {
-    const { enum: values } = this.#plain(schema);
+    const { enum: values } = this.#resolve(schema);
     return `FIELD: ${name} <${this.#typeOf(schema)}>\n${values ? `ENUM:\n${values.map((one) => `    ${String(one)}\n`).join('')}` : '\n'}\n`;
   }
 
-  /** What a type or field is for, and what is below it. */
+  /** Formats the description of a type or field, and the fields below it. */
   describe(schema: Schema, recursive: boolean): string {
     const fields = recursive ? this.#tree(schema, 1) : this.#list(schema);
-    return `DESCRIPTION:\n${wrapped(this.#description(schema), 4)}    \n${fields && `FIELDS:\n${fields}`}\n`;
+    return `DESCRIPTION:\n${wrapText(this.#description(schema), 4)}    \n${fields && `FIELDS:\n${fields}`}\n`;
   }
 
   #typeOf(schema: Schema): string {
     const { $ref } = schema.allOf?.length === 1 ? { ...schema.allOf[0], ...schema } : schema;
-    const to = this.#plain(schema);
-    if (to.items) return `[]${this.#typeOf(to.items)}`;
-    if (typeof to.additionalProperties === 'object')
-      return `map[string]${this.#typeOf(to.additionalProperties)}`;
+    const resolved = this.#resolve(schema);
+    if (resolved.items) return `[]${this.#typeOf(resolved.items)}`;
+    if (typeof resolved.additionalProperties === 'object')
+      return `map[string]${this.#typeOf(resolved.additionalProperties)}`;
     if ($ref !== undefined) return $ref.split(/[./]/).at(-1)!;
-    return to.type === 'object' || to.type === undefined ? 'Object' : to.type;
+    return resolved.type === 'object' || resolved.type === undefined ? 'Object' : resolved.type;
   }
 
-  /** A schema with what it refers to put in its place. */
-  #plain(schema: Schema): Schema {
-    const within =
+  /** Resolves the reference of a schema. */
+  #resolve(schema: Schema): Schema {
+    const merged =
       schema.allOf?.length === 1
         ? ({ ...schema.allOf[0], ...schema, allOf: undefined } as Schema)
         : schema;
-    const name = within.$ref?.replace('#/components/schemas/', '');
+    const name = merged.$ref?.replace('#/components/schemas/', '');
     return name === undefined
-      ? within
+      ? merged
       : {
-          ...this.#plain(this.#schemas[name] ?? {}),
-          ...(within.description !== undefined && { description: within.description }),
+          ...this.#resolve(this.#schemas[name] ?? {}),
+          ...(merged.description !== undefined && { description: merged.description }),
         };
   }
 
   #description(schema: Schema): string {
-    return this.#plain(schema).description ?? '<no description>';
+    return this.#resolve(schema).description ?? '<no description>';
   }
 
-  #holder(schema: Schema): Schema {
-    const to = this.#plain(schema);
-    if (to.items) return this.#holder(to.items);
-    if (typeof to.additionalProperties === 'object') return this.#holder(to.additionalProperties);
+  #element(schema: Schema): Schema {
+    const to = this.#resolve(schema);
+    if (to.items) return this.#element(to.items);
+    if (typeof to.additionalProperties === 'object') return this.#element(to.additionalProperties);
     return to;
   }
 
   #fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {
-    return this.#holder(schema).properties ?? {};
+    return this.#element(schema).properties ?? {};
   }
 
   #line(schema: Schema, name: string, field: Schema, depth: number): string {
-    const { enum: values } = this.#plain(field);
-    const known =
+    const { enum: values } = this.#resolve(field);
+    const enumLine =
       values &&
       `${'  '.repeat(depth)}enum: ${values.length > 4 ? `${values.slice(0, 4).join(', ')}, ....` : values.join(', ')}\n`;
-    return `${'  '.repeat(depth)}${name}\t<${this.#typeOf(field)}>${this.#holder(schema).required?.includes(name) ? ' -required-' : ''}\n${known ?? ''}`;
+    return `${'  '.repeat(depth)}${name}\t<${this.#typeOf(field)}>${this.#element(schema).required?.includes(name) ? ' -required-' : ''}\n${enumLine ?? ''}`;
   }
 
   #list(schema: Schema): string {
@@ -167,7 +171,7 @@ class Fields {
       .sort(byName)
       .map(
         ([name, field]) =>
-          `${this.#line(schema, name, field, 1)}${wrapped(this.#description(field), 4)}\n`,
+          `${this.#line(schema, name, field, 1)}${wrapText(this.#description(field), 4)}\n`,
       )
       .join('');
   }
@@ -188,8 +192,8 @@ class Fields {
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
 
-/** Text in lines of at most 80 characters, indented. */
-function wrapped(text: string, indent: number): string {
+/** Wraps text at 80 characters, indented. */
+function wrapText(text: string, indent: number): string {
   const lines = text.split('\n').flatMap((paragraph) =>
     paragraph.split(/\s+/).reduce<string[]>(
       (all, word) => {

@@ -1,32 +1,29 @@
 import type { Resource } from './discovery.js';
-import { each, CommandError, ApiRefusalError } from '../terminal/errors.js';
-import type { Asked, FlagValues } from '../terminal/flags.js';
-import { formatOf, type Format } from './output-format.js';
-import { textOf } from './printers.js';
-import { out, say } from '../terminal/output.js';
-import { readAll, readOne, type Form, type ListResult } from './list.js';
-import { Rows } from './table-printer.js';
-import { serviceOf, type ApiClient, type Thing } from './api-client.js';
-import { targetsOf, type ResourceArgs } from './resource-args.js';
-import { follow } from './watch.js';
+import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
+import type { Invocation, FlagValues } from '../terminal/flags.js';
+import { parseFormat, type Format } from './output-format.js';
+import { formatObjects } from './printers.js';
+import { writeOut, writeError } from '../terminal/output.js';
+import { readAll, readOne, type ListForm, type ListResult } from './list.js';
+import { TablePrinter } from './table-printer.js';
+import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
+import { parseTargets, type ResourceArgs } from './resource-args.js';
+import { watchAndPrint } from './watch.js';
 
-/** Prints objects as kubectl does: as the server's table unless told. */
-export async function get(asked: Asked): Promise<void> {
-  const { flags } = asked;
-  const format = formatOf(flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']);
-  if (flags.watch) return follow(asked, format);
-  const service = serviceOf(asked);
-  const targets = await targetsOf(service, asked.args);
+/** Prints objects as kubectl does, by default as the server's table. */
+export async function get(invocation: Invocation): Promise<void> {
+  const { flags } = invocation;
+  const format = parseFormat(flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']);
+  if (flags.watch) return watchAndPrint(invocation, format);
+  const service = clientFor(invocation);
+  const targets = await parseTargets(service, invocation.args);
   if (
     targets.some(({ name }) => name !== undefined) &&
     (flags.selector ?? flags['field-selector']) !== undefined
   )
-    throw new CommandError(
-      'a selector chooses among all objects of a type; leave the names out',
-      2,
-    );
-  const printed = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
-  await printed(service, targets, format, flags);
+    throw new CommandError('a selector applies to all objects of a type; leave out the names', 2);
+  const print = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
+  await print(service, targets, format, flags);
 }
 
 async function printTables(
@@ -35,26 +32,27 @@ async function printTables(
   format: Format,
   flags: FlagValues,
 ): Promise<void> {
-  const groups: { resource: Resource; readings: ListResult[] }[] = [];
-  let failed = true;
+  const groups: { resource: Resource; results: ListResult[] }[] = [];
+  let isFailed = true;
   try {
-    await eachTarget(service, targets, 'rows', flags, (resource, reading) => {
-      if (groups.at(-1)?.resource !== resource) groups.push({ resource, readings: [] });
-      groups.at(-1)!.readings.push(reading);
+    await readTargets(service, targets, 'rows', flags, (resource, reading) => {
+      if (groups.at(-1)?.resource !== resource) groups.push({ resource, results: [] });
+      groups.at(-1)!.results.push(reading);
     });
-    failed = false;
+    isFailed = false;
   } finally {
     const withType = new Set(groups.map(({ resource }) => resource)).size > 1;
     const texts = groups
-      .map(({ resource, readings }) =>
-        new Rows(resource, { wide: format.as === 'wide', flags, withType }).print(
-          readings.flatMap(({ items }) => items),
-          readings.find(({ columns }) => columns.length > 0)?.columns ?? [],
+      .map(({ resource, results }) =>
+        new TablePrinter(resource, { wide: format.as === 'wide', flags, withType }).print(
+          results.flatMap(({ items }) => items),
+          results.find(({ columns }) => columns.length > 0)?.columns ?? [],
         ),
       )
       .filter((text) => text !== '');
-    out(texts.join(flags['no-headers'] ? '' : '\n'));
-    if (texts.length === 0 && !failed && !flags['ignore-not-found']) say('No resources found\n');
+    writeOut(texts.join(flags['no-headers'] ? '' : '\n'));
+    if (texts.length === 0 && !isFailed && !flags['ignore-not-found'])
+      writeError('No resources found\n');
   }
 }
 
@@ -64,13 +62,13 @@ async function printObjects(
   format: Format,
   flags: FlagValues,
 ): Promise<void> {
-  const objects: Thing[] = [];
+  const objects: ApiObject[] = [];
   let failed = true;
   try {
-    await eachTarget(
+    await readTargets(
       service,
       targets,
-      format.as === 'name' ? 'names' : 'whole',
+      format.as === 'name' ? 'names' : 'objects',
       flags,
       (resource, { items }) =>
         objects.push(
@@ -85,33 +83,33 @@ async function printObjects(
     );
     failed = false;
   } finally {
-    const single = targets.length === 1 && targets[0]!.name !== undefined;
+    const isSingle = targets.length === 1 && targets[0]!.name !== undefined;
     if (
       objects.length > 0 ||
-      (!single && !failed && !(flags['ignore-not-found'] && targets[0]?.name !== undefined))
+      (!isSingle && !failed && !(flags['ignore-not-found'] && targets[0]?.name !== undefined))
     )
-      out(textOf(objects, format, single));
+      writeOut(formatObjects(objects, format, isSingle));
   }
 }
 
-/** Reads what each target stands for; what one lacks, the others still give. */
-function eachTarget(
+/** Reads every target; a refusal of one does not stop the others. */
+function readTargets(
   service: ApiClient,
   targets: readonly ResourceArgs[],
-  form: Form,
+  form: ListForm,
   flags: FlagValues,
-  take: (resource: Resource, reading: ListResult) => void,
+  onResult: (resource: Resource, reading: ListResult) => void,
 ): Promise<void> {
-  return each(targets, async ({ resource, name }) => {
+  return forEachCollectingErrors(targets, async ({ resource, name }) => {
     try {
-      take(
+      onResult(
         resource,
         name === undefined
           ? await readAll(service, resource, form, flags)
           : await readOne(service, resource, name, form),
       );
     } catch (error) {
-      if (!(flags['ignore-not-found'] && error instanceof ApiRefusalError && error.status === 404))
+      if (!(flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404))
         throw error;
     }
   });

@@ -2,7 +2,7 @@ import { request as http, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
 import { CommandError } from '../terminal/errors.js';
 
-/** An answer, whole; `body` is undefined where it is not JSON. */
+/** A whole response; `body` is undefined if it is not JSON. */
 export interface HttpResponse {
   readonly code: number;
   readonly ok: boolean;
@@ -12,43 +12,43 @@ export interface HttpResponse {
 }
 
 /**
- * What goes with a request: a body, whose certificates are trusted for it in place of the machine's
- * list, and how long the service may say nothing, in milliseconds.
+ * The optional parts of a request: body, CA certificates in place of the machine's list, and how
+ * long the service may be silent in milliseconds.
  */
-interface Sent {
+interface RequestOptions {
   readonly body?: string;
   readonly ca?: string;
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 }
 
-/** A service that does not answer. */
-export class Unreachable extends CommandError {}
+/** The service does not respond. */
+export class UnreachableError extends CommandError {}
 
-/** Whom a context trusts. */
-export const trusted = ({
+/** Returns the trusted CA of a context. */
+export const caOption = ({
   certificateAuthority: ca,
 }: {
   readonly certificateAuthority?: string;
-}): Sent => (ca === undefined ? {} : { ca });
+}): RequestOptions => (ca === undefined ? {} : { ca });
 
-/** What the command says of itself, which a person who confirms it is shown. */
+/** The User-Agent, which the person who confirms a sign-in sees. */
 const userAgent = `vestibule (${process.platform}; ${process.arch})`;
 
-/** How long that is unless told: a watch says something every 25 seconds. */
-const silence = 60_000;
+/** The default silence timeout in milliseconds; a watch sends something every 25 seconds. */
+const defaultTimeoutMs = 60_000;
 
 /**
- * Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a
- * browser's: those may carry no token (docs/design/wire.md#who-is-a-browser).
+ * Sends one request and returns the response when it has begun. Does not use fetch, which marks
+ * requests as a browser's, and those may carry no token (docs/design/wire.md#who-is-a-browser).
  */
-export function open(
+export function openRequest(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
-  { body, ca, patience = silence }: Sent = {},
+  { body, ca, timeoutMs = defaultTimeoutMs }: RequestOptions = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const begun = (url.startsWith('https:') ? https : http)(
+    const req = (url.startsWith('https:') ? https : http)(
       url,
       {
         method,
@@ -59,74 +59,74 @@ export function open(
           ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
           ...headers,
         },
-        timeout: patience,
+        timeout: timeoutMs,
       },
       resolve,
     );
-    begun
-      .on('error', (error) => reject(unreachable(url, error)))
-      .on('timeout', () => begun.destroy(new Error('no answer')))
+    req
+      .on('error', (error) => reject(unreachableError(url, error)))
+      .on('timeout', () => req.destroy(new Error('no response')))
       .end(body);
   });
 }
 
-/** Sends one request and reads the whole answer. */
+/** Sends one request and reads the whole response. */
 export async function send(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
-  sent: Sent = {},
+  options: RequestOptions = {},
 ): Promise<HttpResponse> {
-  const answer = await open(method, url, headers, sent);
+  const response = await openRequest(method, url, headers, options);
   try {
-    return await whole(answer);
+    return await readResponse(response);
   } catch (error) {
-    throw unreachable(url, error as Error);
+    throw unreachableError(url, error as Error);
   }
 }
 
-/** Reads what is left of an answer. */
-export async function whole(answer: IncomingMessage): Promise<HttpResponse> {
+/** Reads the rest of a response. */
+export async function readResponse(response: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const code = answer.statusCode!;
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const code = response.statusCode!;
   const text = Buffer.concat(chunks).toString();
   return {
     code,
     ok: code >= 200 && code < 300,
     text,
-    body: parsed(text),
-    warnings: warningsOf(answer.headers.warning),
+    body: parseJSON(text),
+    warnings: warningsOf(response.headers.warning),
   };
 }
 
-/** What a stream says, line by line; ends where the stream does, however that was. */
-export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
-  answer.setEncoding('utf8');
+/** Yields the lines of a stream, and returns when it ends or is cut off. */
+export async function* lines(response: IncomingMessage): AsyncGenerator<string> {
+  let remainder = '';
+  response.setEncoding('utf8');
   try {
-    for await (const chunk of answer) {
-      const all = (rest + (chunk as string)).split('\n');
-      rest = all.pop()!;
-      yield* all.filter((line) => line.trim() !== '');
+    for await (const chunk of response) {
+      const complete = (remainder + (chunk as string)).split('\n');
+      remainder = complete.pop()!;
+      yield* complete.filter((line) => line.trim() !== '');
     }
   } catch {
-    /* cut off */
+    /* The stream was cut off. */
   } finally {
-    answer.destroy();
+    response.destroy();
   }
 }
 
-const unreachable = (url: string, error: Error): Unreachable =>
-  new Unreachable(`${new URL(url).origin} cannot be reached: ${error.message}`);
+const unreachableError = (url: string, error: Error): UnreachableError =>
+  new UnreachableError(`${new URL(url).origin} cannot be reached: ${error.message}`);
 
-/** The texts of a Warning header (RFC 7234 5.5). */
+/** Returns the texts of a Warning header (RFC 7234 §5.5). */
 const warningsOf = (header: string | string[] | undefined): string[] =>
   [...String(header ?? '').matchAll(/299 \S{1,255} "((?:[^"\\]|\\.){0,4096})"/g)].map(([, text]) =>
     text!.replaceAll(/\\(.)/g, '$1'),
   );
 
-function parsed(text: string): unknown {
+function parseJSON(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,17 +1,17 @@
 import { CommandError } from '../terminal/errors.js';
-import { asLine } from './output-format.js';
+import { formatJSONLine } from './output-format.js';
 
-/** What a path, or one step of it, finds in a value. */
+/** Returns the values that a path, or one step of it, selects. */
 type Path = (value: unknown) => unknown[];
-/** What a template, or one part of it, makes of a value. */
+/** Returns the text of a template, or of one part of it, for a value. */
 type Template = (value: unknown) => string;
 
 /**
- * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`), without
- * recursive descent and scripts, with a value; what is not there is left empty.
+ * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`) with a
+ * value. Recursive descent and scripts are not supported; missing values are empty.
  */
-export const fill = (template: string, value: unknown): string =>
-  new Reader(template).template()(value);
+export const fillTemplate = (template: string, value: unknown): string =>
+  new TemplateParser(template).template()(value);
 
 const children: Path = (value) =>
   typeof value === 'object' && value !== null ? Object.values(value) : [];
@@ -23,13 +23,13 @@ const member =
       ? [(value as Record<string, unknown>)[key]]
       : [];
 
-const items =
-  (choose: (list: readonly unknown[]) => unknown[]): Path =>
+const listItems =
+  (select: (list: readonly unknown[]) => unknown[]): Path =>
   (value) =>
-    Array.isArray(value) ? choose(value) : [];
+    Array.isArray(value) ? select(value) : [];
 
-/** Values of two types are in no order. */
-const comparisons: Readonly<Record<string, (one: any, other: any) => boolean>> = {
+/** Values of different types are not ordered. */
+const comparisons: Readonly<Record<string, (left: any, right: any) => boolean>> = {
   '==': (one, other) => one === other,
   '!=': (one, other) => one !== other,
   '<': (one, other) => typeof one === typeof other && one < other,
@@ -38,12 +38,12 @@ const comparisons: Readonly<Record<string, (one: any, other: any) => boolean>> =
   '>=': (one, other) => typeof one === typeof other && one >= other,
 };
 
-const numberOf = (text: string | undefined): number | undefined =>
+const optionalNumber = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text);
 
-/** Reads a template from its beginning to its end. */
-class Reader {
-  #at = 0;
+/** A parser for one template. */
+class TemplateParser {
+  #position = 0;
   readonly #text: string;
 
   constructor(text: string) {
@@ -57,23 +57,24 @@ class Reader {
       if (text !== undefined) parts.push(() => text);
       const isEnd = this.#match(/\{\s*end\s*\}/y) !== undefined;
       if (isEnd && !inRange) this.#fail('{end} has no {range}');
-      if (!isEnd && inRange && this.#at >= this.#text.length) this.#fail('{range} has no {end}');
-      if (isEnd || this.#at >= this.#text.length)
+      if (!isEnd && inRange && this.#position >= this.#text.length)
+        this.#fail('{range} has no {end}');
+      if (isEnd || this.#position >= this.#text.length)
         return (value) => parts.map((part) => part(value)).join('');
       parts.push(this.#part());
     }
   }
 
   #part(): Template {
-    this.#need(/\{\s*/y, '{');
+    this.#expect(/\{\s*/y, '{');
     const isRange = this.#match(/range\s+/y) !== undefined;
     const quoted = isRange ? undefined : this.#literal();
     const path: Path = typeof quoted === 'string' ? () => [quoted] : this.#path();
-    this.#need(/\s*\}/y, '}');
-    const one = isRange ? this.template(true) : textOf;
+    this.#expect(/\s*\}/y, '}');
+    const render = isRange ? this.template(true) : renderValue;
     return (value) =>
       path(value)
-        .map(one)
+        .map(render)
         .join(isRange ? '' : ' ');
   }
 
@@ -81,9 +82,9 @@ class Reader {
     const steps: Path[] = [];
     this.#match(/[$@]/y);
     for (;;) {
-      if (this.#match(/\.\./y)) this.#fail('".." is not known here');
-      const [, all, key] = this.#match(/\.(?:(\*)|((?:\\.|[\w/-])+))/y) ?? [];
-      if (all !== undefined) steps.push(children);
+      if (this.#match(/\.\./y)) this.#fail('".." is not supported');
+      const [, wildcard, key] = this.#match(/\.(?:(\*)|((?:\\.|[\w/-])+))/y) ?? [];
+      if (wildcard !== undefined) steps.push(children);
       else if (key !== undefined) steps.push(member(key.replaceAll(/\\(.)/g, '$1')));
       else if (this.#match(/\[\s*/y)) steps.push(this.#bracket());
       else if (!this.#match(/\.(?=\s*\})/y))
@@ -94,7 +95,7 @@ class Reader {
 
   #bracket(): Path {
     const step = this.#inBracket();
-    this.#need(/\s*\]/y, ']');
+    this.#expect(/\s*\]/y, ']');
     return step;
   }
 
@@ -102,21 +103,21 @@ class Reader {
     if (this.#match(/\*/y)) return children;
     if (this.#match(/\?\(\s*/y)) return this.#condition();
     const [, from, colon, to] = this.#match(/(-?\d+)?(?:\s*(:)(?:\s*(-?\d+))?)?(?=\s*\])/y) ?? [];
-    if (colon !== undefined) return items((list) => list.slice(numberOf(from), numberOf(to)));
-    if (from !== undefined) return items((list) => list.slice(Number(from)).slice(0, 1));
+    if (colon !== undefined)
+      return listItems((list) => list.slice(optionalNumber(from), optionalNumber(to)));
+    if (from !== undefined) return listItems((list) => list.slice(Number(from)).slice(0, 1));
     const key = this.#literal();
-    return typeof key === 'string' ? member(key) : this.#fail('a name, a number or * belongs here');
+    return typeof key === 'string' ? member(key) : this.#fail('expected a name, a number or *');
   }
 
   #condition(): Path {
     const path = this.#path();
     const compare = comparisons[this.#match(/\s*(==|!=|<=|>=|<|>)\s*/y)?.[1] ?? ''];
     const literal = compare && this.#literal();
-    if (compare && literal === undefined)
-      this.#fail('a text, a number, true or false belongs here');
-    this.#need(/\s*\)/y, ')');
-    const holds = compare ?? ((one: unknown) => one !== undefined);
-    return items((list) => list.filter((one) => holds(path(one)[0], literal)));
+    if (compare && literal === undefined) this.#fail('expected a text, a number, true or false');
+    this.#expect(/\s*\)/y, ')');
+    const matches = compare ?? ((one: unknown) => one !== undefined);
+    return listItems((list) => list.filter((one) => matches(path(one)[0], literal)));
   }
 
   #literal(): string | number | boolean | undefined {
@@ -126,25 +127,26 @@ class Reader {
         /\\([^])/g,
         (_, one: string) => ({ n: '\n', t: '\t', r: '\r' })[one] ?? one,
       );
-    const plain = this.#match(/-?\d+(?:\.\d+)?|true\b|false\b/y)?.[0];
-    if (plain === undefined) return undefined;
-    return plain === 'true' || plain === 'false' ? plain === 'true' : Number(plain);
+    const word = this.#match(/-?\d+(?:\.\d+)?|true\b|false\b/y)?.[0];
+    if (word === undefined) return undefined;
+    return word === 'true' || word === 'false' ? word === 'true' : Number(word);
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.#position;
     const found = pattern.exec(this.#text) ?? undefined;
-    if (found) this.#at = pattern.lastIndex;
+    if (found) this.#position = pattern.lastIndex;
     return found;
   }
 
-  #need(pattern: RegExp, what: string): void {
-    if (!this.#match(pattern)) this.#fail(`${what} belongs here`);
+  #expect(pattern: RegExp, what: string): void {
+    if (!this.#match(pattern)) this.#fail(`expected ${what}`);
   }
 
   #fail(why: string): never {
-    throw new CommandError(`-o jsonpath: at ${this.#at + 1}, ${why}`, 2);
+    throw new CommandError(`-o jsonpath: at ${this.#position + 1}, ${why}`, 2);
   }
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : asLine(value));
+const renderValue = (value: unknown): string =>
+  typeof value === 'string' ? value : formatJSONLine(value);

@@ -3,49 +3,52 @@ import { resolve } from 'node:path';
 import { isMap, isSeq, parseDocument, type Document } from 'yaml';
 import { contextsFile, findContext } from './contexts.js';
 import { CommandError } from '../terminal/errors.js';
-import { putFile } from '../terminal/files.js';
-import type { Asked } from '../terminal/flags.js';
-import { authorityOf } from './server-address.js';
-import { say } from '../terminal/output.js';
+import { writeFileAtomically } from '../terminal/files.js';
+import type { Invocation } from '../terminal/flags.js';
+import { readAuthority } from './server-address.js';
+import { writeError } from '../terminal/output.js';
 
 /**
  * Writes a kubeconfig (client-go's clientcmd, v1) with the service as a cluster and this command as
- * what makes its tokens. Into a file that exists, its entries are put beside what is there; it is
- * then the owner's alone to read.
+ * its exec plugin. Adds the entries to an existing file, which then only its owner may read.
  */
-export function kubeconfig({ flags, environment }: Asked): void {
+export function writeKubeconfig({ flags, environment }: Invocation): void {
   const { server, filename: file } = flags;
   const { name, context } = findContext(contextsFile(environment), environment, flags.context);
-  const address = addressOf(server ?? context.server);
-  const ca = authorityOf(flags) ?? context.certificateAuthority;
-  const entries = entriesOf(
+  const address = clusterAddress(server ?? context.server);
+  const ca = readAuthority(flags) ?? context.certificateAuthority;
+  const entries = buildEntries(
     `vestibule-${name}`,
     {
       server: address,
       ...(ca !== undefined && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
     },
-    execOf(name, environment),
+    execPlugin(name, environment),
   );
-  if (file === undefined || file === '-') return void process.stdout.write(put(entries, ''));
-  putFile(file, put(entries, existsSync(file) ? readFileSync(file, 'utf8') : ''));
-  say(`Wrote ${file}: KUBECONFIG=${file} kubectl get accounts\n`);
+  if (file === undefined || file === '-')
+    return void process.stdout.write(mergeEntries(entries, ''));
+  writeFileAtomically(
+    file,
+    mergeEntries(entries, existsSync(file) ? readFileSync(file, 'utf8') : ''),
+  );
+  writeError(`Wrote ${file}: KUBECONFIG=${file} kubectl get accounts\n`);
 }
 
-/** kubectl sends tokens over https alone, without a word where it does not. */
-function addressOf(text: string): string {
+/** Returns the cluster address. Throws for http: kubectl would silently send no token. */
+function clusterAddress(text: string): string {
   if (!URL.canParse(text))
-    throw new CommandError('--server takes an address: https://id.example.com', 2);
+    throw new CommandError('--server must be a URL such as https://id.example.com', 2);
   const { origin, protocol } = new URL(text);
   if (protocol !== 'https:')
     throw new CommandError(
-      `kubectl sends no token to ${origin}: give the https address of the API, --server https://…, and --certificate-authority FILE where this machine does not know who signed its certificate`,
+      `kubectl sends no token to ${origin}: set the https address of the API with --server https://…, and --certificate-authority FILE if this machine does not trust its certificate`,
       2,
     );
   return origin;
 }
 
-/** How kubectl gets a token: by this very program (client.authentication.k8s.io/v1, ExecConfig). */
-function execOf(name: string, { VESTIBULE_CONFIG: config }: NodeJS.ProcessEnv): object {
+/** Returns the exec plugin: this program (client.authentication.k8s.io/v1, ExecConfig). */
+function execPlugin(name: string, { VESTIBULE_CONFIG: config }: NodeJS.ProcessEnv): object {
   return {
     apiVersion: 'client.authentication.k8s.io/v1',
     command: resolve(process.argv[1]!),
@@ -62,30 +65,30 @@ interface Entry {
 }
 type Entries = Readonly<Record<'clusters' | 'users' | 'contexts', Entry>>;
 
-const entriesOf = (name: string, cluster: object, exec: object): Entries => ({
+const buildEntries = (name: string, cluster: object, exec: object): Entries => ({
   clusters: { name, cluster },
   users: { name, user: { exec } },
   contexts: { name, context: { cluster: name, user: name } },
 });
 
 /**
- * The text of a kubeconfig with these entries in place of former ones of their name; the rest,
- * comments included, stays as it is.
+ * Adds the entries to a kubeconfig, replacing entries of the same name; the rest stays, comments
+ * included.
  */
-function put(entries: Entries, text: string): string {
+function mergeEntries(entries: Entries, text: string): string {
   const document: Document = parseDocument(
     text.trim() === '' ? 'apiVersion: v1\nkind: Config\n' : text,
   );
   if (document.errors.length > 0 || !isMap(document.contents))
-    throw new CommandError('the file is not a kubeconfig; give another one');
+    throw new CommandError('the file is not a kubeconfig; choose another file');
   for (const [list, entry] of Object.entries(entries)) {
-    const held = document.get(list);
-    if (!isSeq(held)) document.set(list, document.createNode([entry]));
+    const current = document.get(list);
+    if (!isSeq(current)) document.set(list, document.createNode([entry]));
     else {
-      const at = held.items.findIndex((one) => isMap(one) && one.get('name') === entry.name);
-      held.items.splice(
-        at < 0 ? held.items.length : at,
-        at < 0 ? 0 : 1,
+      const index = current.items.findIndex((one) => isMap(one) && one.get('name') === entry.name);
+      current.items.splice(
+        index < 0 ? current.items.length : index,
+        index < 0 ? 0 : 1,
         document.createNode(entry),
       );
     }

@@ -1,7 +1,7 @@
-import { pathOf, type Resource } from './discovery.js';
-import { CommandError, ApiRefusalError } from '../terminal/errors.js';
+import { resourcePath, type Resource } from './discovery.js';
+import { CommandError, ApiStatusError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
-import type { ApiClient, Thing } from './api-client.js';
+import type { ApiClient, ApiObject } from './api-client.js';
 
 /** A column of the server's Table (meta.k8s.io/v1). */
 export interface TableColumn {
@@ -9,13 +9,13 @@ export interface TableColumn {
   readonly priority: number;
 }
 
-/** An object, whole or as the row of a Table that stands for it. */
+/** An object, whole or as the row of a Table. */
 export interface ListItem {
-  readonly object: Thing;
+  readonly object: ApiObject;
   readonly cells?: readonly unknown[];
 }
 
-/** What a collection held at one version. */
+/** The items of a collection at one resourceVersion. */
 export interface ListResult {
   readonly items: readonly ListItem[];
   readonly columns: readonly TableColumn[];
@@ -25,63 +25,65 @@ export interface ListResult {
 interface Table {
   readonly kind: 'Table';
   readonly columnDefinitions: readonly TableColumn[];
-  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: Thing }[];
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: ApiObject }[];
 }
 
-/** What Accept says of the form that objects are wanted in. */
-export const accepts = {
+/** The Accept header for each form of a list. */
+export const acceptHeaders = {
   rows: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
-  whole: 'application/json',
+  objects: 'application/json',
   names: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
 };
 
-export type Form = keyof typeof accepts;
+export type ListForm = keyof typeof acceptHeaders;
 
-/** The objects in an answer, be it a List, a Table or one object. */
-export function itemsOf(answer: Thing): {
+/** Returns the objects of a response: a List, a Table or one object. */
+export function itemsOf(response: ApiObject): {
   items: readonly ListItem[];
   columns: readonly TableColumn[];
 } {
-  if (answer.kind === 'Table') {
-    const { rows, columnDefinitions } = answer as unknown as Table;
+  if (response.kind === 'Table') {
+    const { rows, columnDefinitions } = response as unknown as Table;
     return { items: rows, columns: columnDefinitions };
   }
   return {
-    items: (Array.isArray(answer.items) ? (answer.items as Thing[]) : [answer]).map((object) => ({
-      object,
-    })),
+    items: (Array.isArray(response.items) ? (response.items as ApiObject[]) : [response]).map(
+      (object) => ({
+        object,
+      }),
+    ),
     columns: [],
   };
 }
 
-/** One object. */
+/** Reads one object. */
 export async function readOne(
   service: ApiClient,
   resource: Resource,
   name: string,
-  form: Form,
+  form: ListForm,
 ): Promise<ListResult> {
-  const answer = await service.request('GET', pathOf(resource, name), {
-    accept: accepts[form === 'names' ? 'whole' : form],
+  const response = await service.request('GET', resourcePath(resource, name), {
+    accept: acceptHeaders[form === 'names' ? 'objects' : form],
   });
-  return { ...itemsOf(answer), version: answer.metadata.resourceVersion! };
+  return { ...itemsOf(response), version: response.metadata.resourceVersion! };
 }
 
 /**
- * A collection, or what the flags choose of it, page by page; whole where a page comes too late to
- * be of the same version.
+ * Reads a collection, or what the flags select of it, page by page. If a page has expired (410),
+ * reads the list again without pages.
  */
 export async function readAll(
   service: ApiClient,
   resource: Resource,
-  form: Form,
+  form: ListForm,
   flags: FlagValues,
 ): Promise<ListResult> {
-  const page = numberOf(flags, 'chunk-size') ?? 500;
+  const pageSize = numberFlag(flags, 'chunk-size') ?? 500;
   try {
-    return await readPages(service, resource, form, flags, page);
+    return await readPages(service, resource, form, flags, pageSize);
   } catch (error) {
-    if (page === 0 || !(error instanceof ApiRefusalError) || error.status !== 410) throw error;
+    if (pageSize === 0 || !(error instanceof ApiStatusError) || error.status !== 410) throw error;
     return readPages(service, resource, form, flags, 0);
   }
 }
@@ -89,37 +91,37 @@ export async function readAll(
 async function readPages(
   service: ApiClient,
   resource: Resource,
-  form: Form,
+  form: ListForm,
   flags: FlagValues,
-  page: number,
+  pageSize: number,
 ): Promise<ListResult> {
-  const max = numberOf(flags, 'limit') ?? Infinity;
-  const query = selection(flags);
+  const max = numberFlag(flags, 'limit') ?? Infinity;
+  const query = selectorQuery(flags);
   const items: ListItem[] = [];
   let columns: readonly TableColumn[] = [];
   for (;;) {
-    if (page > 0) query.set('limit', String(Math.min(page, max - items.length)));
-    const answer = await service.request('GET', `${pathOf(resource)}?${query}`, {
-      accept: accepts[form],
+    if (pageSize > 0) query.set('limit', String(Math.min(pageSize, max - items.length)));
+    const response = await service.request('GET', `${resourcePath(resource)}?${query}`, {
+      accept: acceptHeaders[form],
     });
-    const read = itemsOf(answer);
-    items.push(...read.items.slice(0, max - items.length));
-    if (read.columns.length > 0) columns = read.columns;
-    const { continue: next, resourceVersion: version = '' } = answer.metadata;
-    if (!next || items.length >= max) return { items, columns, version };
-    query.set('continue', next);
+    const page = itemsOf(response);
+    items.push(...page.items.slice(0, max - items.length));
+    if (page.columns.length > 0) columns = page.columns;
+    const { continue: token, resourceVersion: version = '' } = response.metadata;
+    if (!token || items.length >= max) return { items, columns, version };
+    query.set('continue', token);
   }
 }
 
-/** The selectors among the flags, as the service takes them. */
-export function selection(flags: FlagValues): URLSearchParams {
+/** Returns the selectors of the flags as query parameters. */
+export function selectorQuery(flags: FlagValues): URLSearchParams {
   const query = new URLSearchParams();
   if (flags.selector !== undefined) query.set('labelSelector', flags.selector);
   if (flags['field-selector'] !== undefined) query.set('fieldSelector', flags['field-selector']);
   return query;
 }
 
-function numberOf(flags: FlagValues, name: 'limit' | 'chunk-size'): number | undefined {
+function numberFlag(flags: FlagValues, name: 'limit' | 'chunk-size'): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text) || (name === 'limit' && text === '0'))

@@ -1,51 +1,51 @@
-import { authorityOf, isTrustworthy } from './server-address.js';
+import { readAuthority, isSecure } from './server-address.js';
 import { changeContexts, contextsFile } from './contexts.js';
 import { CommandError } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { out, say } from '../terminal/output.js';
+import type { Invocation } from '../terminal/flags.js';
+import { writeOut, writeError } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { serviceOf } from './api-client.js';
+import { clientFor } from './api-client.js';
 import { revoke, signIn } from './device-flow.js';
 
-/** Signs in at a service and keeps the tokens. */
-export async function login({ args: [url], flags, environment }: Asked): Promise<void> {
+/** Signs in to a service and saves the tokens. */
+export async function login({ args: [url], flags, environment }: Invocation): Promise<void> {
   if (url === undefined || !URL.canParse(url))
     throw new CommandError(
-      `login takes the address of the service: ${program} login https://id.example.com`,
+      `login takes the URL of the service: ${program} login https://id.example.com`,
       2,
     );
-  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
+  if (!isSecure(url)) throw new CommandError('the address must be https, or http on loopback', 2);
   const { origin: server, host } = new URL(url);
-  const authority = authorityOf(flags);
+  const authority = readAuthority(flags);
   const context = await signIn(
     { server, ...(authority !== undefined && { certificateAuthority: authority }) },
-    say,
+    writeError,
   );
-  const called = flags.context ?? host;
+  const name = flags.context ?? host;
   await changeContexts(contextsFile(environment), async ({ contexts }) => ({
-    after: { current: called, contexts: { ...contexts, [called]: context } },
+    after: { current: name, contexts: { ...contexts, [name]: context } },
     result: undefined,
   }));
-  say(`Signed in to ${server}.\n`);
+  writeError(`Signed in to ${server}.\n`);
 }
 
-/** Ends what was issued to this command, and forgets it. */
-export async function logout({ flags, environment }: Asked): Promise<void> {
+/** Revokes the tokens of a context, and removes it. */
+export async function logout({ flags, environment }: Invocation): Promise<void> {
   await changeContexts(contextsFile(environment), async ({ current, contexts }) => {
-    const called = flags.context ?? environment.VESTIBULE_CONTEXT ?? current;
-    if (called === undefined || !contexts[called]) throw new CommandError('you are not signed in');
-    const { [called]: gone, ...others } = contexts;
-    await revoke(gone!);
+    const name = flags.context ?? environment.VESTIBULE_CONTEXT ?? current;
+    if (name === undefined || !contexts[name]) throw new CommandError('you are not signed in');
+    const { [name]: removed, ...others } = contexts;
+    await revoke(removed!);
     return {
-      after: { ...(current !== undefined && current !== called && { current }), contexts: others },
+      after: { ...(current !== undefined && current !== name && { current }), contexts: others },
       result: undefined,
     };
   });
-  say('Signed out.\n');
+  writeError('Signed out.\n');
 }
 
-/** Prints the address of anyone who is signed in. */
-export async function whoami(asked: Asked): Promise<void> {
-  const { metadata, status } = await serviceOf(asked).ask('GET', 'accounts/~');
-  out(`${status.email.address} (${metadata.name})\n`);
+/** Prints the email address of the signed-in account. */
+export async function whoami(invocation: Invocation): Promise<void> {
+  const { metadata, status } = await clientFor(invocation).requestAPI('GET', 'accounts/~');
+  writeOut(`${status.email.address} (${metadata.name})\n`);
 }

@@ -1,24 +1,24 @@
 import { Document, visit } from 'yaml';
 import { CommandError } from '../terminal/errors.js';
-import { escaped, plain } from '../terminal/output.js';
+import { escapeControls, stripControls } from '../terminal/output.js';
 
-/** How objects are printed; a table where nothing was said, `wide` with all its columns. */
+/** An output format; `table` is the default, `wide` shows all columns. */
 export type Format =
   | { readonly as: 'table' | 'wide' | 'json' | 'yaml' | 'name' }
   | { readonly as: 'jsonpath'; readonly template: string };
 
-/** Reads -o; `known` are the formats of the word, a table among them where it prints one. */
-export function formatOf(text: string | undefined, known: readonly Format['as'][]): Format {
+/** Parses `-o`; `known` are the formats of the subcommand. */
+export function parseFormat(text: string | undefined, supported: readonly Format['as'][]): Format {
   if (text === undefined || text === '') return { as: 'table' };
   const [, as, template] = /^([^=]*)(?:=(.*))?$/s.exec(text)!;
-  if (as === 'jsonpath' && known.includes('jsonpath')) {
+  if (as === 'jsonpath' && supported.includes('jsonpath')) {
     if (!template)
       throw new CommandError('-o jsonpath takes a template: -o jsonpath={.metadata.name}', 2);
     return { as, template };
   }
-  if (as === 'table' || template !== undefined || !known.includes(as as Format['as']))
+  if (as === 'table' || template !== undefined || !supported.includes(as as Format['as']))
     throw new CommandError(
-      `-o ${text}: unknown format; known are ${known
+      `-o ${text}: unknown format; known are ${supported
         .filter((one) => one !== 'table')
         .map((one) => (one === 'jsonpath' ? 'jsonpath=TEMPLATE' : one))
         .join(', ')}`,
@@ -27,20 +27,20 @@ export function formatOf(text: string | undefined, known: readonly Format['as'][
   return { as } as Format;
 }
 
-/** As kubectl writes JSON: members by name, indented by four. */
-export const asJSON = (value: unknown): string => `${asLine(value, 4)}\n`;
+/** Formats JSON like kubectl: sorted keys, indented by four. */
+export const formatJSON = (value: unknown): string => `${formatJSONLine(value, 4)}\n`;
 
-/** The same on one line. What steers a terminal is written as escapes. */
-export const asLine = (value: unknown, indent = 0): string =>
-  escaped(JSON.stringify(sorted(value), undefined, indent)).replaceAll(
+/** Formats JSON like kubectl on one line. Control characters are escaped. */
+export const formatJSONLine = (value: unknown, indent = 0): string =>
+  escapeControls(JSON.stringify(sortKeys(value), undefined, indent)).replaceAll(
     /[<>&\u2028\u2029]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** As kubectl writes YAML: members by name. */
-export function asYAML(value: unknown): string {
+/** Formats YAML like kubectl, with sorted keys. */
+export function formatYAML(value: unknown): string {
   const document = new Document(value, { sortMapEntries: true, version: '1.1' });
-  // Nothing but space and line breaks, as a block, would be read as something else.
+  // A block scalar of white space only would be read back as something else.
   visit(document, {
     Scalar(_, scalar) {
       if (
@@ -51,23 +51,23 @@ export function asYAML(value: unknown): string {
         scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  const written = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string =>
+  const format = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string =>
     document.toString({
       lineWidth: 0,
       indentSeq: false,
       defaultStringType,
       defaultKeyType: defaultStringType,
     });
-  const text = written('PLAIN');
-  return plain(text) === text ? text : escaped(written('QUOTE_DOUBLE'));
+  const text = format('PLAIN');
+  return stripControls(text) === text ? text : escapeControls(format('QUOTE_DOUBLE'));
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted((value as Record<string, unknown>)[key])]),
+      .map((key) => [key, sortKeys((value as Record<string, unknown>)[key])]),
   );
 }

@@ -1,54 +1,54 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { pathOf } from './discovery.js';
+import { resourcePath } from './discovery.js';
 import { isDryRun } from './dry-run.js';
-import { each, CommandError } from '../terminal/errors.js';
-import type { Asked, FlagValues } from '../terminal/flags.js';
-import { formatOf } from './output-format.js';
-import { nameOf, textOf } from './printers.js';
-import { out } from '../terminal/output.js';
-import { serviceOf } from './api-client.js';
-import { targetsOf } from './resource-args.js';
+import { forEachCollectingErrors, CommandError } from '../terminal/errors.js';
+import type { Invocation, FlagValues } from '../terminal/flags.js';
+import { parseFormat } from './output-format.js';
+import { qualifiedName, formatObjects } from './printers.js';
+import { writeOut } from '../terminal/output.js';
+import { clientFor } from './api-client.js';
+import { parseTargets } from './resource-args.js';
 
-/** How each type of patch is called on the wire; what the service does not take, it says. */
-const types: Readonly<Record<string, string>> = {
+/** The media type of each patch type. The service refuses those that it does not support. */
+const mediaTypes: Readonly<Record<string, string>> = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** Changes fields of objects. */
-export async function patch(asked: Asked): Promise<void> {
-  const { flags } = asked;
-  const type = types[flags.type ?? 'merge'];
-  if (type === undefined) throw new CommandError('--type is merge', 2);
+/** Patches fields of objects. */
+export async function patch(invocation: Invocation): Promise<void> {
+  const { flags } = invocation;
+  const type = mediaTypes[flags.type ?? 'merge'];
+  if (type === undefined) throw new CommandError('--type must be merge', 2);
   const dryRun = isDryRun(flags);
-  const format = formatOf(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
-  const body = bodyOf(flags);
-  const service = serviceOf(asked);
-  const targets = await targetsOf(service, asked.args);
+  const format = parseFormat(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
+  const body = parsePatch(flags);
+  const service = clientFor(invocation);
+  const targets = await parseTargets(service, invocation.args);
   if (targets.some(({ name }) => name === undefined))
     throw new CommandError('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
-  await each(targets, async ({ resource, name }) => {
-    const path = pathOf(resource, name);
-    const former = await service.request('GET', path);
-    const now = await service.request('PATCH', `${path}${dryRun ? '?dryRun=All' : ''}`, {
+  await forEachCollectingErrors(targets, async ({ resource, name }) => {
+    const path = resourcePath(resource, name);
+    const before = await service.request('GET', path);
+    const after = await service.request('PATCH', `${path}${dryRun ? '?dryRun=All' : ''}`, {
       body,
       type,
     });
-    const changed = dryRun || former.metadata.resourceVersion !== now.metadata.resourceVersion;
-    out(
+    const isChanged = dryRun || before.metadata.resourceVersion !== after.metadata.resourceVersion;
+    writeOut(
       format.as === 'table'
-        ? `${nameOf(now)} patched${changed ? '' : ' (no change)'}${dryRun ? ' (server dry run)' : ''}\n`
-        : textOf([now], format, true),
+        ? `${qualifiedName(after)} patched${isChanged ? '' : ' (no change)'}${dryRun ? ' (server dry run)' : ''}\n`
+        : formatObjects([after], format, true),
     );
   });
 }
 
-function bodyOf({ patch: text, 'patch-file': file }: FlagValues): unknown {
+function parsePatch({ patch: text, 'patch-file': file }: FlagValues): unknown {
   if ((text === undefined) === (file === undefined))
     throw new CommandError('patch takes a patch: -p PATCH or --patch-file FILE', 2);
-  const document = parseDocument(text ?? read(file!));
+  const document = parseDocument(text ?? readPatchFile(file!));
   if (document.errors.length > 0)
     throw new CommandError(
       `the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`,
@@ -56,11 +56,11 @@ function bodyOf({ patch: text, 'patch-file': file }: FlagValues): unknown {
     );
   const body: unknown = document.toJS();
   if (typeof body !== 'object' || body === null)
-    throw new CommandError('the patch holds no fields', 2);
+    throw new CommandError('the patch has no fields', 2);
   return body;
 }
 
-function read(file: string): string {
+function readPatchFile(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {

@@ -1,7 +1,7 @@
-import type { ApiClient, Thing } from './api-client.js';
-import { table } from './columns.js';
+import type { ApiClient, ApiObject } from './api-client.js';
+import { formatTable } from './columns.js';
 
-/** What the recorded decisions would be under a policy (docs/design/api.md#policy-dry-run). */
+/** The outcome of recorded decisions under a new policy (docs/design/api.md#policy-dry-run). */
 interface Impact {
   readonly replayed: number;
   readonly unchanged: number;
@@ -12,61 +12,62 @@ interface Impact {
   readonly unnamed?: { readonly nowRefused: number; readonly nowAllowed: number };
 }
 
-/** Rows looked up and printed; the rest is counted. */
-const shown = 50;
+/** The number of decisions that are looked up and printed. */
+const maxRows = 50;
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
-/**
- * What trying a policy would change, for people to read: a sentence, then a row for each decision
- * that flips.
- */
+/** Describes the impact of a policy: a sentence, then a row for each decision that changes. */
 export async function describeImpact(
-  service: Pick<ApiClient, 'ask'>,
-  policy: Thing,
+  service: Pick<ApiClient, 'requestAPI'>,
+  policy: ApiObject,
 ): Promise<string> {
   const impact = policy.status.impact as Impact;
   const { nowRefused, nowAllowed, unnamed = { nowRefused: 0, nowAllowed: 0 } } = impact;
-  const [refused, allowed] = [
+  const [refusedCount, allowedCount] = [
     nowRefused.length + unnamed.nowRefused,
     nowAllowed.length + unnamed.nowAllowed,
   ];
   const lines = [
-    `${plural(refused + allowed, 'recorded decision')} of ${impact.replayed} would change: ${refused} refused, ${allowed} allowed. Nothing was put in force.`,
+    `${plural(refusedCount + allowedCount, 'recorded decision')} of ${impact.replayed} would change: ${refusedCount} refused, ${allowedCount} allowed. No policy was activated.`,
     ...(impact.undecidable > 0
-      ? [`${plural(impact.undecidable, 'decision')} could not be tried.`]
+      ? [`${plural(impact.undecidable, 'decision')} could not be evaluated.`]
       : []),
     ...(impact.notReached
       ? [`${plural(impact.notReached, 'decision')} were not reached in time.`]
       : []),
   ];
-  const flips = [
+  const changes = [
     ...nowRefused.map((name) => ['refused', name]),
     ...nowAllowed.map((name) => ['allowed', name]),
   ] as [string, string][];
   const rows = await Promise.all(
-    flips
-      .slice(0, shown)
-      .map(async ([now, name]) =>
-        row(now, name, await service.ask('GET', `policydecisions/${name}`).catch(() => undefined)),
+    changes
+      .slice(0, maxRows)
+      .map(async ([outcome, name]) =>
+        formatRow(
+          outcome,
+          name,
+          await service.requestAPI('GET', `policydecisions/${name}`).catch(() => undefined),
+        ),
       ),
   );
-  const rest = refused + allowed - rows.length;
-  return `${lines.join('\n')}\n${rows.length > 0 ? `\n${table(['NOW', 'WHO', 'ACTION', 'ON', 'TIMES', 'LAST', 'DECISION'], rows)}` : ''}${rest > 0 ? `and ${rest} more\n` : ''}`;
+  const restCount = refusedCount + allowedCount - rows.length;
+  return `${lines.join('\n')}\n${rows.length > 0 ? `\n${formatTable(['NOW', 'WHO', 'ACTION', 'ON', 'TIMES', 'LAST', 'DECISION'], rows)}` : ''}${restCount > 0 ? `and ${restCount} more\n` : ''}`;
 }
 
-function row(now: string, name: string, decision: Thing | undefined): string[] {
-  if (!decision) return [now, '?', '?', '?', '?', '?', name];
+function formatRow(outcome: string, name: string, decision: ApiObject | undefined): string[] {
+  if (!decision) return [outcome, '?', '?', '?', '?', '?', name];
   const { principal, action, resource, scope, client } = decision.spec;
-  const on = scope
+  const target = scope
     ? `${scope} to ${client}`
     : [resource?.kind, resource?.name].filter(Boolean).join('/') || client || '-';
   const { count, lastTimestamp } = decision.status;
   return [
-    now,
+    outcome,
     typeof principal === 'string' ? principal : JSON.stringify(principal),
     action,
-    on,
+    target,
     String(count),
     lastTimestamp,
     name,

@@ -1,18 +1,22 @@
 import { typeName } from './discovery.js';
-import { asJSON, asYAML, type Format } from './output-format.js';
-import { fill } from './jsonpath.js';
-import type { Thing } from './api-client.js';
+import { formatJSON, formatYAML, type Format } from './output-format.js';
+import { fillTemplate } from './jsonpath.js';
+import type { ApiObject } from './api-client.js';
 
-/** Objects in a format other than a table: one alone as it is, several as a List. */
-export function textOf(objects: readonly Thing[], format: Format, single: boolean): string {
-  if (format.as === 'name') return objects.map((one) => `${nameOf(one)}\n`).join('');
-  const value = single
+/** Formats objects other than as a table: a single one as it is, several as a List. */
+export function formatObjects(
+  objects: readonly ApiObject[],
+  format: Format,
+  isSingle: boolean,
+): string {
+  if (format.as === 'name') return objects.map((one) => `${qualifiedName(one)}\n`).join('');
+  const value = isSingle
     ? objects[0]!
     : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };
-  if (format.as === 'jsonpath') return fill(format.template, value);
-  return format.as === 'yaml' ? asYAML(value) : asJSON(value);
+  if (format.as === 'jsonpath') return fillTemplate(format.template, value);
+  return format.as === 'yaml' ? formatYAML(value) : formatJSON(value);
 }
 
-/** `group.id.vestibule.org/staff`, of an object. */
-export const nameOf = ({ kind, apiVersion, metadata }: Thing): string =>
+/** Returns an object's name with its type, such as `group.id.vestibule.org/staff`. */
+export const qualifiedName = ({ kind, apiVersion, metadata }: ApiObject): string =>
   `${typeName({ kind, group: /^(.*)\//.exec(String(apiVersion))?.[1] ?? '' })}/${metadata.name}`;

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
 
-/** The text of the file that --certificate-authority names. */
-export function authorityOf({ 'certificate-authority': file }: FlagValues): string | undefined {
+/** Reads the file of `--certificate-authority`. */
+export function readAuthority({ 'certificate-authority': file }: FlagValues): string | undefined {
   if (file === undefined) return undefined;
   try {
     const text = readFileSync(file, 'utf8');
-    new X509Certificate(text).toString(); // throws where it is none; a bundle may hold more than the first
+    new X509Certificate(text).toString(); // Throws if the first is no certificate; a bundle may contain more.
     return text;
   } catch (error) {
     throw new CommandError(
@@ -18,8 +18,11 @@ export function authorityOf({ 'certificate-authority': file }: FlagValues): stri
   }
 }
 
-/** Whether no one on the way can read or change what is said there: https, or this machine. */
-export function isTrustworthy(url: string): boolean {
+/**
+ * Reports whether a connection to the URL cannot be read or changed on the way: https, or this
+ * machine.
+ */
+export function isSecure(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return (
     protocol === 'https:' ||

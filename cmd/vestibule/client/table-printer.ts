@@ -1,56 +1,54 @@
 import { typeName, type Resource } from './discovery.js';
 import type { FlagValues } from '../terminal/flags.js';
 import type { TableColumn, ListItem } from './list.js';
-import { plain } from '../terminal/output.js';
+import { stripControls } from '../terminal/output.js';
 import { Columns } from './columns.js';
 
-/** What of a Table is printed. */
-interface Shown {
+/** The options of a printed table. */
+interface TableOptions {
   readonly wide: boolean;
   readonly flags: FlagValues;
   readonly withType?: boolean;
   readonly withEvents?: boolean;
 }
 
-/** The server's rows of one type, as kubectl prints them. */
-export class Rows {
+/** Prints the server's rows of one type like kubectl. */
+export class TablePrinter {
   readonly #columns = new Columns();
   readonly #resource: Resource;
-  readonly #shown: Shown;
+  readonly #options: TableOptions;
   #definitions: readonly TableColumn[] = [];
-  #headed = false;
+  #hasHeadings = false;
 
-  constructor(resource: Resource, shown: Shown) {
+  constructor(resource: Resource, options: TableOptions) {
     this.#resource = resource;
-    this.#shown = shown;
+    this.#options = options;
   }
 
-  /**
-   * More rows, under headings the first time. `event` is what happened to them, where that is
-   * wanted.
-   */
+  /** Prints more rows, the first time with headings. `event` is the watch event, if it is shown. */
   print(items: readonly ListItem[], columns: readonly TableColumn[], event = ''): string {
     if (columns.length > 0) this.#definitions = columns;
     if (items.length === 0) return '';
     const rows = items.map((item) => this.#row(item, event));
-    const headings = this.#headed || this.#shown.flags['no-headers'] ? [] : [this.#headings()];
-    this.#headed = true;
+    const headings =
+      this.#hasHeadings || this.#options.flags['no-headers'] ? [] : [this.#headings()];
+    this.#hasHeadings = true;
     return this.#columns.print([...headings, ...rows]);
   }
 
   #headings(): string[] {
-    const names = this.#chosen(this.#definitions.map(({ name }) => name.toUpperCase()));
+    const names = this.#visible(this.#definitions.map(({ name }) => name.toUpperCase()));
     return [
-      ...(this.#shown.withEvents ? ['EVENT'] : []),
+      ...(this.#options.withEvents ? ['EVENT'] : []),
       ...names,
-      ...(this.#shown.flags['show-labels'] ? ['LABELS'] : []),
+      ...(this.#options.flags['show-labels'] ? ['LABELS'] : []),
     ].map(oneLine);
   }
 
   #row({ cells = [], object }: ListItem, event: string): string[] {
     const texts = cells.map(
-      (cell, at) =>
-        `${at === 0 && this.#shown.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`,
+      (cell, index) =>
+        `${index === 0 && this.#options.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`,
     );
     const labels =
       Object.entries(object.metadata.labels ?? {})
@@ -58,21 +56,21 @@ export class Rows {
         .sort()
         .join(',') || '<none>';
     return [
-      ...(this.#shown.withEvents ? [event] : []),
-      ...this.#chosen(texts),
-      ...(this.#shown.flags['show-labels'] ? [labels] : []),
+      ...(this.#options.withEvents ? [event] : []),
+      ...this.#visible(texts),
+      ...(this.#options.flags['show-labels'] ? [labels] : []),
     ].map(oneLine);
   }
 
-  #chosen(cells: readonly string[]): string[] {
+  #visible(cells: readonly string[]): string[] {
     return cells.filter(
-      (_, at) => this.#shown.wide || (this.#definitions[at]?.priority ?? 0) === 0,
+      (_, index) => this.#options.wide || (this.#definitions[index]?.priority ?? 0) === 0,
     );
   }
 }
 
-/** A cell is one line; what follows is only hinted at. */
+/** Returns the first line of a cell, with `...` if more follow. */
 function oneLine(text: string): string {
   const [line = ''] = text.split(/[\n\r\f]/, 1);
-  return plain((line === text ? text : `${line}...`).replaceAll('\t', ' '));
+  return stripControls((line === text ? text : `${line}...`).replaceAll('\t', ' '));
 }

@@ -1,143 +1,146 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathOf } from './discovery.js';
-import { CommandError, ApiRefusalError, SignedOut } from '../terminal/errors.js';
+import { resourcePath } from './discovery.js';
+import { CommandError, ApiStatusError, SignedOutError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
 import {
-  accepts,
+  acceptHeaders,
   itemsOf,
   readAll,
   readOne,
-  selection,
+  selectorQuery,
   type TableColumn,
-  type Form,
+  type ListForm,
   type ListItem,
   type ListResult,
 } from './list.js';
 import { lines } from './http.js';
-import { refusal, type ApiClient, type Thing } from './api-client.js';
+import { statusError, type ApiClient, type ApiObject } from './api-client.js';
 import type { ResourceArgs } from './resource-args.js';
 
-/**
- * What became of objects of one type: first what there is, ADDED, then one change after another.
- */
+/** A change to objects of one type; existing objects come first, as ADDED. */
 export interface WatchedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly items: readonly ListItem[];
   readonly columns: readonly TableColumn[];
 }
 
-/** How long is waited before the next try, from and to, in milliseconds. */
-const waits = { least: 250, most: 5_000 };
+/** The smallest and largest backoff between watches, in milliseconds. */
+const backoffMs = { min: 250, max: 5_000 };
 
 /**
- * Lists, then watches, through restarts of the service and versions that have become too old:
- * nothing is left out, and nothing told twice. Once it has begun, only a refusal ends it. `lost`
- * hears why it was interrupted.
+ * Lists, then watches, across restarts of the service and expired resourceVersions, without losing
+ * or repeating a change. Once it has begun, only a refusal ends it. `lost` is called with the
+ * reason of an interruption.
  */
-export async function* changes(
+export async function* watchChanges(
   service: ApiClient,
   target: ResourceArgs,
-  form: Form,
+  form: ListForm,
   flags: FlagValues,
-  lost: (why: string) => void,
+  onInterrupt: (why: string) => void,
 ): AsyncGenerator<WatchedChange> {
   const { resource } = target;
-  const chosen =
+  const targetFlags =
     target.name === undefined
       ? flags
       : {
           ...flags,
           'field-selector': `metadata.name=${(await readOne(service, resource, target.name, form)).items[0]!.object.metadata.name}`,
         };
-  const list = (): Promise<ListResult> => readAll(service, resource, form, chosen);
-  const held = new Held(await list());
-  yield { type: 'ADDED', items: [...held.items], columns: held.columns };
-  let isLost = false;
-  for (let tries = 0; ; tries += 1) {
-    const begun = Date.now();
+  const list = (): Promise<ListResult> => readAll(service, resource, form, targetFlags);
+  const known = new KnownObjects(await list());
+  yield { type: 'ADDED', items: [...known.items], columns: known.columns };
+  let isInterrupted = false;
+  for (let failureCount = 0; ; failureCount += 1) {
+    const startedAt = Date.now();
     try {
-      if (held.version === undefined) yield* held.become(await list());
-      const query = selection(chosen);
+      if (known.resourceVersion === undefined) yield* known.applyList(await list());
+      const query = selectorQuery(targetFlags);
       query.set('watch', 'true');
       query.set('allowWatchBookmarks', 'true');
-      query.set('resourceVersion', held.version!);
-      const stream = await service.stream(`${pathOf(resource)}?${query}`, accepts[form]);
-      isLost = false;
+      query.set('resourceVersion', known.resourceVersion!);
+      const stream = await service.stream(
+        `${resourcePath(resource)}?${query}`,
+        acceptHeaders[form],
+      );
+      isInterrupted = false;
       for await (const line of lines(stream)) {
-        yield* held.take(JSON.parse(line) as Event);
-        tries = 0;
+        yield* known.applyEvent(JSON.parse(line) as Event);
+        failureCount = 0;
       }
-      if (Date.now() - begun > 1_000) tries = 0;
+      if (Date.now() - startedAt > 1_000) failureCount = 0;
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      if (error instanceof ApiRefusalError && error.status === 410) held.version = undefined;
-      else if (!isLost) {
-        lost(error.message);
-        isLost = true;
+      if (!isRetryable(error)) throw error;
+      if (error instanceof ApiStatusError && error.status === 410)
+        known.resourceVersion = undefined;
+      else if (!isInterrupted) {
+        onInterrupt(error.message);
+        isInterrupted = true;
       }
     }
     await pause(
-      Math.min(waits.most, waits.least * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2),
+      Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failureCount, 10)) *
+        (0.5 + Math.random() / 2),
     );
   }
 }
 
-/** Whether another try may go better. */
-const isPassing = (error: unknown): error is CommandError =>
+/** Reports whether a retry may succeed. */
+const isRetryable = (error: unknown): error is CommandError =>
   error instanceof CommandError &&
-  !(error instanceof SignedOut) &&
-  (!(error instanceof ApiRefusalError) || error.status >= 500 || [410, 429].includes(error.status));
+  !(error instanceof SignedOutError) &&
+  (!(error instanceof ApiStatusError) || error.status >= 500 || [410, 429].includes(error.status));
 
 interface Event {
   readonly type: WatchedChange['type'] | 'BOOKMARK' | 'ERROR';
-  readonly object: Thing & { readonly code?: number };
+  readonly object: ApiObject & { readonly code?: number };
 }
 
-/** What was told so far: each object as it was last, and how far that goes. */
-class Held {
-  /** Where the watch goes on; undefined where all has to be read again. */
-  version: string | undefined;
+/** The last known objects, and the resourceVersion that they reflect. */
+class KnownObjects {
+  /** The resourceVersion where the watch continues; undefined if a list is needed first. */
+  resourceVersion: string | undefined;
   columns: readonly TableColumn[];
   readonly #items: Map<string, ListItem>;
 
   constructor({ items, columns, version }: ListResult) {
     this.#items = new Map(items.map((item) => [idOf(item), item]));
     this.columns = columns;
-    this.version = version;
+    this.resourceVersion = version;
   }
 
   get items(): Iterable<ListItem> {
     return this.#items.values();
   }
 
-  /** One event of the stream. */
-  *take({ type, object }: Event): Generator<WatchedChange> {
-    if (type === 'ERROR') throw refusal(object.code ?? 500, object as never);
-    if (type === 'BOOKMARK') return void (this.version = object.metadata.resourceVersion!);
+  /** Applies one event of the stream. */
+  *applyEvent({ type, object }: Event): Generator<WatchedChange> {
+    if (type === 'ERROR') throw statusError(object.code ?? 500, object as never);
+    if (type === 'BOOKMARK') return void (this.resourceVersion = object.metadata.resourceVersion!);
     const { items, columns } = itemsOf(object);
     if (columns.length > 0) this.columns = columns;
     for (const item of items) {
-      this.version = item.object.metadata.resourceVersion!;
-      yield this.#tell(type, item);
+      this.resourceVersion = item.object.metadata.resourceVersion!;
+      yield this.#record(type, item);
     }
   }
 
-  /** Tells what is otherwise in a later reading than was told. */
-  *become({ items, columns, version }: ListResult): Generator<WatchedChange> {
-    const now = new Set(items.map(idOf));
+  /** Yields the changes between the last known objects and a new list. */
+  *applyList({ items, columns, version }: ListResult): Generator<WatchedChange> {
+    const ids = new Set(items.map(idOf));
     if (columns.length > 0) this.columns = columns;
     for (const [id, item] of this.#items) {
-      if (!now.has(id)) yield this.#tell('DELETED', item);
+      if (!ids.has(id)) yield this.#record('DELETED', item);
     }
     for (const item of items) {
-      const former = this.#items.get(idOf(item));
-      if (former?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)
-        yield this.#tell(former ? 'MODIFIED' : 'ADDED', item);
+      const previous = this.#items.get(idOf(item));
+      if (previous?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)
+        yield this.#record(previous ? 'MODIFIED' : 'ADDED', item);
     }
-    this.version = version;
+    this.resourceVersion = version;
   }
 
-  #tell(type: WatchedChange['type'], item: ListItem): WatchedChange {
+  #record(type: WatchedChange['type'], item: ListItem): WatchedChange {
     if (type === 'DELETED') this.#items.delete(idOf(item));
     else this.#items.set(idOf(item), item);
     return { type, items: [item], columns: this.columns };

@@ -1,55 +1,55 @@
-import { changes, type WatchedChange } from './watch-stream.js';
+import { watchChanges, type WatchedChange } from './watch-stream.js';
 import { CommandError } from '../terminal/errors.js';
-import type { Asked } from '../terminal/flags.js';
-import { asLine, asYAML, formatOf, type Format } from './output-format.js';
-import { fill } from './jsonpath.js';
-import { nameOf } from './printers.js';
-import { out, say } from '../terminal/output.js';
+import type { Invocation } from '../terminal/flags.js';
+import { formatJSONLine, formatYAML, parseFormat, type Format } from './output-format.js';
+import { fillTemplate } from './jsonpath.js';
+import { qualifiedName } from './printers.js';
+import { writeOut, writeError } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import type { ListItem } from './list.js';
-import { Rows } from './table-printer.js';
-import { serviceOf } from './api-client.js';
-import { targetsOf } from './resource-args.js';
+import { TablePrinter } from './table-printer.js';
+import { clientFor } from './api-client.js';
+import { parseTargets } from './resource-args.js';
 
-/** Prints objects of one type, or one of them, and each change, until interrupted. */
-export const watch = (asked: Asked): Promise<void> =>
-  follow(
-    asked,
-    formatOf(asked.flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']),
+/** Prints objects of one type, or one object, and each change until interrupted. */
+export const watch = (invocation: Invocation): Promise<void> =>
+  watchAndPrint(
+    invocation,
+    parseFormat(invocation.flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']),
   );
 
-/** The same in a format: an object a line, or a row. */
-export async function follow(asked: Asked, format: Format): Promise<void> {
-  const { flags } = asked;
-  if (flags.limit !== undefined) throw new CommandError('--limit is not for what is watched', 2);
-  const service = serviceOf(asked);
-  const [target, ...more] = await targetsOf(service, asked.args);
+/** Watches in a given format: one object or row a line. */
+export async function watchAndPrint(invocation: Invocation, format: Format): Promise<void> {
+  const { flags } = invocation;
+  if (flags.limit !== undefined) throw new CommandError('--limit is not supported with watch', 2);
+  const service = clientFor(invocation);
+  const [target, ...more] = await parseTargets(service, invocation.args);
   if (more.length > 0)
     throw new CommandError('only one type, or one object of it, can be watched at a time', 2);
   if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined)
-    throw new CommandError('a selector chooses among all objects of a type; leave the name out', 2);
+    throw new CommandError('a selector applies to all objects of a type; leave out the name', 2);
   const isTable = format.as === 'table' || format.as === 'wide';
-  const events = flags['output-watch-events'] === true;
-  const rows = new Rows(target!.resource, {
+  const withEvents = flags['output-watch-events'] === true;
+  const printer = new TablePrinter(target!.resource, {
     wide: format.as === 'wide',
     flags,
-    withEvents: events,
+    withEvents,
   });
-  for await (const { type, items, columns } of changes(
+  for await (const { type, items, columns } of watchChanges(
     service,
     target!,
-    isTable ? 'rows' : 'whole',
+    isTable ? 'rows' : 'objects',
     flags,
-    (why) => say(`${program}: ${why}; trying again\n`),
+    (why) => writeError(`${program}: ${why}; trying again\n`),
   ))
-    out(
+    writeOut(
       isTable
-        ? rows.print(items, columns, type)
-        : items.map((item) => textOf(item, format, events ? type : undefined)).join(''),
+        ? printer.print(items, columns, type)
+        : items.map((item) => formatItem(item, format, withEvents ? type : undefined)).join(''),
     );
 }
 
-function textOf(
+function formatItem(
   { object }: ListItem,
   format: Format,
   type: WatchedChange['type'] | undefined,
@@ -57,12 +57,12 @@ function textOf(
   const value = type === undefined ? object : { type, object };
   switch (format.as) {
     case 'name':
-      return `${type === undefined ? '' : `${type} `}${nameOf(object)}\n`;
+      return `${type === undefined ? '' : `${type} `}${qualifiedName(object)}\n`;
     case 'jsonpath':
-      return `${fill(format.template, value)}\n`;
+      return `${fillTemplate(format.template, value)}\n`;
     case 'yaml':
-      return `---\n${asYAML(value)}`;
+      return `---\n${formatYAML(value)}`;
     default:
-      return `${asLine(value)}\n`;
+      return `${formatJSONLine(value)}\n`;
   }
 }

@@ -10,16 +10,16 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { nearest } from '../terminal/did-you-mean.js';
-import { takeSecret, type Found, type Given } from './sources.js';
-import { keyOf, settings, type Setting } from './flags.js';
+import { readSecret, type Settings, type GivenValue } from './sources.js';
+import { settingKey, settings, type Setting } from './flags.js';
 
 /** The section of the limits. */
 const section = 'limits';
 
-/** The settings by their keys, those of secrets a second time as `…File`. */
-const known = new Map(
+/** The settings by key; secrets also as `…File`. */
+const knownKeys = new Map(
   settings.flatMap((setting): [string, { setting: Setting; inFile: boolean }][] => {
-    const key = keyOf(setting.flag);
+    const key = settingKey(setting.flag);
     return [
       [key, { setting, inFile: false }],
       ...(setting.secret
@@ -34,37 +34,37 @@ const known = new Map(
   }),
 );
 
-/** What is read of a file, with what its problems begin with. */
-interface Reading extends Found {
+/** The settings read so far, with the file and its positions for problems. */
+interface ConfigFileReader extends Settings {
   readonly path: string;
-  /** Whether everybody on the machine may read it. */
-  readonly isOpen: boolean;
-  place(offset: number, key?: string): string;
+  /** Whether anyone on the machine may read the file. */
+  readonly isWorldReadable: boolean;
+  position(offset: number, key?: string): string;
 }
 
 /**
- * Reads a file of settings (YAML 1.2, one mapping); every problem with it is told by line and
- * column, none repeats a value.
+ * Reads a configuration file (YAML 1.2, one mapping). Each problem names line and column, and none
+ * repeats a value.
  */
-export function readConfigFile(path: string): Found {
-  const found: Found = { given: {}, problems: [], spoiled: new Set() };
-  const spoil = (problem: string): Found => {
+export function readConfigFile(path: string): Settings {
+  const found: Settings = { given: {}, problems: [], invalid: new Set() };
+  const spoil = (problem: string): Settings => {
     found.problems.push(problem);
-    for (const { flag } of settings) found.spoiled.add(flag);
+    for (const { flag } of settings) found.invalid.add(flag);
     return found;
   };
-  let held: { text: string; isOpen: boolean };
+  let file: { text: string; isOpen: boolean };
   try {
-    held = load(path);
+    file = readFile(path);
   } catch (error) {
     return spoil(`--config ${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   const lineCounter = new LineCounter();
-  const place = (offset: number, key?: string): string => {
+  const position = (offset: number, key?: string): string => {
     const { line, col } = lineCounter.linePos(offset);
     return `--config ${path}: line ${line}, column ${col}${key === undefined ? '' : `: ${key}`}`;
   };
-  const documents = parseAllDocuments(held.text, {
+  const documents = parseAllDocuments(file.text, {
     schema: 'core',
     uniqueKeys: false,
     prettyErrors: false,
@@ -73,27 +73,32 @@ export function readConfigFile(path: string): Found {
   const [fault] = [...documents].flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   if (fault)
     return spoil(
-      `${place(fault.pos[0])}: is not YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')}`,
+      `${position(fault.pos[0])}: is not YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')}`,
     );
   const [first, second] = documents;
   if (second)
-    return spoil(`${place(second.range[0])}: another document begins: all settings stand in one`);
+    return spoil(`${position(second.range[0])}: must be the only YAML document of the file`);
   const contents = first?.contents ?? null;
-  if (contents === null || (isScalar(contents) && contents.value === null)) return found; // nothing but comments
+  if (contents === null || (isScalar(contents) && contents.value === null)) return found; // only comments
   if (!isMap(contents))
     return spoil(
-      `${place(contents.range[0])}: is not a mapping: settings are written as key: value, a line each`,
+      `${position(contents.range[0])}: is not a mapping; write settings as key: value, one a line`,
     );
   if (contents.has('contexts'))
     return spoil(
-      `${place(contents.range[0])}: is the file that sign-ins of this command are kept in, which ` +
-        'VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
+      `${position(contents.range[0])}: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name ` +
+        'a configuration file with --config',
     );
-  readSettings(contents as YAMLMap.Parsed, { ...found, path, isOpen: held.isOpen, place });
+  readSettings(contents as YAMLMap.Parsed, {
+    ...found,
+    path,
+    isWorldReadable: file.isOpen,
+    position,
+  });
   return found;
 }
 
-function load(path: string): { text: string; isOpen: boolean } {
+function readFile(path: string): { text: string; isOpen: boolean } {
   const file = openSync(path, 'r');
   try {
     return { text: readFileSync(file, 'utf8'), isOpen: (fstatSync(file).mode & 0o007) !== 0 };
@@ -102,88 +107,88 @@ function load(path: string): { text: string; isOpen: boolean } {
   }
 }
 
-function readSettings(contents: YAMLMap.Parsed, reading: Reading, within = ''): void {
-  const seen = new Set<string>();
+function readSettings(contents: YAMLMap.Parsed, reading: ConfigFileReader, keyPrefix = ''): void {
+  const keysSeen = new Set<string>();
   for (const { key: keyNode, value: node } of contents.items) {
     const name = isScalar(keyNode) ? keyNode.value : undefined;
     const start = keyNode.range[0];
     if (typeof name !== 'string') {
-      reading.problems.push(`${reading.place(start)}: a key is not text`);
+      reading.problems.push(`${reading.position(start)}: a key is not text`);
       continue;
     }
-    const key = within + name;
-    if (key === section && isMap(node) && !seen.has(key)) {
-      seen.add(key);
+    const key = keyPrefix + name;
+    if (key === section && isMap(node) && !keysSeen.has(key)) {
+      keysSeen.add(key);
       readSettings(node as YAMLMap.Parsed, reading, `${section}.`);
       continue;
     }
-    const entry = known.get(key);
-    const say = (what: string, offset = start): void => {
-      reading.problems.push(`${reading.place(offset, key)}: ${what}`);
-      if (entry) reading.spoiled.add(entry.setting.flag);
+    const entry = knownKeys.get(key);
+    const report = (problem: string, offset = start): void => {
+      reading.problems.push(`${reading.position(offset, key)}: ${problem}`);
+      if (entry) reading.invalid.add(entry.setting.flag);
     };
-    if (seen.has(key)) {
-      say('is given twice');
+    if (keysSeen.has(key)) {
+      report('is given twice');
       continue;
     }
     if (key === section) {
-      say('must be a mapping: limits are written as key: value, a line each', node?.range[0]);
+      report('must be a mapping; write limits as key: value, one a line', node?.range[0]);
       continue;
     }
     if (!entry) {
-      say(`is not a setting${hint(key)}`);
+      report(`is not a setting${suggestion(key)}`);
       continue;
     }
-    seen.add(key);
-    const twin = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
-    if (seen.has(twin)) {
-      say(`${twin} is given too: give one`);
+    keysSeen.add(key);
+    const otherForm = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
+    if (keysSeen.has(otherForm)) {
+      report(`${otherForm} is set too; set only one`);
       continue;
     }
-    take(entry, node, key, reading, say);
+    readValue(entry, node, key, reading, report);
   }
 }
 
-function take(
+function readValue(
   { setting, inFile }: { setting: Setting; inFile: boolean },
   node: ParsedNode | null,
   key: string,
-  reading: Reading,
-  say: (what: string, offset?: number) => void,
+  reading: ConfigFileReader,
+  report: (problem: string, offset?: number) => void,
 ): void {
   const offset = node?.range[0];
   const value = node === null ? null : plainValue(node);
-  const wrong = wrongType(inFile ? 'text' : setting.value, value);
-  if (isAlias(node)) say('is an alias: write the value itself', offset);
-  else if (value === null) say('has no value: give one, or take the key away', offset);
-  else if (wrong !== undefined) say(wrong, offset);
+  const wrong = typeProblem(inFile ? 'text' : setting.value, value);
+  if (isAlias(node)) report('must not be a YAML alias; write the value itself', offset);
+  else if (value === null) report('has no value: set one, or remove the key', offset);
+  else if (wrong !== undefined) report(wrong, offset);
   else if (inFile)
-    takeSecret(reading, setting.flag, {
+    readSecret(reading, setting.flag, {
       file: value as string,
       source: 'file',
-      at: reading.place(offset!, key),
+      at: reading.position(offset!, key),
     });
-  else if (setting.secret && reading.isOpen)
-    say(
-      `is a secret, and ${reading.path} can be read by anyone on this machine; take that away ` +
-        `(chmod o= ${reading.path}), or give ${key}File`,
+  else if (setting.secret && reading.isWorldReadable)
+    report(
+      `is a secret, but ${reading.path} can be read by anyone on this machine; restrict it ` +
+        `(chmod o= ${reading.path}), or set ${key}File`,
     );
   else
     reading.given[setting.flag] = {
-      value: value as Given['value'],
+      value: value as GivenValue['value'],
       source: 'file',
-      at: reading.place(offset!, key),
+      position: reading.position(offset!, key),
     };
 }
 
-/** A scalar, or a list of them; of anything else, undefined. */
+/** Returns a scalar or a list of scalars; undefined for anything else. */
 function plainValue(node: ParsedNode): unknown {
   if (isScalar(node)) return node.value;
   return isSeq(node) ? node.items.map((one) => (isScalar(one) ? one.value : undefined)) : undefined;
 }
 
-/** What is wrong with the type of a value; what it may be beyond that is judged as of flags. */
-function wrongType(type: Setting['value'], value: unknown): string | undefined {
+/** Returns what is wrong with the type of a value. Its bounds are checked later, as for flags. */
+function typeProblem(type: Setting['value'], value: unknown): string | undefined {
   const isText = typeof value === 'string';
   switch (type) {
     case 'text':
@@ -207,26 +212,26 @@ function wrongType(type: Setting['value'], value: unknown): string | undefined {
         ? undefined
         : 'must be a size such as 512, 8Ki or 1Mi';
     case 'percent':
-      return isText ? undefined : 'must be a share such as 20%';
+      return isText ? undefined : 'must be a percentage such as 20%';
     case 'list':
       return isText ||
         (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''))
         ? undefined
-        : 'must be a list of texts, or one text with commas between';
+        : 'must be a list of texts, or one comma-separated text';
   }
 }
 
 /**
- * The setting that was meant, perhaps: its flag, its variable and other spellings of its key are
- * near to it.
+ * Suggests the setting with the nearest spelling; a flag, a variable and other spellings of a key
+ * count too.
  */
-function hint(key: string): string {
-  const spelt = (name: string): string =>
+function suggestion(key: string): string {
+  const normalized = (name: string): string =>
     name
       .toLowerCase()
       .replace(/^(vestibule_|--)/, '')
       .replaceAll(/[-_]/g, '');
-  const meant = nearest(spelt(key), [...known.keys()].map(spelt));
-  const name = [...known.keys()].find((one) => spelt(one) === meant);
+  const nearestKey = nearest(normalized(key), [...knownKeys.keys()].map(normalized));
+  const name = [...knownKeys.keys()].find((one) => normalized(one) === nearestKey);
   return name === undefined ? '' : `; did you mean ${name}?`;
 }

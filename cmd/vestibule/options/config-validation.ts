@@ -5,7 +5,7 @@ import { isLoopback } from '../../../security/loopback.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
-/** The base URL, where it is the origin that it must be. */
+/** Returns the base URL; adds a problem if it is not an https origin, or http on loopback. */
 export function parseBaseURL(text: string | undefined, problems: string[]): string | undefined {
   if (text === undefined) return undefined;
   if (!URL.canParse(text) || new URL(text).origin !== text) {
@@ -19,7 +19,7 @@ export function parseBaseURL(text: string | undefined, problems: string[]): stri
   return text;
 }
 
-/** What settings may be together, and beyond what each of them says of itself. */
+/** Checks settings against each other, and beyond the bounds that a setting declares. */
 export function validateValues(
   values: OptionValues,
   baseURL: string | undefined,
@@ -29,11 +29,11 @@ export function validateValues(
   const isEtcd = etcdServers(values).length > 0;
   checkStore(values, problems);
   if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!))
-    problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
+    problems.push('--base-url is missing: it is required when the service listens beyond loopback');
   checkMail(values, baseURL, isEtcd, problems);
   checkTLS(values, isEtcd, problems);
-  const alone = lonePart(text('etcd-certfile'), text('etcd-keyfile'));
-  if (alone !== undefined) problems.push(alone);
+  const etcdProblem = etcdCertificateProblem(text('etcd-certfile'), text('etcd-keyfile'));
+  if (etcdProblem !== undefined) problems.push(etcdProblem);
   checkValues(values, problems);
 }
 
@@ -41,25 +41,24 @@ const etcdServers = (values: OptionValues): string[] =>
   (values['etcd-servers'] as string[] | undefined) ?? [];
 
 function checkStore(values: OptionValues, problems: string[]): void {
-  const etcd = etcdServers(values);
-  if (etcd.length > 0 && values['data-dir'])
-    problems.push('--data-dir and --etcd-servers are both given: one store at a time');
-  if (etcd.length > 0 && !values['keys-file'])
+  const servers = etcdServers(values);
+  if (servers.length > 0 && values['data-dir'])
+    problems.push('--data-dir and --etcd-servers are both set; set only one store');
+  if (servers.length > 0 && !values['keys-file'])
     problems.push(
-      '--keys-file is missing: with --etcd-servers every replica needs the same keys; make one ' +
-        'with "vestibule keys new FILE"',
+      '--keys-file is missing: with --etcd-servers every replica needs the same keys; create a file with "vestibule keys new FILE"',
     );
-  for (const server of etcd)
+  for (const server of servers)
     if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server)))
       problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
-  if (etcd.length === 0 && !values['data-dir'])
-    problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
+  if (servers.length === 0 && !values['data-dir'])
+    problems.push('--data-dir is missing: set a folder for the embedded store, or --etcd-servers');
 }
 
-/** Whether the host of an address is this machine. */
+/** Reports whether the host of a URL is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-const address = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
+const emailAddress = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => {
   const [ip = '', bits] = text.split('/');
   const max = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!;
@@ -74,14 +73,13 @@ const isFolder = (path: string): boolean => {
   }
 };
 
-/** What a value may be, beyond what its setting says. */
+/** Checks single values beyond the bounds that a setting declares. */
 function checkValues(values: OptionValues, problems: string[]): void {
   const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
   const metrics = values['metrics-port'];
   if (metrics !== undefined && metrics !== 0)
     for (const flag of ['port', 'secure-port'] as const)
-      if (values[flag] === metrics)
-        problems.push(`--metrics-port and --${flag} are the same: give two`);
+      if (values[flag] === metrics) problems.push(`--metrics-port and --${flag} must differ`);
   const audit = values['audit-log-path'];
   if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit)))))
     problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
@@ -90,8 +88,8 @@ function checkValues(values: OptionValues, problems: string[]): void {
       if (!isNetwork(one))
         problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
   for (const one of list('operators'))
-    if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
-  if (values['email-from'] !== undefined && !address.test(String(values['email-from'])))
+    if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
+  if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))
     problems.push('--email-from must be an email address');
   if (values.manifests !== undefined && !isFolder(String(values.manifests)))
     problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
@@ -100,7 +98,7 @@ function checkValues(values: OptionValues, problems: string[]): void {
 function checkMail(
   values: OptionValues,
   baseURL: string | undefined,
-  etcd: boolean,
+  isEtcd: boolean,
   problems: string[],
 ): void {
   const mock = values['mock-mail'] === true;
@@ -108,45 +106,40 @@ function checkMail(
   if (mock === (smtp !== undefined))
     problems.push(
       mock
-        ? '--mock-mail and --smtp-url are both given: mail is either kept or sent'
-        : '--smtp-url is missing: give a mail server, or --mock-mail to keep mails in the mock mailbox',
+        ? '--mock-mail and --smtp-url are both set; set only one'
+        : '--smtp-url is missing: set a mail server, or --mock-mail to keep mails in the mock mailbox',
     );
-  const wrong = smtp === undefined ? undefined : wrongMailServer(smtp);
-  if (wrong !== undefined) problems.push(wrong);
+  const smtpProblem = smtp === undefined ? undefined : mailServerProblem(smtp);
+  if (smtpProblem !== undefined) problems.push(smtpProblem);
   if (smtp !== undefined && !values['email-from'])
-    problems.push('--email-from is missing: the sender of all mail');
+    problems.push('--email-from is missing: set the sender address of all mail');
   if (
     mock &&
     values['allow-mock-mail'] !== true &&
-    (etcd || (baseURL !== undefined && !isLocal(baseURL)))
+    (isEtcd || (baseURL !== undefined && !isLocal(baseURL)))
   )
     problems.push(
-      '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every ' +
-        'code; give --allow-mock-mail if that is meant',
+      '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; set --allow-mock-mail to allow it',
     );
 }
 
-/** What is wrong with a mail server's address, which is never repeated: it holds a password. */
-export const wrongMailServer = (url: string): string | undefined =>
+/**
+ * Returns what is wrong with a mail server's URL, without the URL itself: it contains a password.
+ */
+export const mailServerProblem = (url: string): string | undefined =>
   URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)
     ? undefined
     : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
 
-/**
- * What is wrong where a client certificate for etcd is given without its key, or the key without
- * its certificate.
- */
-export function lonePart(
+/** Returns the problem if only one of etcd's client certificate and key is given. */
+export function etcdCertificateProblem(
   certFile: string | undefined,
   keyFile: string | undefined,
 ): string | undefined {
   if ((certFile === undefined) === (keyFile === undefined)) return undefined;
   const [given, missing] =
     certFile === undefined ? ['etcd-keyfile', 'etcd-certfile'] : ['etcd-certfile', 'etcd-keyfile'];
-  return (
-    `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; ` +
-    'give both, or neither'
-  );
+  return `--${given} is set without --${missing}; set both, or neither`;
 }
 
 function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void {
@@ -155,19 +148,19 @@ function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void
   );
   if (files.length === 1)
     problems.push(
-      `--${files[0]} is given alone: a certificate and its key are needed, --tls-cert-file and --tls-private-key-file`,
+      `--${files[0]} is set alone; set both --tls-cert-file and --tls-private-key-file`,
     );
   if (files.length > 0 && values['secure-port'] === undefined)
-    problems.push(`--${files[0]} is given without --secure-port: nothing would use it`);
+    problems.push(`--${files[0]} is set without --secure-port and would be unused`);
   if (values['secure-port'] !== undefined && files.length === 0 && etcd)
     problems.push(
-      '--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a ' +
-        'certificate of our own in, and every replica needs one of the same authority',
+      '--tls-cert-file is missing: with --etcd-servers there is no data folder for a generated certificate, and all ' +
+        'replicas need certificates of the same CA',
     );
   if (
     values['secure-port'] !== undefined &&
     values['secure-port'] !== 0 &&
     values['secure-port'] === values.port
   )
-    problems.push('--secure-port and --port are the same: give two');
+    problems.push('--secure-port and --port must differ');
 }

@@ -1,4 +1,4 @@
-import { readSources, type Found, type Given } from './sources.js';
+import { readSources, type Settings, type GivenValue } from './sources.js';
 import { parseBaseURL, validateValues } from './config-validation.js';
 import { parseFrontProxy, type FrontProxyConfig } from './front-proxy-config.js';
 import {
@@ -10,9 +10,9 @@ import {
   type Limits,
 } from '../../../registry/limit-settings.js';
 import { parseSetting, type OptionValues } from './setting-value.js';
-import { flagOfLimit, settings, type ServeFlag } from './flags.js';
+import { limitFlag, settings, type ServeFlag } from './flags.js';
 
-/** The settings of one process, checked. */
+/** The validated settings of one process. */
 export interface Config {
   baseURL: string | undefined;
   bindAddress: string;
@@ -31,7 +31,7 @@ export interface Config {
   compactionSeconds: number;
   manifests: string | undefined;
   smtpURL: string | undefined;
-  /** The file it was read from, where it was. */
+  /** The file that `smtpURL` was read from, if any. */
   smtpURLFile: string | undefined;
   mockMail: boolean;
   deviceAuthorization: boolean;
@@ -43,24 +43,23 @@ export interface Config {
   /** Trusted front proxies. Identity headers are ignored when unset. */
   frontProxy: FrontProxyConfig | undefined;
   inflight: { reads: number; changes: number };
-  shutdownDelay: number;
+  shutdownDelaySeconds: number;
   limitFactor: number;
-  /** Every limit in the unit of code (registry/limit-settings.ts). */
+  /** Every limit as a number: milliseconds, bytes or a count (registry/limit-settings.ts). */
   limits: Limits;
   metricsPort: number | undefined;
   auditLogPath: string | undefined;
   loggingFormat: 'json' | 'text';
   logLevel: string;
-  /** Every setting as given or by default, secrets and addresses of people as `***`. */
-  shown: Readonly<Record<string, unknown>>;
-  /**
-   * Where each of them comes from, by flag: `flag`, the name of a variable, `file` or `default`.
-   */
+  /** The value of every setting, given or default. Secrets and people's addresses are `***`. */
+  displayed: Readonly<Record<string, unknown>>;
+  /** The source of each setting by flag: `flag`, the name of a variable, `file` or `default`. */
   sources: Readonly<Record<string, string>>;
 }
 
 /**
- * The secure port: TLS with the certificate of these files, else with one made in the data folder.
+ * The secure port: TLS with the certificate of these files, or a self-signed one in the data
+ * folder.
  */
 export interface SecureConfig {
   port: number;
@@ -69,7 +68,7 @@ export interface SecureConfig {
   minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
-/** What is wrong with the settings, a line each; the start stops with exit 2. */
+/** Invalid settings, one problem a line. The process exits with code 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -80,35 +79,36 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads flags, then environment, then the file of settings where one is named, then defaults; every
- * problem at once.
+ * Reads flags, then the environment, then the configuration file if one is named, then defaults.
+ * Throws one ConfigError with all problems.
  */
 export async function loadConfig(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): Promise<Config> {
   const { file, ...found } = readSources(args, environment);
-  if (file === undefined) return configOf(found, environment);
-  const read = (await import('./config-file.js')).readConfigFile(file);
-  return configOf(
+  if (file === undefined) return buildConfig(found, environment);
+  const fromFile = (await import('./config-file.js')).readConfigFile(file);
+  return buildConfig(
     {
-      given: { ...read.given, ...found.given },
-      problems: [...read.problems, ...found.problems],
-      spoiled: new Set([...read.spoiled, ...found.spoiled]),
+      given: { ...fromFile.given, ...found.given },
+      problems: [...fromFile.problems, ...found.problems],
+      invalid: new Set([...fromFile.invalid, ...found.invalid]),
     },
     environment,
   );
 }
 
-/** The same where no file of settings is named, at once. */
+/** Reads settings synchronously. Throws if a configuration file is named. */
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const { file, ...found } = readSources(args, environment);
-  if (file !== undefined) throw new Error('a file of settings is read by loadConfig');
-  return configOf(found, environment);
+  if (file !== undefined)
+    throw new Error('readConfig does not read a configuration file; use loadConfig');
+  return buildConfig(found, environment);
 }
 
-function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
-  const { given, problems: before, spoiled } = found;
+function buildConfig(gathered: Settings, environment: NodeJS.ProcessEnv): Config {
+  const { given, problems: sourceProblems, invalid } = gathered;
   const problems: string[] = [];
   const values: OptionValues = {};
   for (const setting of settings) {
@@ -117,70 +117,73 @@ function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
     if (value !== undefined)
       values[setting.flag as ServeFlag] = parseSetting(setting, value, problems);
   }
-  const { limits, shown: shownLimits } = limitsOf(given, problems);
+  const { limits, displayed: displayedLimits } = parseLimits(given, problems);
   const baseURL = parseBaseURL(values['base-url'] as string | undefined, problems);
   validateValues(values, baseURL, problems);
   const assembled = assemble(values, baseURL);
-  const shown = { ...assembled.shown, ...shownLimits };
+  const displayed = { ...assembled.displayed, ...displayedLimits };
   const sources = Object.fromEntries(
-    Object.keys(shown).map((flag) => [flag, given[flag]?.source ?? 'default']),
+    Object.keys(displayed).map((flag) => [flag, given[flag]?.source ?? 'default']),
   );
-  const config = {
+  const config: Config = {
     ...assembled,
     limits,
-    shown,
+    displayed,
     smtpURLFile: given['smtp-url']?.file,
     frontProxy: parseFrontProxy(values, Object.keys(given), environment, problems),
     sources,
   };
-  const mentions = (problem: string): boolean =>
-    [...spoiled].some(
+  const isAboutInvalid = (problem: string): boolean =>
+    [...invalid].some(
       (flag) => given[flag] === undefined && new RegExp(`--${flag}(?![a-z-])`).test(problem),
     );
   const all = [
-    ...before,
+    ...sourceProblems,
     ...problems
-      .filter((one) => !(one.includes(' is missing: ') && mentions(one)))
-      .map((one) => placed(one, given)),
+      .filter((one) => !(one.includes(' is missing: ') && isAboutInvalid(one)))
+      .map((one) => withPosition(one, given)),
   ];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }
 
-/** Every limit in the unit of code, and as it was written. */
-function limitsOf(
-  given: Readonly<Record<string, Given>>,
+/** Returns every limit as a number, and as it was given. */
+function parseLimits(
+  given: Readonly<Record<string, GivenValue>>,
   problems: string[],
-): { limits: Limits; shown: Record<string, unknown> } {
+): { limits: Limits; displayed: Record<string, unknown> } {
   const limits: Partial<Record<LimitName, number>> = {};
-  const shown: Record<string, unknown> = {};
+  const displayed: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(limitSettings) as [
     LimitName,
     (typeof limitSettings)[LimitName],
   ][]) {
-    const flag = flagOfLimit(name);
+    const flag = limitFlag(name);
     const value = given[flag]?.value ?? setting.default;
     const fault = limitFault(setting, value);
     if (fault !== undefined) problems.push(`--${flag} must be ${fault}`);
     limits[name] = parseLimit(setting, fault === undefined ? value : setting.default);
-    shown[flag] = setting.value === 'count' && fault === undefined ? Number(value) : value;
+    displayed[flag] = setting.value === 'count' && fault === undefined ? Number(value) : value;
   }
   for (const [name, fault] of limitContradictions(limits as Limits))
-    problems.push(`--${flagOfLimit(name)} must be ${fault}`);
-  return { limits: limits as Limits, shown };
+    problems.push(`--${limitFlag(name)} must be ${fault}`);
+  return { limits: limits as Limits, displayed };
 }
 
-/** Names a setting that stands in the file by its place there, where a problem names its flag. */
-function placed(problem: string, given: Readonly<Record<string, Given>>): string {
+/**
+ * Replaces the flag at the start of a problem by its line in the configuration file, if the setting
+ * comes from there.
+ */
+function withPosition(problem: string, given: Readonly<Record<string, GivenValue>>): string {
   const [named = '', flag = ''] = /^--([a-z-]+)/.exec(problem) ?? [];
-  const rest = problem.slice(named.length);
-  const at = given[flag]?.at;
-  if (at === undefined) return problem;
-  return `${at}: ${/^(: | must )/.test(rest) ? rest.replace(/^:? /, '') : problem}`;
+  const remainder = problem.slice(named.length);
+  const position = given[flag]?.position;
+  if (position === undefined) return problem;
+  return `${position}: ${/^(: | must )/.test(remainder) ? remainder.replace(/^:? /, '') : problem}`;
 }
 
-/** kube-apiserver's names for the lowest version of TLS. */
-const versions: Record<string, SecureConfig['minVersion']> = {
+/** kube-apiserver's names for the minimum TLS version. */
+const tlsVersions: Record<string, SecureConfig['minVersion']> = {
   VersionTLS12: 'TLSv1.2',
   VersionTLS13: 'TLSv1.3',
 };
@@ -195,8 +198,8 @@ function assemble(
     baseURL,
     bindAddress: text('bind-address')!,
     port: values.port as number,
-    secure: secureOf(values),
-    store: storeOf(values),
+    secure: secureConfig(values),
+    store: storeConfig(values),
     compactionSeconds: values['etcd-compaction-interval'] as number,
     manifests: text('manifests'),
     smtpURL: text('smtp-url'),
@@ -211,30 +214,30 @@ function assemble(
       reads: values['max-requests-inflight'] as number,
       changes: values['max-mutating-requests-inflight'] as number,
     },
-    shutdownDelay: values['shutdown-delay-duration'] as number,
+    shutdownDelaySeconds: values['shutdown-delay-duration'] as number,
     limitFactor: values['limit-factor'] as number,
     logLevel: text('log-level')!,
     metricsPort: values['metrics-port'] as number | undefined,
     auditLogPath: text('audit-log-path'),
     loggingFormat: text('logging-format') as 'json' | 'text',
-    shown: shownOf(values),
+    displayed: displayValues(values),
   };
 }
 
-function secureOf(values: OptionValues): SecureConfig | undefined {
+function secureConfig(values: OptionValues): SecureConfig | undefined {
   const port = values['secure-port'] as number | undefined;
   if (port === undefined) return undefined;
   return {
     port,
-    minVersion: versions[values['tls-min-version'] as string]!,
-    ...optional({
+    minVersion: tlsVersions[values['tls-min-version'] as string]!,
+    ...withoutUndefined({
       certFile: values['tls-cert-file'] as string | undefined,
       keyFile: values['tls-private-key-file'] as string | undefined,
     }),
   };
 }
 
-function storeOf(values: OptionValues): Config['store'] {
+function storeConfig(values: OptionValues): Config['store'] {
   const servers = (values['etcd-servers'] as string[] | undefined) ?? [];
   if (servers.length === 0)
     return { type: 'embedded', directory: (values['data-dir'] as string | undefined) ?? '' };
@@ -242,7 +245,7 @@ function storeOf(values: OptionValues): Config['store'] {
     type: 'etcd',
     servers,
     prefix: values['etcd-prefix'] as string,
-    ...optional({
+    ...withoutUndefined({
       caFile: values['etcd-cafile'] as string | undefined,
       certFile: values['etcd-certfile'] as string | undefined,
       keyFile: values['etcd-keyfile'] as string | undefined,
@@ -250,17 +253,17 @@ function storeOf(values: OptionValues): Config['store'] {
   };
 }
 
-const shownOf = (values: OptionValues): Record<string, unknown> =>
+const displayValues = (values: OptionValues): Record<string, unknown> =>
   Object.fromEntries(
     settings
       .filter(({ flag }) => values[flag as ServeFlag] !== undefined)
-      .map(({ flag, secret, private: hidden }) => [
+      .map(({ flag, secret, isPrivate }) => [
         flag,
-        secret || hidden ? '***' : values[flag as ServeFlag],
+        secret || isPrivate ? '***' : values[flag as ServeFlag],
       ]),
   );
 
-const optional = <T extends Record<string, unknown>>(
+const withoutUndefined = <T extends Record<string, unknown>>(
   members: T,
 ): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {

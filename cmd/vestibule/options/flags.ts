@@ -5,316 +5,320 @@ import {
 } from '../../../registry/limit-settings.js';
 
 /**
- * One setting, the one source of its flag, its variable, its key in a file of settings, their
+ * One setting: the source of its flag, its variable, its key in the configuration file, and their
  * schema and reference (docs/design/operations.md#settings).
  */
 export interface Setting {
   readonly flag: string;
   readonly value: 'text' | 'number' | 'boolean' | 'list' | 'seconds' | LimitSetting['value'];
   readonly default?: string | number | boolean;
-  /** All that a text may be. */
+  /** The values that a text may have. */
   readonly oneOf?: readonly string[];
-  /** A number that is whole and no more than this. */
-  readonly wholeTo?: number;
-  /** A number or duration that is not 0. */
-  readonly positive?: boolean;
-  /**
-   * Its variable has a form `…_FILE`, and its key a form `…File`, which name a file that holds it.
-   */
+  /** The maximum of a number that must be whole. */
+  readonly maxInteger?: number;
+  /** A number or duration that must not be 0. */
+  readonly isPositive?: boolean;
+  /** Whether `…_FILE` (variable) and `…File` (key) may name a file with the value. */
   readonly secret?: boolean;
-  /** Not shown to anyone who may look at the settings: a secret, or someone's address. */
-  readonly private?: boolean;
+  /** Whether the value is hidden where settings are shown: a secret, or a person's address. */
+  readonly isPrivate?: boolean;
   readonly describe: string;
-  /** The limit that it sets: its key stands in the section `limits` of the file. */
+  /** The limit that it sets; its key is in the section `limits` of the configuration file. */
   readonly limit?: LimitName;
 }
 
-/** The variable of a setting. */
-export const variableOf = (flag: string): string =>
+/** Returns the environment variable of a setting. */
+export const variableName = (flag: string): string =>
   `VESTIBULE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
-const inCamelCase = (flag: string): string =>
+const camelCase = (flag: string): string =>
   flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the flag of every limit begins with. */
+/** The prefix of every limit's flag. */
 const limitPrefix = 'limits-';
 
 /**
- * The key of a setting in a file of settings, and among the values of the chart: `limits.<key>` of
- * a limit.
+ * Returns the key of a setting in the configuration file and in the chart's values; `limits.<key>`
+ * for a limit.
  */
-export const keyOf = (flag: string): string =>
+export const settingKey = (flag: string): string =>
   flag.startsWith(limitPrefix)
-    ? `limits.${inCamelCase(flag.slice(limitPrefix.length))}`
-    : inCamelCase(flag);
+    ? `limits.${camelCase(flag.slice(limitPrefix.length))}`
+    : camelCase(flag);
 
-/** The flag of a limit. */
-export const flagOfLimit = (name: LimitName): string =>
+/** Returns the flag of a limit. */
+export const limitFlag = (name: LimitName): string =>
   limitPrefix + name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** How a duration is written: a number, of seconds unless a unit follows it. */
-export const duration = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
+/** A duration: a number, in seconds unless a unit follows. */
+export const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
 
-/** Where the file of settings is; it cannot name another. */
+/** The path of the configuration file. The file itself cannot set it. */
 export const fileSetting = {
   flag: 'config',
   value: 'text',
-  describe: 'File of settings in YAML, by their keys. Read once, at the start.',
+  describe: 'Configuration file in YAML, with settings by key. Read once at start.',
 } as const satisfies Setting;
 
-const port = 65_535;
+const maxPort = 65_535;
 
 /**
- * Every setting of `vestibule serve` but the limits, named after kube-apiserver's where one exists.
+ * Every setting of `vestibule serve` except limits, with kube-apiserver's name where it has one.
  */
 const plainSettings = [
   {
     flag: 'base-url',
     value: 'text',
     describe:
-      'The origin of every link, cookie and token, for example https://id.example.org. With a ' +
-      'loopback port and none given, http://localhost:<port>.',
+      'The origin of every link, cookie and token, for example https://id.example.org. Defaults to http://localhost:<port> when listening on loopback.',
   },
   { flag: 'bind-address', value: 'text', default: '127.0.0.1', describe: 'Address to listen on.' },
   {
     flag: 'port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     default: 8080,
-    describe: 'Port for plain http; 0 takes a free one.',
+    describe: 'Port for plain http; 0 chooses a free one.',
   },
   {
     flag: 'secure-port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     describe:
-      'Port for https, beside the other; 0 takes a free one. None is opened by default. kubectl ' +
-      'sends tokens over https alone.',
+      'Additional port for https; 0 chooses a free one. Not opened by default. kubectl sends ' +
+      'tokens over https only.',
   },
   {
     flag: 'tls-cert-file',
     value: 'text',
     describe:
-      'Certificate for the secure port in PEM, with what leads to its authority. Without one, ' +
-      'the service makes its own and keeps it in the data folder: tls.crt, tls.key. Watched, and ' +
-      'taken over as it changes.',
+      'Certificate chain for the secure port in PEM. By default the service generates a ' +
+      'self-signed certificate in the data folder: tls.crt, tls.key. Reloaded when the file ' +
+      'changes.',
   },
   {
     flag: 'tls-private-key-file',
     value: 'text',
-    describe: 'Its private key, which not everybody on the machine may read.',
+    describe:
+      'Private key of that certificate in PEM. Other users of the machine must not be able to read it.',
   },
   {
     flag: 'tls-min-version',
     value: 'text',
     oneOf: ['VersionTLS12', 'VersionTLS13'],
     default: 'VersionTLS12',
-    describe: 'VersionTLS12 or VersionTLS13.',
+    describe: 'Minimum TLS version: VersionTLS12 or VersionTLS13.',
   },
   {
     flag: 'requestheader-client-ca-file',
     value: 'text',
     describe:
-      'Authorities (PEM) of the front proxies of a cluster: anyone who shows a certificate of ' +
-      'theirs for clients on the secure port says in headers who a caller is. Watched, and taken ' +
-      'over as it changes. Without it, such headers are always ignored.',
+      'CA certificates (PEM) of the trusted front proxies, such as kube-apiserver. Identity ' +
+      'headers are accepted on the secure port only with a client certificate of these CAs, ' +
+      'and ignored when unset. Reloaded when the file changes.',
   },
   {
     flag: 'requestheader-allowed-names',
     value: 'list',
-    describe: 'Common names such a certificate may have; without any, every name.',
+    describe: 'Allowed common names of those client certificates; if empty, any name.',
   },
   {
     flag: 'requestheader-username-headers',
     value: 'list',
     default: 'x-remote-user',
-    describe: 'Headers with the name of the user; the first that is there counts.',
+    describe: 'Headers with the username; the first that is present is used.',
   },
   {
     flag: 'requestheader-group-headers',
     value: 'list',
     default: 'x-remote-group',
-    describe: 'Headers with a group each, repeated.',
+    describe: 'Headers with the groups, one group a header.',
   },
   {
     flag: 'requestheader-extra-headers-prefix',
     value: 'list',
     default: 'x-remote-extra-',
-    describe: 'What headers begin with that say more about the user.',
+    describe: 'Prefixes of headers with extra attributes of the user.',
   },
   {
     flag: 'requestheader-uid-headers',
     value: 'list',
     describe:
-      'Headers with the uid of the user, such as x-remote-uid, where the front proxy is one that ' +
-      'sets them: kube-apiserver 1.32 and later.',
+      'Headers with the uid of the user, such as x-remote-uid. Set it only if the front ' +
+      'proxy sends them: kube-apiserver 1.32 and later.',
   },
   {
     flag: 'authentication-skip-lookup',
     value: 'boolean',
     default: true,
     describe:
-      'With false, in a pod of a cluster: all of these come from its ConfigMap ' +
-      'kube-system/extension-apiserver-authentication instead, and are followed as they change.',
+      'If false, the requestheader settings come from ConfigMap ' +
+      'kube-system/extension-apiserver-authentication and follow its changes. Works only in ' +
+      'a pod.',
   },
   {
     flag: 'data-dir',
     value: 'text',
-    describe: 'Folder of the embedded store, and of keys and the certificate made at first start.',
+    describe:
+      'Folder of the embedded store, and of the keys and the certificate that the first start generates.',
   },
   {
     flag: 'etcd-servers',
     value: 'list',
-    describe: 'Addresses of etcd, in place of the embedded store.',
+    describe: 'URLs of the etcd servers to use instead of the embedded store.',
   },
   {
     flag: 'etcd-prefix',
     value: 'text',
     default: '/vestibule/',
-    describe: 'What every key in etcd begins with.',
+    describe: 'Prefix of every key in etcd.',
   },
-  { flag: 'etcd-cafile', value: 'text', describe: 'Certificate authority of etcd.' },
+  { flag: 'etcd-cafile', value: 'text', describe: 'CA certificate of etcd in PEM.' },
   {
     flag: 'etcd-certfile',
     value: 'text',
     describe:
-      'Client certificate for etcd, given with its key. It, its key and the authority are ' +
-      'watched: as they change, etcd is connected to again.',
+      'Client certificate for etcd in PEM; requires etcd-keyfile. The service reconnects ' +
+      'when the CA, the certificate or the key changes.',
   },
-  { flag: 'etcd-keyfile', value: 'text', describe: 'Its private key.' },
+  {
+    flag: 'etcd-keyfile',
+    value: 'text',
+    describe: 'Private key of that client certificate in PEM.',
+  },
   {
     flag: 'etcd-compaction-interval',
     value: 'seconds',
-    positive: true,
+    isPositive: true,
     default: '5m',
-    describe: 'History kept at least so long; steers both stores.',
+    describe: 'Minimum age of history before compaction; applies to both stores.',
   },
   {
     flag: 'manifests',
     value: 'text',
     describe:
-      'Folder of YAML files of Clients, ClaimsProviders, Groups and one Policy, applied at start.',
+      'Folder of YAML files with Clients, ClaimsProviders, Groups and at most one Policy, applied at start.',
   },
   {
     flag: 'smtp-url',
     value: 'text',
     secret: true,
     describe:
-      'Mail server, smtp://user:password@host:port or smtps://…. Its file is watched, and taken over as it changes.',
+      'URL of the mail server, smtp://user:password@host:port or smtps://…. A file is reloaded when it changes.',
   },
   {
     flag: 'mock-mail',
     value: 'boolean',
     default: false,
     describe:
-      'Keep mails in the mock mailbox instead of sending them. Only the host of the base URL and ' +
-      'loopback are answered then: anyone who reaches the service may read the mailbox.',
+      'Keep mails in the mock mailbox instead of sending them. Anyone who can reach the ' +
+      'service can read the mailbox, so requests must name the host of the base URL or ' +
+      'loopback.',
   },
   {
     flag: 'allow-mock-mail',
     value: 'boolean',
     default: false,
-    describe: 'Permit mock mail with etcd or a public base URL.',
+    describe: 'Allow mock mail with etcd or a public base URL.',
   },
-  { flag: 'email-from', value: 'text', describe: 'Sender of all mail.' },
+  { flag: 'email-from', value: 'text', describe: 'Sender address of all mail.' },
   {
     flag: 'keys-file',
     value: 'text',
     describe:
-      'Cookie, signing and sealing keys; made in the data folder for the embedded store, ' +
-      'required with etcd. Watched, and taken over as it changes.',
+      'File of cookie, signing and sealing keys. Generated in the data folder for the ' +
+      'embedded store, required with etcd. Reloaded when the file changes.',
   },
   {
     flag: 'operators',
     value: 'list',
-    private: true,
-    describe:
-      'Addresses of the people who run this service, for as long as Group operators lists no one.',
+    isPrivate: true,
+    describe: 'Email addresses of the operators, used until Group operators has members.',
   },
   {
     flag: 'device-authorization',
     value: 'boolean',
     default: true,
     describe:
-      'With false, neither the command nor any device can be connected (RFC 8628); what is ' +
-      'connected stays so until it is signed out.',
+      'If false, the device flow (RFC 8628) is off: neither the command nor other devices ' +
+      'can sign in. Existing sign-ins stay valid until signed out.',
   },
   {
     flag: 'allow-private-network',
     value: 'list',
-    describe: 'Networks (CIDR) that outbound calls may reach although they are private.',
+    describe: 'Private networks (CIDR) that outbound requests may reach.',
   },
   {
     flag: 'trusted-proxies',
     value: 'list',
-    describe: 'Networks (CIDR) whose X-Forwarded-For counts.',
+    describe: 'Networks (CIDR) of the proxies whose X-Forwarded-For header is trusted.',
   },
   {
     flag: 'max-requests-inflight',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 400,
-    describe: 'Reads at once.',
+    describe: 'Maximum number of concurrent read-only requests.',
   },
   {
     flag: 'max-mutating-requests-inflight',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 200,
-    describe: 'Changes at once.',
+    describe: 'Maximum number of concurrent mutating requests.',
   },
   {
     flag: 'shutdown-delay-duration',
     value: 'seconds',
     default: '0s',
-    describe: 'How long to go on serving, unready, after SIGTERM.',
+    describe: 'How long to keep serving after SIGTERM while readiness fails.',
   },
   {
     flag: 'limit-factor',
     value: 'number',
-    positive: true,
+    isPositive: true,
     default: 1,
     describe: 'Multiplies every rate limit on requests and mails; for load tests.',
   },
   {
     flag: 'metrics-port',
     value: 'number',
-    wholeTo: port,
+    maxInteger: maxPort,
     describe:
-      'Port for /metrics and /configz, plain http on the bind address, for the monitoring ' +
-      'network alone; 0 takes a free one. None is opened by default.',
+      'Port for /metrics and /configz, plain http on the bind address; 0 chooses a free one. ' +
+      'Not opened by default. Expose it to the monitoring network only.',
   },
   {
     flag: 'audit-log-path',
     value: 'text',
     describe:
-      'File that audit events are added to, a JSON line each, or - for standard output; none by ' +
-      'default. It alone holds callers’ network addresses. SIGHUP opens it again.',
+      'File for audit events, one JSON line each, or - for standard output. Off by default. ' +
+      'Only this log contains the network addresses of callers. SIGHUP reopens the file.',
   },
   {
     flag: 'logging-format',
     value: 'text',
     oneOf: ['json', 'text'],
     default: 'json',
-    describe: 'json, or text for people.',
+    describe: 'Log format: json or text.',
   },
   {
     flag: 'log-level',
     value: 'text',
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
-    describe: 'debug, info, warn, error or silent.',
+    describe: 'Log level: debug, info, warn, error or silent.',
   },
 ] as const satisfies readonly Setting[];
 
 /** Every limit as a setting. */
 const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).map(
-  ([limit, { value, default: fallback, min: least, max, describe }]): Setting => ({
-    flag: flagOfLimit(limit),
+  ([limit, { value, default: fallback, min, max, describe }]): Setting => ({
+    flag: limitFlag(limit),
     limit,
     value,
     default: fallback,
-    describe: `${describe} From ${least} to ${max}.`,
+    describe: `${describe} From ${min} to ${max}.`,
   }),
 );
 

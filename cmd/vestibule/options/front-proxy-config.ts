@@ -1,18 +1,16 @@
 import { isIP } from 'node:net';
-import { wrongHeader, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
+import { headerNameProblem, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
-/**
- * Front proxies as the settings have them, or as the cluster says that this process is in a pod of.
- */
+/** Trusted front proxies: from settings, or from the cluster that this process runs in. */
 export type FrontProxyConfig =
   | { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> }
   | { from: 'cluster'; server: string };
 
 /**
- * Settings that would go unused, or say what the cluster says too, are refused: whom to believe is
- * nothing to guess.
+ * Returns the trusted front proxies. Adds a problem for settings that would be unused or that the
+ * cluster provides too: trust must be unambiguous.
  */
 export function parseFrontProxy(
   values: OptionValues,
@@ -20,31 +18,31 @@ export function parseFrontProxy(
   environment: NodeJS.ProcessEnv,
   problems: string[],
 ): FrontProxyConfig | undefined {
-  const own = given.filter((flag) => flag.startsWith('requestheader-'));
-  const lookup = values['authentication-skip-lookup'] === false;
+  const headerFlags = given.filter((flag) => flag.startsWith('requestheader-'));
+  const isFromCluster = values['authentication-skip-lookup'] === false;
   const caFile = values['requestheader-client-ca-file'] as string | undefined;
-  if (lookup && own.length > 0)
+  if (isFromCluster && headerFlags.length > 0)
     problems.push(
-      `--${own[0]} and --authentication-skip-lookup=false are both given: either the settings ` +
-        'say which front proxies are believed, or the cluster does',
+      `--${headerFlags[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
+        'either from settings or from the cluster',
     );
-  if (!lookup && caFile === undefined)
-    for (const flag of own)
+  if (!isFromCluster && caFile === undefined)
+    for (const flag of headerFlags)
       problems.push(
-        `--${flag} is given without --requestheader-client-ca-file: no front proxy would be believed`,
+        `--${flag} is set without --requestheader-client-ca-file: no front proxy would be trusted`,
       );
-  if (!lookup && caFile === undefined) return undefined;
+  if (!isFromCluster && caFile === undefined) return undefined;
   if (values['secure-port'] === undefined)
     problems.push(
-      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is ` +
-        'given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
+      `--${isFromCluster ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is set without --secure-port: front proxies authenticate with a TLS client ` +
+        'certificate',
     );
-  if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
+  if (isFromCluster) return { from: 'cluster', server: clusterServer(environment, problems) };
   const list = (flag: ServeFlag, isPrefix = false): string[] => {
     const names = (values[flag] as string[] | undefined) ?? [];
-    for (const one of names) {
-      const wrong = wrongHeader(one, isPrefix);
-      if (wrong !== undefined) problems.push(`--${flag}: ${wrong}`);
+    for (const name of names) {
+      const headerProblem = headerNameProblem(name, isPrefix);
+      if (headerProblem !== undefined) problems.push(`--${flag}: ${headerProblem}`);
     }
     return names.map((one) => one.toLowerCase());
   };
@@ -66,8 +64,11 @@ export function parseFrontProxy(
   };
 }
 
-/** Where a pod finds the API server of its cluster, as Kubernetes tells every container. */
-function clusterOf(
+/**
+ * Returns the API server of a pod's cluster, from the variables that Kubernetes sets in every
+ * container.
+ */
+function clusterServer(
   { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv,
   problems: string[],
 ): string {
@@ -75,7 +76,7 @@ function clusterOf(
   if (!URL.canParse(server))
     problems.push(
       '--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ' +
-        'do not say where the cluster is, as they do in every pod; elsewhere give ' +
+        'are not set, as they are in every pod; outside a cluster, set ' +
         '--requestheader-client-ca-file',
     );
   return server;

@@ -1,21 +1,21 @@
 import { limitSettings, type LimitSetting } from '../../../registry/limit-settings.js';
 import { durationText, percentText, sizeText } from '../../../registry/units.js';
-import { duration, keyOf, settings, type Setting } from './flags.js';
+import { durationPattern, settingKey, settings, type Setting } from './flags.js';
 
 /**
- * The JSON Schema (2020-12) of a file of settings: types, bounds, defaults and what each is for.
- * What settings say together, or only a start can find out, it does not hold.
+ * Returns the JSON Schema (2020-12) of a configuration file: types, bounds, defaults and
+ * descriptions. It does not cover checks across settings, or those that need a start.
  */
 export function configSchema(): object {
   const all = settings.filter(({ limit }) => limit === undefined);
-  const secrets = all.filter(({ secret }) => secret).map(({ flag }) => keyOf(flag));
+  const secrets = all.filter(({ secret }) => secret).map(({ flag }) => settingKey(flag));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of vestibule serve',
     type: 'object',
     additionalProperties: false,
     properties: {
-      ...Object.fromEntries(all.flatMap((setting) => propertiesOf(setting))),
+      ...Object.fromEntries(all.flatMap((setting) => settingProperties(setting))),
       limits: limitsSchema(),
     },
     dependentSchemas: Object.fromEntries(
@@ -24,7 +24,7 @@ export function configSchema(): object {
   };
 }
 
-/** The schema of the section of limits: the units of each, and what a count may be. */
+/** Returns the schema of the section of limits. */
 export function limitsSchema(): object {
   const properties = settings.flatMap((setting) =>
     setting.limit === undefined
@@ -41,12 +41,12 @@ export function limitsSchema(): object {
 
 function limitSchema(
   { describe: description }: Setting,
-  { value, default: fallback, min: least, max }: LimitSetting,
+  { value, default: fallback, min: minimum, max }: LimitSetting,
 ): object {
   const shared = { description, default: fallback };
   switch (value) {
     case 'count':
-      return { ...shared, type: 'integer', minimum: least, maximum: max };
+      return { ...shared, type: 'integer', minimum, maximum: max };
     case 'duration':
       return { ...shared, type: 'string', pattern: durationText.source };
     case 'size':
@@ -62,35 +62,32 @@ function limitSchema(
   }
 }
 
-function propertiesOf(setting: Setting): [string, object][] {
+function settingProperties(setting: Setting): [string, object][] {
   const { flag, default: fallback, secret, describe: description } = setting;
-  const key = keyOf(flag);
-  const own: [string, object] = [
+  const key = settingKey(flag);
+  const property: [string, object] = [
     key,
     {
       description,
-      ...shapeOf(setting),
+      ...valueSchema(setting),
       ...(fallback !== undefined && { default: fallback }),
       ...(secret && { writeOnly: true }),
     },
   ];
   return secret
-    ? [
-        own,
-        [`${key}File`, { description: `File that holds ${key}, in its place.`, type: 'string' }],
-      ]
-    : [own];
+    ? [property, [`${key}File`, { description: `File with the value of ${key}.`, type: 'string' }]]
+    : [property];
 }
 
-function shapeOf({ value, oneOf, wholeTo, positive }: Setting): object {
-  const least = positive ? { exclusiveMinimum: 0 } : { minimum: 0 };
+function valueSchema({ value, oneOf, maxInteger, isPositive }: Setting): object {
+  const bound = isPositive ? { exclusiveMinimum: 0 } : { minimum: 0 };
   switch (value) {
     case 'text':
       return { type: 'string', ...(oneOf && { enum: oneOf }) };
     case 'number':
-      return wholeTo === undefined
-        ? { type: 'number', ...least }
-        : { type: 'integer', ...least, maximum: wholeTo };
+      return maxInteger === undefined
+        ? { type: 'number', ...bound }
+        : { type: 'integer', ...bound, maximum: maxInteger };
     case 'boolean':
       return { type: 'boolean' };
     case 'seconds':
@@ -98,10 +95,10 @@ function shapeOf({ value, oneOf, wholeTo, positive }: Setting): object {
         anyOf: [
           {
             type: 'string',
-            pattern: duration.source,
-            ...(positive && { not: { pattern: '^[0.]+[a-z]*$' } }),
+            pattern: durationPattern.source,
+            ...(isPositive && { not: { pattern: '^[0.]+[a-z]*$' } }),
           },
-          { type: 'number', ...least },
+          { type: 'number', ...bound },
         ],
       };
     case 'list':

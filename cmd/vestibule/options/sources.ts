@@ -1,55 +1,55 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ExposedFile, readSecretFile } from './secret-file.js';
-import { fileSetting, settings, variableOf, type Setting } from './flags.js';
+import { fileSetting, settings, variableName, type Setting } from './flags.js';
 
-/** What was given for one setting. */
-export interface Given {
+/** The given value of one setting. */
+export interface GivenValue {
   readonly value: string | number | boolean | string[];
   /** `flag`, the name of a variable, or `file`. */
   readonly source: string;
-  /** The file that a secret was read from, where it was. */
+  /** The file that a secret was read from, if any. */
   readonly file?: string;
-  /** Where it stands in the file of settings, as a problem with it begins. */
-  readonly at?: string;
+  /** The position in the configuration file, as the start of a problem. */
+  readonly position?: string;
 }
 
-/** What one place or several gave, by flag. */
-export interface Found {
-  readonly given: Record<string, Given>;
+/** The settings from one or several sources, by flag. */
+export interface Settings {
+  readonly given: Record<string, GivenValue>;
   readonly problems: string[];
-  /** Settings that were given, but wrongly: they are not missing as well. */
-  readonly spoiled: Set<string>;
+  /** Settings that were given with an invalid value, and therefore are not missing. */
+  readonly invalid: Set<string>;
 }
 
-/** All that flags and environment gave, and the file of settings they name. */
-export interface OptionSources extends Found {
+/** The settings from flags and environment, and the configuration file that they name. */
+export interface OptionSources extends Settings {
   readonly file: string | undefined;
 }
 
-const all: readonly Setting[] = [...settings, fileSetting];
-const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
+const allSettings: readonly Setting[] = [...settings, fileSetting];
+const noSettings = (): Settings => ({ given: {}, problems: [], invalid: new Set() });
 
-/** Reads flags and environment; a flag wins over its variable. */
+/** Reads flags and environment; a flag takes precedence over its variable. */
 export function readSources(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): OptionSources {
-  const surroundings = fromEnvironment(environment);
+  const variables = fromEnvironment(environment);
   const flags = fromFlags(args);
-  const { [fileSetting.flag]: file, ...given } = { ...surroundings.given, ...flags.given };
+  const { [fileSetting.flag]: file, ...given } = { ...variables.given, ...flags.given };
   return {
     given,
-    problems: [...surroundings.problems, ...flags.problems],
-    spoiled: new Set([...surroundings.spoiled, ...flags.spoiled]),
+    problems: [...variables.problems, ...flags.problems],
+    invalid: new Set([...variables.invalid, ...flags.invalid]),
     file: file?.value as string | undefined,
   };
 }
 
-function fromFlags(args: readonly string[]): Found {
-  const found = nothing();
+function fromFlags(args: readonly string[]): Settings {
+  const found = noSettings();
   const options = Object.fromEntries(
-    all.map(({ flag, value }) => [
+    allSettings.map(({ flag, value }) => [
       flag,
       { type: value === 'boolean' ? ('boolean' as const) : ('string' as const) },
     ]),
@@ -61,10 +61,10 @@ function fromFlags(args: readonly string[]): Found {
     allowPositionals: true,
     tokens: true,
   });
-  let isUnknown = false; // the flag before: what follows it may be its value
+  let isAfterUnknownFlag = false; // The positional after an unknown flag may be its value.
   for (const token of tokens) {
-    if (token.kind === 'option-terminator' || (token.kind === 'positional' && isUnknown)) {
-      isUnknown = false;
+    if (token.kind === 'option-terminator' || (token.kind === 'positional' && isAfterUnknownFlag)) {
+      isAfterUnknownFlag = false;
       continue;
     }
     const { name, rawName, value, inlineValue } =
@@ -78,34 +78,37 @@ function fromFlags(args: readonly string[]): Found {
           };
     const type =
       Object.hasOwn(options, name) && rawName.startsWith('--') ? options[name]!.type : undefined;
-    isUnknown = token.kind === 'option' && type === undefined;
+    isAfterUnknownFlag = token.kind === 'option' && type === undefined;
     if (type === undefined) found.problems.push(`${rawName} is not a setting`);
     else if (type === 'boolean')
-      found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver takes them: --flag=false
+      found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver accepts them: --flag=false
     else if (value === undefined || (!inlineValue && /^-./.test(value))) {
       found.problems.push(
-        `${rawName} has no value: one that begins with a dash is written ${rawName}=-…`,
+        `${rawName} has no value; write a value that begins with a dash as ${rawName}=-…`,
       );
-      for (const one of flagsIn([name, value?.replace(/^--/, '')])) found.spoiled.add(one);
+      for (const one of flagsIn([name, value?.replace(/^--/, '')])) found.invalid.add(one);
     } else found.given[name] = { value, source: 'flag' };
   }
   return found;
 }
 
 const flagsIn = (words: readonly (string | undefined)[]): string[] =>
-  all.map(({ flag }) => flag).filter((flag) => words.includes(flag));
+  allSettings.map(({ flag }) => flag).filter((flag) => words.includes(flag));
 
-/** What variables say, and the files of those that name one. */
-function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
-  const found = nothing();
-  const known = new Map(all.map((setting) => [variableOf(setting.flag), setting]));
+/** Reads variables, and the files that `…_FILE` variables name. */
+function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
+  const found = noSettings();
+  const settingByVariable = new Map(
+    allSettings.map((setting) => [variableName(setting.flag), setting]),
+  );
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
-    const setting = known.get(name) ?? known.get(name.replace(/_FILE$/, ''));
+    const setting =
+      settingByVariable.get(name) ?? settingByVariable.get(name.replace(/_FILE$/, ''));
     if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) {
-      if (known.has(name))
+      if (settingByVariable.has(name))
         found.problems.push(
-          `${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`,
+          `${name}=${value} is Kubernetes' own variable for a Service named vestibule; set enableServiceLinks: false`,
         );
       continue;
     }
@@ -114,32 +117,32 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
       continue;
     }
     const { flag } = setting;
-    if (known.has(name)) {
+    if (settingByVariable.has(name)) {
       found.given[flag] = { value, source: name };
       continue;
     }
     if (!setting.secret) found.problems.push(`${name}: only secrets have a _FILE form`);
-    else if (environment[variableOf(flag)] !== undefined)
-      found.problems.push(`${variableOf(flag)} and ${name} are both set: give one`);
-    else takeSecret(found, flag, { file: value, source: name, at: name });
+    else if (environment[variableName(flag)] !== undefined)
+      found.problems.push(`${variableName(flag)} and ${name} are both set; set only one`);
+    else readSecret(found, flag, { file: value, source: name, at: name });
   }
   return found;
 }
 
-/** Takes a secret from the file that holds it. */
-export function takeSecret(
-  found: Found,
+/** Reads a secret from the file that holds it. */
+export function readSecret(
+  found: Settings,
   flag: string,
-  { file, source, at }: { file: string; source: string; at: string },
+  { file, source, at: position }: { file: string; source: string; at: string },
 ): void {
   try {
     found.given[flag] = { value: readSecretFile(file).trim(), source, file };
   } catch (error) {
-    if (error instanceof ExposedFile) found.problems.push(`${at}: ${error.message}`);
+    if (error instanceof ExposedFile) found.problems.push(`${position}: ${error.message}`);
     else
       found.problems.push(
-        `${at}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`,
+        `${position}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`,
       );
-    found.spoiled.add(flag);
+    found.invalid.add(flag);
   }
 }

@@ -6,14 +6,14 @@ import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
 
 /**
- * So many bytes may wait to be written; what comes beyond is dropped and counted, since no one
+ * The bytes that may wait to be written. Events beyond are dropped and counted, because no request
  * waits for the audit log.
  */
-const max = 8 << 20;
+const maxQueuedBytes = 8 << 20;
 const newline = 10;
 
-/** Opens the audit log; a path that cannot be written to stops the start. */
-export function auditLog(path: string, log: Log): AuditLog {
+/** Opens the audit log. Throws a ConfigError if the path cannot be written. */
+export function createAuditLog(path: string, log: Log): AuditLog {
   try {
     return new AuditLog(path, log);
   } catch (error) {
@@ -24,24 +24,24 @@ export function auditLog(path: string, log: Log): AuditLog {
 }
 
 /**
- * Audit events as one JSON line each, written behind the answers in the order they came: to a file,
- * or with `-` to standard output.
+ * Writes audit events as JSON lines, in order and after the response: to a file, or to standard
+ * output for `-`.
  */
 export class AuditLog implements AuditSink {
-  /** Events written or about to be, and those that were not. */
+  /** Events accepted, and events lost. */
   readonly counts = { events: 0, errors: 0 };
   readonly #path: string;
   readonly #log: Log;
   #file: number;
-  #waiting: string[] = [];
-  #bytes = 0;
+  #queue: string[] = [];
+  #queuedBytes = 0;
   #writing: Promise<void> | undefined;
-  #failing = false;
-  #due = false;
-  #torn = false;
-  #closed = false;
+  #isFailing = false;
+  #isReopenDue = false;
+  #isMidLine = false;
+  #isClosed = false;
 
-  /** Throws where the file cannot be opened. */
+  /** Throws if the file cannot be opened. */
   constructor(path: string, log: Log) {
     this.#path = path;
     this.#log = log;
@@ -49,107 +49,108 @@ export class AuditLog implements AuditSink {
   }
 
   write(event: Readonly<Record<string, unknown>>): void {
-    if (this.#closed) return void (this.counts.errors += 1);
+    if (this.#isClosed) return void (this.counts.errors += 1);
     const line = `${escapeSeparators(JSON.stringify(event))}\n`;
-    if (this.#bytes + line.length > max) {
+    if (this.#queuedBytes + line.length > maxQueuedBytes) {
       this.counts.errors += 1;
-      return this.#complain('it is written too slowly');
+      return this.#logLoss('writes are too slow');
     }
     this.counts.events += 1;
-    this.#bytes += line.length;
-    this.#waiting.push(line);
-    this.#writing ??= this.#run();
+    this.#queuedBytes += line.length;
+    this.#queue.push(line);
+    this.#writing ??= this.#writeQueue();
   }
 
   /**
-   * Goes on in the file that is there now, or makes one: for anyone who has renamed the former.
-   * Standard output stays what it is.
+   * Continues in the file that now has this name, or creates it; for log rotation. Standard output
+   * stays as it is.
    */
   async reopen(): Promise<void> {
-    if (this.#path === '-' || this.#closed) return;
-    this.#due = true;
-    this.#writing ??= this.#run();
+    if (this.#path === '-' || this.#isClosed) return;
+    this.#isReopenDue = true;
+    this.#writing ??= this.#writeQueue();
     await this.#writing;
   }
 
-  /** Writes what waits, and closes; what comes later is lost. */
+  /** Writes the queue and closes. Later events are lost. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#writing;
     if (this.#path !== '-') closeSync(this.#file);
   }
 
-  async #run(): Promise<void> {
+  async #writeQueue(): Promise<void> {
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0 || this.#due) {
-      if (this.#due) this.#follow();
-      const lines = this.#waiting;
-      const bytes = this.#bytes;
-      this.#waiting = [];
-      await this.#put(lines);
-      this.#bytes -= bytes;
+    while (this.#queue.length > 0 || this.#isReopenDue) {
+      if (this.#isReopenDue) this.#reopenFile();
+      const lines = this.#queue;
+      const bytes = this.#queuedBytes;
+      this.#queue = [];
+      await this.#writeLines(lines);
+      this.#queuedBytes -= bytes;
     }
     this.#writing = undefined;
   }
 
-  /** Between two writes alone: a file is never closed under one. */
-  #follow(): void {
-    this.#due = false;
+  /** Runs between two writes only, so that no file is closed while it is written. */
+  #reopenFile(): void {
+    this.#isReopenDue = false;
     const former = this.#file;
     try {
       this.#file = open(this.#path);
-      this.#torn = false;
+      this.#isMidLine = false;
       closeSync(former);
     } catch (error) {
       this.#log.error(
         { err: error },
-        'the audit log could not be opened again; the former file is written on',
+        'reopening the audit log failed; still writing to the former file',
       );
     }
   }
 
-  /** Where the disk was full in the midst of a line, the next begins on one of its own. */
-  async #put(lines: readonly string[]): Promise<void> {
-    const text = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('')}`);
+  /** After a write that stopped inside a line (disk full), the next one begins on a new line. */
+  async #writeLines(lines: readonly string[]): Promise<void> {
+    const data = Buffer.from(`${this.#isMidLine ? '\n' : ''}${lines.join('')}`);
     let written = 0;
     try {
-      while (written < text.length) written += await some(this.#file, text, written);
-      this.#failing = false;
-      this.#torn = false;
+      while (written < data.length) written += await writeSome(this.#file, data, written);
+      this.#isFailing = false;
+      this.#isMidLine = false;
     } catch (error) {
-      const ends =
-        text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);
-      this.counts.errors += lines.length - Math.max(0, ends);
-      if (written > 0) this.#torn = text[written - 1] !== newline;
-      this.#complain((error as NodeJS.ErrnoException).code ?? 'unknown');
+      const completeLines =
+        data.subarray(0, written).filter((byte) => byte === newline).length -
+        (this.#isMidLine ? 1 : 0);
+      this.counts.errors += lines.length - Math.max(0, completeLines);
+      if (written > 0) this.#isMidLine = data[written - 1] !== newline;
+      this.#logLoss((error as NodeJS.ErrnoException).code ?? 'unknown');
     }
   }
 
-  /** Once, until it works again. */
-  #complain(why: string): void {
-    if (!this.#failing) this.#log.error({ why }, 'audit events are lost');
-    this.#failing = true;
+  /** Logs the first loss, then nothing until a write succeeds again. */
+  #logLoss(why: string): void {
+    if (!this.#isFailing) this.#log.error({ why }, 'audit events are lost');
+    this.#isFailing = true;
   }
 }
 
 const open = (path: string): number => (path === '-' ? 1 : openSync(path, 'a', 0o600));
 
-const some = (file: number, text: Buffer, from: number): Promise<number> =>
+const writeSome = (file: number, data: Buffer, offset: number): Promise<number> =>
   new Promise((resolve, reject) => {
-    write(file, text, from, text.length - from, null, (error, written) => {
+    write(file, data, offset, data.length - offset, null, (error, written) => {
       if (error?.code === 'EAGAIN') setTimeout(resolve, 10, 0);
       else if (error) reject(error);
       else resolve(written);
     });
   });
 
-export function openAudit(
+export function openAuditLog(
   path: string | undefined,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): AuditLog | undefined {
   if (path === undefined) return undefined;
-  const audit = auditLog(path, log);
-  held.add(() => audit.close());
+  const audit = createAuditLog(path, log);
+  disposables.add(() => audit.close());
   return audit;
 }

@@ -1,40 +1,40 @@
-/** Milliseconds for which an answer is good. */
-const good = 60_000;
+/** How long a value stays fresh, in milliseconds. */
+const ttlMs = 60_000;
 
 /**
- * What costs something to find out and is asked for at each scrape: found out when someone asks
- * and the last answer is over a minute old.
+ * Caches a value that is expensive to find and read at each scrape. A read refreshes it when it is
+ * over a minute old.
  */
 export class CachedProbe<T> {
-  readonly #find: () => Promise<T>;
-  #found: { readonly value: T; readonly at: number } | undefined;
-  #finding: Promise<void> | undefined;
+  readonly #probe: () => Promise<T>;
+  #cached: { readonly value: T; readonly at: number } | undefined;
+  #refreshing: Promise<void> | undefined;
 
-  constructor(find: () => Promise<T>) {
-    this.#find = find;
+  constructor(probe: () => Promise<T>) {
+    this.#probe = probe;
   }
 
-  /** The last answer; only the first is waited for. Throws where not even that can be had. */
+  /** Returns the last value; waits only for the first. Throws if the first cannot be found. */
   async value(): Promise<T> {
-    if (!this.#found || performance.now() - this.#found.at >= good)
-      this.#finding ??= this.#again().finally(() => {
-        this.#finding = undefined;
+    if (!this.#cached || performance.now() - this.#cached.at >= ttlMs)
+      this.#refreshing ??= this.#refresh().finally(() => {
+        this.#refreshing = undefined;
       });
-    if (!this.#found) await this.#finding;
+    if (!this.#cached) await this.#refreshing;
     else
-      this.#finding?.catch(() => {
-        /* the last one stands, and who asks next has it tried again */
+      this.#refreshing?.catch(() => {
+        /* The last value stays, and the next read tries again. */
       });
-    return this.#found!.value;
+    return this.#cached!.value;
   }
 
-  /** Resolves when nothing is being found out. */
+  /** Resolves when no refresh is running. */
   async settled(): Promise<void> {
-    await this.#finding?.catch(() => undefined);
+    await this.#refreshing?.catch(() => undefined);
   }
 
-  async #again(): Promise<void> {
-    const value = await this.#find();
-    this.#found = { value, at: performance.now() };
+  async #refresh(): Promise<void> {
+    const value = await this.#probe();
+    this.#cached = { value, at: performance.now() };
   }
 }

@@ -3,149 +3,152 @@ import { prefixRange, type Storage } from '../../../storage/storage.js';
 import type { KeyIDs } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 
-/** Below which every replica that serves writes its time and what its keys are known by. */
+/** The prefix below which each running replica writes its time and the ids of its keys. */
 export const clocksPrefix = 'meta/clocks/';
-const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
+/** The number of recent leads of a peer. */
+const sampleCount = 4;
+const timesMs = { interval: 5_000, peerTtl: 30_000, retry: 1_000, maxSkew: 5_000 };
 
 /**
- * What another replica said recently: by how much this clock was ahead of it each time, in
- * milliseconds, and when it was last heard, by the monotonic clock.
+ * Recent times of another replica: this clock's lead over each in milliseconds, and when the last
+ * arrived by the monotonic clock.
  */
 interface Peer {
-  ahead: number[];
-  heard: number;
+  leadsMs: number[];
+  lastSeenAt: number;
 }
 
-/** What may differ in tests. */
-interface ClocksOptions {
-  readonly beat?: number;
-  readonly now?: () => number /** What this replica's keys are known by, written beside its time. */;
+/** Overrides for tests. */
+interface ClockSkewOptions {
+  readonly intervalMs?: number;
+  readonly now?: () => number;
+  /** Returns the ids of this replica's keys, which are written beside its time. */
   readonly keys?: () => KeyIDs;
 }
 
 /**
- * The clocks of the other replicas as seen in the store: each writes its own time there, and
- * anyone who hears of it compares (docs/design/storage.md#clocks-of-replicas).
+ * Compares this clock with those of the other replicas: each writes its own time to the store, and
+ * the others read it (docs/design/storage.md#clocks-of-replicas).
  */
 export class ClockSkew {
   readonly #storage: Storage;
   readonly #log: Log;
-  readonly #beat: number;
+  readonly #intervalMs: number;
   readonly #now: () => number;
   readonly #keys: (() => KeyIDs) | undefined;
   readonly #key = `${clocksPrefix}${randomUUID()}`;
   readonly #peers = new Map<string, Peer>();
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> = Promise.resolve();
-  #beating: Promise<unknown> = Promise.resolve();
+  #watching: Promise<unknown> = Promise.resolve();
+  #pendingWrite: Promise<unknown> = Promise.resolve();
 
   constructor(
     storage: Storage,
     log: Log,
-    { beat = bounds.beat, now = Date.now, keys }: ClocksOptions = {},
+    { intervalMs = timesMs.interval, now = Date.now, keys }: ClockSkewOptions = {},
   ) {
     this.#storage = storage;
     this.#log = log;
-    this.#beat = beat;
+    this.#intervalMs = intervalMs;
     this.#now = now;
     this.#keys = keys;
   }
 
   start(): void {
-    this.#running = this.#follow();
-    this.#timer = setInterval(() => this.#tell(), this.#beat);
+    this.#watching = this.#keepWatching();
+    this.#timer = setInterval(() => this.#writeTime(), this.#intervalMs);
     this.#timer.unref();
-    this.#tell();
+    this.#writeTime();
   }
 
-  /** Resolves when the others can read what was written last, or it could not be written. */
+  /** Resolves when the last write has reached the store or failed. */
   async written(): Promise<void> {
-    await this.#beating;
+    await this.#pendingWrite;
   }
 
-  /** Stops, and takes back what it wrote. */
+  /** Stops, and deletes this replica's record. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearInterval(this.#timer);
-    await this.#beating;
+    await this.#pendingWrite;
     await this.#storage.commit([], [{ delete: this.#key }]).catch(() => {
-      /* it expires */
+      /* The record expires. */
     });
-    await this.#running;
+    await this.#watching;
   }
 
   /**
-   * Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those
-   * heard recently, of two in the middle the nearer; 0 where there are none.
+   * Seconds by which this clock is ahead of the others' (negative: behind): the median of the live
+   * peers, of two in the middle the one nearer to 0; 0 without peers.
    */
   get skew(): number {
     const now = performance.now();
-    for (const [key, { heard }] of this.#peers)
-      if (now - heard > bounds.silent) this.#peers.delete(key);
-    const ahead = [...this.#peers.values()]
-      .map((peer) => Math.min(...peer.ahead))
+    for (const [key, { lastSeenAt }] of this.#peers)
+      if (now - lastSeenAt > timesMs.peerTtl) this.#peers.delete(key);
+    const leads = [...this.#peers.values()]
+      .map((peer) => Math.min(...peer.leadsMs))
       .sort((a, b) => Math.abs(a) - Math.abs(b));
-    return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
+    return leads.length === 0 ? 0 : leads[(leads.length - 1) >> 1]! / 1000;
   }
 
-  /** How many other replicas were heard recently. */
+  /** The number of live peers. */
   get peers(): number {
     return this.#peers.size;
   }
 
-  /** Throws where this clock and those of most others are more than five seconds apart. */
+  /** Throws if this clock is more than five seconds apart from those of most peers. */
   check(): void {
-    if (Math.abs(this.skew) * 1000 > bounds.apart)
-      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`);
+    if (Math.abs(this.skew) * 1000 > timesMs.maxSkew)
+      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas`);
   }
 
-  #tell(): void {
+  #writeTime(): void {
     const time = this.#now();
-    this.#beating = this.#storage
+    this.#pendingWrite = this.#storage
       .commit(
         [],
         [
           {
             put: this.#key,
             value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })),
-            expires: time + bounds.silent,
+            expires: time + timesMs.peerTtl,
           },
         ],
       )
       .catch(() => {
-        /* the next one, or readiness, tells */
+        /* The next write, or readiness, reports it. */
       });
   }
 
-  async #follow(): Promise<void> {
+  async #keepWatching(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
         await this.#watch(signal);
       } catch (error) {
-        this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
+        this.#log.warn({ err: error }, 'the watch on replica clocks was interrupted');
       }
-      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, bounds.retry));
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, timesMs.retry));
     }
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { revision } = await this.#storage.list(prefixRange(clocksPrefix), { limit: 1 });
     for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
-      for (const { key, entry } of changes) this.#heard(key, entry?.value);
+      for (const { key, entry } of changes) this.#recordPeer(key, entry?.value);
   }
 
   /**
-   * A time that was long on its way only seems further behind: of the last few the least counts.
+   * Delay only makes a time look older, so the smallest of the last few leads is the best estimate.
    */
-  #heard(key: string, value: Buffer | undefined): void {
+  #recordPeer(key: string, value: Buffer | undefined): void {
     if (key === this.#key) return;
     if (!value) return void this.#peers.delete(key);
     const { time } = JSON.parse(value.toString()) as { time: number };
-    const peer = this.#peers.get(key) ?? { ahead: [], heard: 0 };
-    peer.ahead = [...peer.ahead, this.#now() - time].slice(-bounds.remembered);
-    peer.heard = performance.now();
+    const peer = this.#peers.get(key) ?? { leadsMs: [], lastSeenAt: 0 };
+    peer.leadsMs = [...peer.leadsMs, this.#now() - time].slice(-sampleCount);
+    peer.lastSeenAt = performance.now();
     this.#peers.set(key, peer);
   }
 }

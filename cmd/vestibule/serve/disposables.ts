@@ -1,31 +1,26 @@
-/**
- * What a start has taken so far, given back in the opposite order: at a stop, and where the start
- * fails half way.
- */
+/** The cleanup steps of a start, run in reverse order at the stop or when the start fails. */
 export class DisposableStack {
   readonly #steps: (() => unknown)[] = [];
   #releasing: Promise<void> | undefined;
 
   /**
-   * Remembers how something just taken, or about to be, is given back; the step must bear that it
-   * was not taken after all.
+   * Adds the cleanup of something that was opened or is about to be. The step must also work if it
+   * was not opened after all.
    */
-  add(giveBack: () => unknown): void {
-    this.#steps.push(giveBack);
+  add(dispose: () => unknown): void {
+    this.#steps.push(dispose);
   }
 
-  /**
-   * Holdings of their own, given back when it is the turn of this moment, whenever they were taken.
-   */
+  /** Returns a stack that is released at this position, whenever its steps are added. */
   child(): DisposableStack {
-    const part = new DisposableStack();
-    this.add(() => part.release());
-    return part;
+    const child = new DisposableStack();
+    this.add(() => child.release());
+    return child;
   }
 
   /**
-   * Gives everything back, once, however often it is called; a step that fails keeps no other from
-   * its turn, and the first failure is thrown at the end.
+   * Runs all steps, once, even if called again. A failing step does not stop the others; the first
+   * failure is thrown at the end.
    */
   release(): Promise<void> {
     this.#releasing ??= this.#release();

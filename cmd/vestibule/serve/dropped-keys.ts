@@ -1,25 +1,25 @@
 import { toStatusError } from '../../../registry/storage-errors.js';
-import { allSorts, type KeyIDs, type Keys } from '../../../security/keyring.js';
+import { keyTypes, type KeyIDs, type Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
 const key = 'meta/dropped-keys';
 
-/** Milliseconds until a store that could not be reached is asked again. */
-const retry = 1_000;
+/** Milliseconds until a failed request to the store is tried again. */
+const retryMs = 1_000;
 
-/** The ids of keys by sort, none where there are none. */
-type Listed = Partial<Record<keyof KeyIDs, readonly string[]>>;
+/** Key ids by type; types without ids are absent. */
+type KeyIDsByType = Partial<Record<keyof KeyIDs, readonly string[]>>;
 
-const parsed = (value: Buffer | undefined): Listed =>
-  value ? (JSON.parse(value.toString()) as Listed) : {};
+const parseRecord = (value: Buffer | undefined): KeyIDsByType =>
+  value ? (JSON.parse(value.toString()) as KeyIDsByType) : {};
 
 /**
- * Those of the ids that are gone, of sorts of which one at least stayed: a file with other keys
- * altogether is no step of a rotation.
+ * Returns the ids that `after` lacks, by type. Types that share no id are left out: a completely
+ * different file is no step of a rotation.
  */
-export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
-  const gone = allSorts.map(
+export function droppedKeys(before: KeyIDs, after: KeyIDs): KeyIDsByType {
+  const dropped = keyTypes.map(
     (sort) =>
       [
         sort,
@@ -28,21 +28,21 @@ export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
           : [],
       ] as const,
   );
-  return Object.fromEntries(gone.filter(([, ids]) => ids.length > 0));
+  return Object.fromEntries(dropped.filter(([, ids]) => ids.length > 0));
 }
 
 /**
- * Which keys were dropped, in the store: the first replica whose keys file lacks them writes it,
- * and every replica stops opening and verifying by them as it hears of it, whatever its own file
- * still says. A dropped key does not come back.
+ * The dropped keys, recorded in the store. The first replica whose keys file lacks them writes the
+ * record, and every replica stops using them, even if its own file lists them. A dropped key never comes
+ * back.
  */
 export class DroppedKeys {
   readonly #storage: Storage;
   readonly #keys: Keys;
   readonly #log: Log;
   readonly #stop = new AbortController();
-  #running: Promise<unknown> = Promise.resolve();
-  #writing: Promise<unknown> = Promise.resolve();
+  #watching: Promise<unknown> = Promise.resolve();
+  #pendingWrite: Promise<unknown> = Promise.resolve();
 
   constructor(storage: Storage, keys: Keys, log: Log) {
     this.#storage = storage;
@@ -50,32 +50,33 @@ export class DroppedKeys {
     this.#log = log;
   }
 
-  /** Takes over what was dropped before, and follows what is dropped from now on. */
+  /** Loads the dropped keys, and watches for more. */
   async start(): Promise<void> {
     const revision = await this.#load();
-    this.#running = this.#follow(revision);
+    this.#watching = this.#keepWatching(revision);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#writing;
-    await this.#running;
+    await this.#pendingWrite;
+    await this.#watching;
   }
 
-  /** Tells every replica which keys are gone; tried until the store takes it. */
-  drop(gone: Listed): void {
-    if (Object.keys(gone).length > 0) this.#writing = this.#writing.then(() => this.#write(gone));
+  /** Records dropped keys for every replica; retries until the store accepts it. */
+  drop(dropped: KeyIDsByType): void {
+    if (Object.keys(dropped).length > 0)
+      this.#pendingWrite = this.#pendingWrite.then(() => this.#write(dropped));
   }
 
-  async #write(gone: Listed): Promise<void> {
+  async #write(dropped: KeyIDsByType): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
         const { entry } = await this.#storage.get(key);
-        const listed = parsed(entry?.value);
+        const recorded = parseRecord(entry?.value);
         const all = Object.fromEntries(
-          allSorts.map((sort) => [
+          keyTypes.map((sort) => [
             sort,
-            [...new Set([...(listed[sort] ?? []), ...(gone[sort] ?? [])])],
+            [...new Set([...(recorded[sort] ?? []), ...(dropped[sort] ?? [])])],
           ]),
         );
         const { committed } = await this.#storage.commit(
@@ -84,10 +85,7 @@ export class DroppedKeys {
         );
         if (committed) return;
       } catch (error) {
-        this.#log.warn(
-          { err: error },
-          'other replicas could not be told yet which keys were dropped',
-        );
+        this.#log.warn({ err: error }, 'recording the dropped keys failed; retrying');
         await this.#pause();
       }
     }
@@ -95,11 +93,11 @@ export class DroppedKeys {
 
   async #load(): Promise<number> {
     const { entry, revision } = await toStatusError(this.#storage.get(key));
-    this.#take(entry?.value);
+    this.#apply(entry?.value);
     return revision;
   }
 
-  async #follow(from: number): Promise<void> {
+  async #keepWatching(from: number): Promise<void> {
     const { signal } = this.#stop;
     for (let revision = from; !signal.aborted; ) {
       try {
@@ -115,21 +113,21 @@ export class DroppedKeys {
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
     for await (const { changes } of this.#storage.watch(key, from, signal))
-      for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
+      for (const change of changes) if (change.key === key) this.#apply(change.entry?.value);
   }
 
-  #take(value: Buffer | undefined): void {
-    const exhausted = this.#keys.drop(parsed(value));
+  #apply(value: Buffer | undefined): void {
+    const exhausted = this.#keys.drop(parseRecord(value));
     if (exhausted.length > 0)
       this.#log.error(
         { sorts: exhausted },
-        'every key of the keys file was dropped on another replica: give this one the keys file that the others have',
+        'every key of the keys file was dropped on another replica; give this replica the keys file of the others',
       );
   }
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      setTimeout(resolve, retry).unref();
+      setTimeout(resolve, retryMs).unref();
       this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
     });
   }

@@ -4,7 +4,7 @@ import type { ClockSkew } from './clock-skew.js';
 import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** The pieces that must be well for a replica to be ready, each with how it is asked. */
+/** Returns the readiness checks of a replica. */
 export function healthChecks({
   storage,
   watchCache,
@@ -16,13 +16,13 @@ export function healthChecks({
   policy: PolicyAuthorizer;
   clocks: ClockSkew | undefined;
 }): HealthCheck[] {
-  const stored = async (): Promise<void> => {
+  const checkStorage = async (): Promise<void> => {
     await storage.get('meta/ready');
-    if (!watchCache.ready)
+    if (!watchCache.isReady)
       throw new Error('the watch cache has received nothing from storage for 10 s');
   };
   return [
-    { name: 'storage', run: stored },
+    { name: 'storage', run: checkStorage },
     { name: 'policy', run: () => policy.ready() },
     { name: 'clock', run: () => clocks?.check() },
   ];

@@ -7,18 +7,18 @@ import { ConfigError } from '../options/config.js';
 import { release } from '../../../observability/build-info.js';
 
 /**
- * Where Kubernetes puts what a pod proves itself by: its service account's token, renewed every
- * hour or so, and the authority of the API server.
+ * The directory where Kubernetes mounts a pod's service account: its token, renewed about hourly,
+ * and the CA of the API server.
  */
-export const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Bytes of an answer, and of a line in one, at most: a ConfigMap has a million. */
-const max = 4 << 20;
-/** Milliseconds until an answer begins, and until one that is read whole has ended. */
-const patience = 10_000;
+/** Largest response, and largest line of one, in bytes. A ConfigMap has at most 1 MiB. */
+const maxBytes = 4 << 20;
+/** Milliseconds until a response must begin, and until a response that is read whole must end. */
+const responseTimeoutMs = 10_000;
 
-/** An answer of the API server that is no 200. */
-export class ClusterRefusal extends Error {
+/** A response of the API server other than 200. */
+export class ApiServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);
@@ -26,16 +26,13 @@ export class ClusterRefusal extends Error {
   }
 }
 
-/**
- * Asks the API server of the cluster that this process is in a pod of, as the pod's service
- * account.
- */
+/** A client for the API server of the cluster, authenticated by the pod's service account. */
 export class InClusterClient {
   readonly #server: string;
   readonly #folder: string;
 
-  /** Throws a ConfigError where the pod was given nothing to prove itself by. */
-  constructor(server: string, folder = serviceAccount) {
+  /** Throws a ConfigError if the service account is not mounted. */
+  constructor(server: string, folder = serviceAccountFolder) {
     this.#server = server;
     this.#folder = folder;
     const missing = ['token', 'ca.crt']
@@ -45,44 +42,48 @@ export class InClusterClient {
       throw new ConfigError(
         missing.map(
           (file) =>
-            `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service ` +
-            'account (automountServiceAccountToken: true)',
+            `--authentication-skip-lookup=false: ${file} does not exist; the pod needs its service account ` +
+            '(automountServiceAccountToken: true)',
         ),
       );
   }
 
-  /** The whole answer to a GET. */
+  /** Sends a GET and returns the parsed response. */
   async get(path: string, signal: AbortSignal): Promise<any> {
-    const answer = await this.#open(path, AbortSignal.any([signal, AbortSignal.timeout(patience)]));
-    return JSON.parse(await textOf(answer));
+    const response = await this.#open(
+      path,
+      AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]),
+    );
+    return JSON.parse(await readText(response));
   }
 
   /**
-   * The lines of an answer that goes on and on, until it ends or, after so many milliseconds, is
-   * left; one that is cut off throws.
+   * Yields the lines of a streamed response until it ends or the timeout passes. Throws if it is
+   * cut off.
    */
-  async *lines(
+  async *streamLines(
     path: string,
-    milliseconds: number,
+    timeoutMs: number,
     signal: AbortSignal,
-    begun: () => void,
+    onOpen: () => void,
   ): AsyncGenerator<any> {
-    const answer = await this.#open(
+    const response = await this.#open(
       path,
-      AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]),
+      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     );
-    begun();
-    let rest = '';
-    answer.setEncoding('utf8');
-    for await (const chunk of answer) {
-      const all = (rest + (chunk as string)).split('\n');
-      rest = all.pop()!;
-      if (rest.length > max) throw new Error('the API server’s answer has too long a line');
-      for (const line of all) if (line.trim() !== '') yield JSON.parse(line);
+    onOpen();
+    let remainder = '';
+    response.setEncoding('utf8');
+    for await (const chunk of response) {
+      const lines = (remainder + (chunk as string)).split('\n');
+      remainder = lines.pop()!;
+      if (remainder.length > maxBytes)
+        throw new Error('the response of the API server has a line over the limit');
+      for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
     }
   }
 
-  /** Token and authority are read each time: both change while a pod runs. */
+  /** Reads token and CA for each request, because both change while a pod runs. */
   #open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const [token, ca] = ['token', 'ca.crt'].map((name) =>
@@ -90,13 +91,13 @@ export class InClusterClient {
       );
       const { hostname } = new URL(this.#server);
       const host = hostname.replaceAll(/[[\]]/g, '');
-      const asked = request(
+      const req = request(
         `${this.#server}${path}`,
         {
           ca: ca!,
           agent: false,
           signal,
-          timeout: patience,
+          timeout: responseTimeoutMs,
           ...(isIP(host) === 0 && { servername: host }),
           headers: {
             authorization: `Bearer ${token}`,
@@ -104,44 +105,44 @@ export class InClusterClient {
             'user-agent': `vestibule/${release}`,
           },
         },
-        (answer) => {
-          answer.socket.setTimeout(0).setKeepAlive(true, 15_000);
-          if (answer.statusCode === 200) return resolve(answer);
-          textOf(answer)
+        (response) => {
+          response.socket.setTimeout(0).setKeepAlive(true, 15_000);
+          if (response.statusCode === 200) return resolve(response);
+          readText(response)
             .then((text) => {
-              throw refusal(answer.statusCode!, text);
+              throw apiServerError(response.statusCode!, text);
             })
             .catch(reject);
         },
       );
-      asked
+      req
         .on('error', reject)
-        .on('timeout', () => asked.destroy(new Error('the API server does not answer')))
+        .on('timeout', () => req.destroy(new Error('the API server does not respond')))
         .end();
     });
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > max) throw new Error('the API server’s answer is too long');
+    if (size > maxBytes) throw new Error('the response of the API server is over the limit');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-function refusal(status: number, text: string): ClusterRefusal {
+function apiServerError(status: number, text: string): ApiServerError {
   let message: unknown;
   try {
     message = (JSON.parse(text) as { message?: unknown }).message;
   } catch {
-    /* no Status */
+    /* The body is not a Status. */
   }
-  return new ClusterRefusal(
+  return new ApiServerError(
     status,
-    `the API server answers ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
+    `the API server responded with ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
   );
 }

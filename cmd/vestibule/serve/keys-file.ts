@@ -1,13 +1,13 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import { Keys, KeysFile, newKeys, type KeyIDs } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 
-/** Reads the keys file; throws with one sentence where it is missing or malformed. */
-export const readKeys = (file: string): Keys => new Keys(read(file));
+/** Reads the keys file. Throws with one sentence if it is missing or malformed. */
+export const readKeys = (file: string): Keys => new Keys(readKeysFile(file));
 
-function read(file: string): KeysFile {
+function readKeysFile(file: string): KeysFile {
   if (!existsSync(file))
     throw new Error(
       `--keys-file: there is no file ${file}; make one with "vestibule keys new ${file}"`,
@@ -36,27 +36,27 @@ function readSecret(file: string): string {
 }
 
 /**
- * Reads the keys again whenever the file changes, and calls `changed` with the former ids. While
+ * Reads the keys again whenever the file changes, and calls `onChange` with the former ids. While
  * the file is invalid, the former keys stay in use. Returns a function that stops it.
  */
 export function followKeys(
   file: string,
   keys: Keys,
   log: Log,
-  changed: (before: KeyIDs) => void,
+  onChange: (before: KeyIDs) => void,
 ): () => void {
-  return followFiles(
+  return watchFiles(
     [file],
     () => {
       try {
         const before = keys.ids();
-        if (!keys.take(read(file))) return;
-        log.info({ file }, 'the keys file has changed: its keys are in use');
-        changed(before);
+        if (!keys.replace(readKeysFile(file))) return;
+        log.info({ file }, 'reloaded the keys file');
+        onChange(before);
       } catch (error) {
         log.error(
           { err: error, file },
-          'the keys file has changed and cannot be used; the former keys stay',
+          'could not reload the keys file; the former keys stay in use',
         );
       }
     },
@@ -64,103 +64,105 @@ export function followKeys(
   );
 }
 
-/** Writes new keys to a file that does not exist yet, readable by its owner alone. */
-export const writeKeys = (file: string): void =>
-  writeFileSync(file, textOf(newKeys()), { mode: 0o600, flag: 'wx' });
+/** Writes new keys to a file that does not exist yet, readable by its owner only. */
+export const writeNewKeys = (file: string): void =>
+  writeFileSync(file, serialize(newKeys()), { mode: 0o600, flag: 'wx' });
 
 /**
- * How many keys of each sort a rotation adds and moves: of those that sign, one for each algorithm.
+ * The number of keys of each type that a rotation adds and moves: for signing, one for each
+ * algorithm.
  */
-const sorts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
-type Sort = keyof typeof sorts;
+const rotatedCounts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
+type KeyType = keyof typeof rotatedCounts;
 
 /**
- * The steps of a rotation, each a change of the keys file that replicas take over by themselves
+ * The steps of a rotation. Each changes the keys file, and replicas reload it
  * (docs/design/operations.md#keys).
  */
-const steps = {
-  /** New keys, last: they are known everywhere before anything is made by them. */
+const rotationSteps = {
+  /** Appends new keys, so that every replica knows them before one of them is used. */
   add(file: KeysFile): string {
-    const fresh = newKeys();
-    for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
+    const added = newKeys();
+    for (const sort of Object.keys(rotatedCounts) as KeyType[])
+      file[sort].push(...(added[sort] as never[]));
     file.unused = true;
     return (
-      'added new keys, which nothing is signed or sealed by yet; when every replica has had them ' +
-      'for ten minutes: keys use'
+      'added new keys, not active yet; when every replica has had them for ten minutes, run ' +
+      '"keys use"'
     );
   },
-  /** The last keys come first, once. */
+  /** Moves the last keys to the front, once. */
   use(file: KeysFile): string {
-    if (file.unused === false) return 'the newest keys are in use already: nothing was changed';
-    refuseSingle(
+    if (file.unused === false) return 'the newest keys are already active: nothing changed';
+    requireSeveral(
       file,
-      Object.keys(sorts) as Sort[],
-      'there are no others to use: first add some, with "keys add"',
+      Object.keys(rotatedCounts) as KeyType[],
+      'there are no newer keys: run "keys add" first',
     );
-    for (const [sort, count] of Object.entries(sorts) as [Sort, number][])
+    for (const [sort, count] of Object.entries(rotatedCounts) as [KeyType, number][])
       file[sort].unshift(...(file[sort].splice(-count) as never[]));
     file.unused = false;
-    return 'the newest keys sign and seal from now on; in 90 days: keys drop';
+    return 'the newest keys are active; in 90 days, run "keys drop"';
   },
-  /** The last keys go, except those that seal: what lives longest was sealed by them. */
+  /** Removes the last keys, except sealing keys: the longest-lived values are sealed with those. */
   drop(file: KeysFile): string {
-    refuseUnused(file);
-    const going = (['cookies', 'hmac', 'signing'] as const).filter(
-      (sort) => file[sort].length > sorts[sort],
+    requireActiveKeys(file);
+    const droppable = (['cookies', 'hmac', 'signing'] as const).filter(
+      (sort) => file[sort].length > rotatedCounts[sort],
     );
-    if (going.length === 0) throw new Error('cannot drop the only key of each type');
-    for (const sort of going) file[sort].splice(-sorts[sort]);
+    if (droppable.length === 0) throw new Error('cannot drop the only key of each type');
+    for (const sort of droppable) file[sort].splice(-rotatedCounts[sort]);
     return (
-      'the oldest keys are gone: what they signed is refused; 400 days after they were last ' +
-      'used: keys drop-sealing'
+      'dropped the oldest keys; signatures by them are now invalid; 400 days after their ' +
+      'last use, run "keys drop-sealing"'
     );
   },
-  /** The last sealing key goes. */
+  /** Removes the last sealing key. */
   'drop-sealing'(file: KeysFile): string {
-    refuseUnused(file);
-    refuseSingle(file, ['sealing'], 'there is one sealing key: it cannot go');
+    requireActiveKeys(file);
+    requireSeveral(file, ['sealing'], 'cannot drop the only sealing key');
     file.sealing.pop();
-    return 'the oldest sealing key is gone: what it sealed does not open any more';
+    return 'dropped the oldest sealing key; values sealed with it can no longer be opened';
   },
 } as const;
 
-function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): void {
-  if (wanted.some((sort) => file[sort].length <= sorts[sort])) throw new Error(why);
+function requireSeveral(file: KeysFile, wanted: readonly KeyType[], why: string): void {
+  if (wanted.some((sort) => file[sort].length <= rotatedCounts[sort])) throw new Error(why);
 }
 
-/** The last keys are the oldest only once the newest have come first. */
-function refuseUnused(file: KeysFile): void {
+/** Throws if the newest keys are still last: then the last keys are not the oldest. */
+function requireActiveKeys(file: KeysFile): void {
   if (file.unused) throw new Error('the newest keys are not active yet: run "keys use" first');
 }
 
-/** Whether a word is a step of a rotation. */
-export const isStep = (word: string | undefined): word is keyof typeof steps =>
-  word !== undefined && Object.hasOwn(steps, word);
+/** Reports whether a word names a step of a rotation. */
+export const isStep = (word: string | undefined): word is keyof typeof rotationSteps =>
+  word !== undefined && Object.hasOwn(rotationSteps, word);
 
 /**
- * Takes one step of a rotation: the file is replaced whole. Answers what was done, and what is
- * next.
+ * Applies one step of a rotation and replaces the file atomically. Returns a sentence about the
+ * change and the next step.
  */
-export function rotate(file: string, step: keyof typeof steps): string {
-  const keys = read(file);
-  const before = textOf(keys);
-  const told = steps[step](keys);
-  if (textOf(keys) === before) return told;
-  const next = `${file}.new`;
+export function rotate(file: string, step: keyof typeof rotationSteps): string {
+  const keys = readKeysFile(file);
+  const before = serialize(keys);
+  const message = rotationSteps[step](keys);
+  if (serialize(keys) === before) return message;
+  const temporary = `${file}.new`;
   try {
-    writeFileSync(next, textOf(keys), { mode: 0o600, flag: 'wx' });
-    renameSync(next, file);
+    writeFileSync(temporary, serialize(keys), { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(next, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(temporary, { force: true });
     throw error;
   }
-  return told;
+  return message;
 }
 
-const textOf = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
+const serialize = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
 
-/** The keys of an embedded store: made beside it at the first start. */
+/** Returns the keys of an embedded store. The first start creates them. */
 export function ensureKeys(file: string): Keys {
-  if (!existsSync(file)) writeKeys(file);
+  if (!existsSync(file)) writeNewKeys(file);
   return readKeys(file);
 }

@@ -8,19 +8,19 @@ import { prefixRange, type Storage } from '../../../storage/storage.js';
 const key = 'meta/keys';
 
 /**
- * SHA-256 of the pairwise key, the one that no rotation changes; 256 random bits cannot be found
- * from it.
+ * Returns the SHA-256 of the pairwise key, which no rotation changes. Its 256 random bits cannot be
+ * recovered from the digest.
  */
 const fingerprint = ({ pairwise }: Keys): string =>
   createHash('sha256').update('vestibule keys\0').update(pairwise).digest('base64url');
 
 /**
- * Refuses keys that are not those of this store, with a ConfigError: the pairwise key is that of
- * the first start, by its fingerprint, and of every other sort one key at least is known to each
- * replica that serves. A rotation keeps both: keys are added, moved and dropped one step at a time.
+ * Throws a ConfigError if the keys are not those of this store. The pairwise key must have the
+ * fingerprint of the first start; of every other type, each running replica must know at least one
+ * key. A rotation that adds, moves and drops keys one step at a time preserves both.
  */
-export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<void> {
-  await refuseOtherPairwise(storage, fingerprint(keys));
+export async function requireStoreKeys(storage: Storage, keys: Keys): Promise<void> {
+  await requireStorePairwiseKey(storage, fingerprint(keys));
   const own = keys.ids();
   for (const { value, expires } of (await toStatusError(storage.list(prefixRange(clocksPrefix))))
     .entries) {
@@ -31,22 +31,22 @@ export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<voi
     );
     if (sorts.length > 0)
       throw new ConfigError([
-        '--keys-file: another replica of this store has none of these keys ' +
-          `(${sorts.join(', ')}); give every replica the same keys file, and change it with ` +
-          '"vestibule keys add", "use" and "drop"',
+        '--keys-file: another replica of this store knows none of these keys ' +
+          `(${sorts.join(', ')}); give every replica the same keys file, and change it only with "vestibule keys add", ` +
+          '"use" and "drop"',
       ]);
   }
 }
 
-async function refuseOtherPairwise(storage: Storage, own: string): Promise<void> {
+async function requireStorePairwiseKey(storage: Storage, own: string): Promise<void> {
   for (;;) {
     const { entry } = await toStatusError(storage.get(key));
-    const held = entry?.value.toString();
-    if (held === own) return;
-    if (held !== undefined)
+    const stored = entry?.value.toString();
+    if (stored === own) return;
+    if (stored !== undefined)
       throw new ConfigError([
-        '--keys-file: these are not the keys of this store (another pairwise key); give the keys ' +
-          'file that every other replica has, or that the store was served with before',
+        '--keys-file: these are not the keys of this store (the pairwise key differs); use the keys file of ' +
+          'the other replicas, or of the last start',
       ]);
     const { committed } = await toStatusError(
       storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.from(own) }]),

@@ -5,8 +5,8 @@ import type { Log } from '../../../observability/log.js';
 import { relyingPartyID } from './rp-id.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** What kinds and the provider may know of the settings. */
-export async function settingsOf(
+/** Returns the settings that kinds and the provider may use. */
+export async function kindSettings(
   config: Config,
   baseURL: string,
   storage: Storage,

@@ -14,8 +14,8 @@ import { Registry } from '../../../registry/registry.js';
 import { invalid, StatusError } from '../../../registry/status.js';
 import type { Store } from '../../../registry/store.js';
 
-const applied = 'id.vestibule.org/last-applied';
-const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
+const lastAppliedAnnotation = 'id.vestibule.org/last-applied';
+const loadableKinds: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
 
 interface Manifest {
   kind: AnyKind;
@@ -25,8 +25,8 @@ interface Manifest {
 }
 
 /**
- * Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left
- * alone otherwise. One sentence for whatever is wrong.
+ * Applies a folder of YAML files like `kubectl apply`: creates objects, patches those whose file
+ * changed, and leaves the others alone. Throws one sentence that names the file.
  */
 export async function applyManifests(
   folder: string,
@@ -35,7 +35,9 @@ export async function applyManifests(
 ): Promise<void> {
   for (const manifest of readFolder(folder)) {
     try {
-      await (manifest.kind === Policy ? policy.load(policySpec(manifest)) : apply(manifest, store));
+      await (manifest.kind === Policy
+        ? policy.load(policySpec(manifest))
+        : applyManifest(manifest, store));
     } catch (error) {
       throw error instanceof StatusError || error instanceof PolicyRefusedError
         ? new Error(`--manifests: ${manifest.file}: ${error.message}`)
@@ -45,12 +47,11 @@ export async function applyManifests(
 }
 
 /**
- * What of a folder a first start would refuse, as far as no store is needed: its YAML, and what
- * each object says by the schema of its kind. Whether a Policy's text can be in force is not among
- * it.
+ * Returns the problems of a folder that can be found without a store: its YAML, and each object
+ * against the schema of its kind. Does not check that a Policy's text can become active.
  */
-export function problemsIn(folder: string): string[] {
-  const schemas = new Registry(loadable, []);
+export function validateManifests(folder: string): string[] {
+  const schemas = new Registry(loadableKinds, []);
   let manifests: Manifest[];
   try {
     manifests = readFolder(folder);
@@ -92,7 +93,7 @@ function readManifests(file: string): Manifest[] {
     if (document.errors.length > 0)
       throw new Error(
         `--manifests: ${file}: ${document.errors[0]!.message.split('\n')[0]!.replace(/:$/, '')}`,
-      ); // without the lines it is about
+      ); // without the quoted source lines
     const value = document.toJS({ maxAliasCount: 0 }) as {
       apiVersion?: string;
       kind?: string;
@@ -100,10 +101,10 @@ function readManifests(file: string): Manifest[] {
       spec?: Record<string, unknown>;
     } | null;
     if (value === null) return [];
-    const kind = loadable.find((one) => one.kind === value.kind);
+    const kind = loadableKinds.find((one) => one.kind === value.kind);
     if (!kind || value.apiVersion !== apiVersion)
       throw new Error(
-        `--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ` +
+        `--manifests: ${file}: only ${loadableKinds.map((one) => one.kind).join(', ')} of ` +
           `${apiVersion} can be loaded, got ${value.kind}`,
       );
     if (kind === Policy && value.metadata?.name)
@@ -123,27 +124,28 @@ function readManifests(file: string): Manifest[] {
 
 function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
   const { cedar, description, ...rest } = spec;
-  const [odd] = Object.keys(rest);
-  if (odd !== undefined) throw new PolicyRefusedError(`unknown field "spec.${odd}"`);
+  const [unknownField] = Object.keys(rest);
+  if (unknownField !== undefined)
+    throw new PolicyRefusedError(`unknown field "spec.${unknownField}"`);
   if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
-    throw new PolicyRefusedError('spec.cedar must be a text, and spec.description another');
+    throw new PolicyRefusedError('spec.cedar and spec.description must be strings');
   return { cedar, ...(description !== undefined && { description }) };
 }
 
-async function apply({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {
+async function applyManifest({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {
   const call: Call = store.systemCall();
-  const text = JSON.stringify(spec);
+  const specText = JSON.stringify(spec);
   await call.change(async (tx) => {
-    const known = (await tx.get(kind, metadata.name)) as KindObject | undefined;
-    const annotations = { ...metadata.annotations, [applied]: text };
-    if (!known)
+    const current = (await tx.get(kind, metadata.name)) as KindObject | undefined;
+    const annotations = { ...metadata.annotations, [lastAppliedAnnotation]: specText };
+    if (!current)
       return tx.create(kind, {
         metadata: { ...metadata, annotations },
         spec: structuredClone(spec),
       } as never);
-    const last = known.metadata.annotations?.[applied];
-    if (last === text) return known;
-    const patch = mergePatch.generate(JSON.parse(last ?? '{}'), spec) as
+    const lastApplied = current.metadata.annotations?.[lastAppliedAnnotation];
+    if (lastApplied === specText) return current;
+    const patch = mergePatch.generate(JSON.parse(lastApplied ?? '{}'), spec) as
       | Record<string, unknown>
       | undefined;
     return tx.update(kind, metadata.name, (next: KindObject) => {

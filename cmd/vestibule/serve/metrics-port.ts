@@ -1,4 +1,4 @@
-import { qualified } from '../../../apiserver/chain/metrics.js';
+import { qualifiedResource } from '../../../apiserver/chain/metrics.js';
 import type { Server } from '../../../apiserver/server.js';
 import type { AuditLog } from './audit-log.js';
 import type { Config } from '../options/config.js';
@@ -17,8 +17,8 @@ import type { Outbox } from '../../../registry/outbox.js';
 import type { Store } from '../../../registry/store.js';
 import { prefixRange, type Size } from '../../../storage/storage.js';
 
-/** What is asked at a scrape, beside what was counted where it happened. */
-export interface Observed {
+/** The parts that a scrape reads; other metrics are counted where they happen. */
+export interface MetricsSources {
   readonly server: Server;
   readonly store: Store;
   readonly policy: PolicyAuthorizer;
@@ -27,91 +27,104 @@ export interface Observed {
   readonly audit: AuditLog | undefined;
 }
 
-/** Opens the metrics port, given back at the stop; its URL. */
+/** Opens the metrics port until the stop, and returns its URL. */
 export async function openMetricsPort(
   config: Config,
   metrics: Metrics,
-  observed: Observed,
+  sources: MetricsSources,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<string> {
-  const phases = new PhaseMetrics(observed.store, metrics.interactions);
-  held.add(() => phases.stop());
+  const phases = new PhaseMetrics(sources.store, metrics.interactions);
+  disposables.add(() => phases.stop());
   void phases.start();
-  readServer(metrics, observed);
-  readStore(metrics, observed, held);
-  readPolicy(metrics, observed);
-  metrics.onScrape(metrics.clockSkew, () => observed.clocks?.skew ?? 0);
+  registerServerMetrics(metrics, sources);
+  registerStoreMetrics(metrics, sources, disposables);
+  registerPolicyMetrics(metrics, sources);
+  metrics.onScrape(metrics.clockSkew, () => sources.clocks?.skew ?? 0);
   metrics.collectProcessMetrics();
-  const port = new MetricsPort(metrics, config.shown, log);
-  held.add(() => port.close());
+  const port = new MetricsPort(metrics, config.displayed, log);
+  disposables.add(() => port.close());
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
 }
 
-/** Series that one label tells apart. */
-const by = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
-  [...values].map(([of, value]) => [{ [label]: of } as Record<L, string>, value] as const);
+/** Returns series that differ in one label. */
+const labelled = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
+  [...values].map(
+    ([labelValue, value]) => [{ [label]: labelValue } as Record<L, string>, value] as const,
+  );
 
-function readServer(metrics: Metrics, { server, audit }: Observed): void {
+function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSources): void {
   metrics.onScrape(metrics.inflightRequests, () =>
-    by('request_kind', [
-      ['readOnly', server.inflight.reads],
-      ['mutating', server.inflight.changes],
+    labelled('request_kind', [
+      ['readOnly', server.inFlight.reads],
+      ['mutating', server.inFlight.changes],
     ]),
   );
   metrics.onScrape(metrics.memoryUsed, () =>
-    by(
+    labelled(
       'limit',
       server.memory.use().map(({ limit, ratio }) => [limit, ratio] as const),
     ),
   );
   metrics.onScrape(metrics.healthchecks, async () =>
-    (await server.checks()).map(({ type, name, good }) => [{ type, name }, Number(good)] as const),
+    (await server.checks()).map(
+      ({ type, name, isHealthy }) => [{ type, name }, Number(isHealthy)] as const,
+    ),
   );
   metrics.onScrape(metrics.auditEvents, () => audit?.counts.events ?? 0);
-  metrics.onScrape(metrics.auditErrors, () => by('plugin', [['log', audit?.counts.errors ?? 0]]));
+  metrics.onScrape(metrics.auditErrors, () =>
+    labelled('plugin', [['log', audit?.counts.errors ?? 0]]),
+  );
 }
 
-/** Objects and sizes are asked of the store once a minute. */
-function readStore(metrics: Metrics, { store, outbox }: Observed, held: DisposableStack): void {
+/** Objects and sizes are read from the store at most once a minute. */
+function registerStoreMetrics(
+  metrics: Metrics,
+  { store, outbox }: MetricsSources,
+  disposables: DisposableStack,
+): void {
   const { storage, registry, watchCache } = store;
   const objects = new CachedProbe(() =>
     Promise.all(
       registry.kinds.map(
         async ({ resource }) =>
-          [qualified(resource), await storage.count(prefixRange(`objects/${resource}/`))] as const,
+          [
+            qualifiedResource(resource),
+            await storage.count(prefixRange(`objects/${resource}/`)),
+          ] as const,
       ),
     ),
   );
   const sizes = new CachedProbe(async () => [...((await storage.sizes?.()) ?? [])]);
-  held.add(async () => {
+  disposables.add(async () => {
     await objects.settled();
     await sizes.settled();
   });
-  const sized = async (of: (size: Size) => number | undefined) =>
-    by(
+  const sizeSeries = async (selectBytes: (size: Size) => number | undefined) =>
+    labelled(
       'storage_cluster_id',
       (await sizes.value()).flatMap(([name, size]) => {
-        const bytes = of(size);
+        const bytes = selectBytes(size);
         return bytes === undefined ? [] : [[name, bytes] as const];
       }),
     );
-  metrics.onScrape(metrics.storageObjects, async () => by('resource', await objects.value()));
-  metrics.onScrape(metrics.storageSize, () => sized(({ bytes }) => bytes));
-  metrics.onScrape(metrics.storageSizeInUse, () => sized(({ inUse }) => inUse));
-  metrics.onScrape(metrics.storageQuota, () => sized(({ quota }) => quota));
+  metrics.onScrape(metrics.storageObjects, async () => labelled('resource', await objects.value()));
+  metrics.onScrape(metrics.storageSize, () => sizeSeries(({ bytes }) => bytes));
+  metrics.onScrape(metrics.storageSizeInUse, () => sizeSeries(({ inUse }) => inUse));
+  metrics.onScrape(metrics.storageQuota, () => sizeSeries(({ quota }) => quota));
   metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
   metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
-  metrics.onScrape(metrics.limitSpent, async () => by('limit', await ceilings(store)));
-  metrics.onScrape(metrics.mailOutbox, () => outbox.waiting('mail').rows);
+  metrics.onScrape(metrics.limitSpent, async () => labelled('limit', await limitRatios(store)));
+  metrics.onScrape(metrics.mailOutbox, () => outbox.pending('mail').rows);
   metrics.onScrape(metrics.mailOutboxOldest, () => {
-    const { since } = outbox.waiting('mail');
+    const { since } = outbox.pending('mail');
     return since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000;
   });
 }
 
-/** How much of each ceiling of the whole service is spent now. */
-async function ceilings({
+/** Returns the used share of each service-wide limit. */
+async function limitRatios({
   networkLimits,
   settings: { limits },
 }: Store): Promise<[string, number][]> {
@@ -122,17 +135,17 @@ async function ceilings({
   ];
 }
 
-function readPolicy(metrics: Metrics, { policy }: Observed): void {
+function registerPolicyMetrics(metrics: Metrics, { policy }: MetricsSources): void {
   metrics.onScrape(metrics.policyDecisions, () => {
     const { permits, refusals } = policy.counts();
-    return by('decision', Object.entries({ Permit: permits, Refuse: refusals }));
+    return labelled('decision', Object.entries({ Permit: permits, Refuse: refusals }));
   });
   metrics.onScrape(metrics.policyDecisionCache, () => {
     const { hits, misses, bypasses } = policy.counts();
-    return by('result', Object.entries({ hit: hits, miss: misses, bypass: bypasses }));
+    return labelled('result', Object.entries({ hit: hits, miss: misses, bypass: bypasses }));
   });
   metrics.onScrape(metrics.policyFaults, () => {
     const { errors, overruns } = policy.counts();
-    return by('kind', Object.entries({ error: errors, overrun: overruns }));
+    return labelled('kind', Object.entries({ error: errors, overrun: overruns }));
   });
 }

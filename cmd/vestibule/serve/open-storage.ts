@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Config } from '../options/config.js';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import type { DisposableStack } from './disposables.js';
 import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
@@ -10,14 +10,20 @@ import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import type { EtcdOptions, EtcdStorage } from '../../../storage/etcd/etcd.js';
 import type { Storage } from '../../../storage/storage.js';
 
-type Place = Extract<Config['store'], { type: 'etcd' }>;
-type Reached = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
+type EtcdConfig = Extract<Config['store'], { type: 'etcd' }>;
+type EtcdConnection = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
 
-/** Where the embedded store lies within the data folder. */
+/** Returns the folder of the embedded store inside the data folder. */
 export const embeddedFolder = (dataFolder: string): string => join(dataFolder, 'store');
 
-/** What etcd is reached with; reads its certificates. */
-export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Place): Reached {
+/** Returns the connection options of etcd; reads its certificates. */
+export function etcdOptions({
+  servers,
+  prefix,
+  caFile,
+  certFile,
+  keyFile,
+}: EtcdConfig): EtcdConnection {
   const pem = (name: 'ca' | 'cert', file: string | undefined) =>
     file !== undefined && { [name]: readFileSync(file) };
   return {
@@ -30,7 +36,8 @@ export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Plac
 }
 
 /**
- * The private key of etcd's client; throws a ConfigError where anyone on this machine may read it.
+ * Reads the private key of etcd's client certificate. Throws a ConfigError if anyone on this
+ * machine may read it.
  */
 function readKeyFile(file: string): Buffer {
   try {
@@ -43,35 +50,42 @@ function readKeyFile(file: string): Buffer {
 }
 
 /**
- * Has a store connect again whenever its certificates change, and tells of it; while they are wrong,
- * the former stay (docs/design/storage.md#certificates-for-etcd). Gives back how to stop.
+ * Reconnects to etcd when its certificates change, and calls `onRenew`. While the files are
+ * invalid, the former certificates stay in use (docs/design/storage.md#certificates-for-etcd).
+ * Returns a function that stops it.
  */
 export function followCertificates(
-  place: Place,
+  config: EtcdConfig,
   storage: EtcdStorage,
-  renewed: (by: Reached) => void,
+  onRenew: (connection: EtcdConnection) => void,
   log: Log,
 ): () => void {
-  let now = etcdOptions(place);
-  const files = [place.caFile, place.certFile, place.keyFile].filter((file) => file !== undefined);
-  return followFiles(
+  let current = etcdOptions(config);
+  const files = [config.caFile, config.certFile, config.keyFile].filter(
+    (file) => file !== undefined,
+  );
+  return watchFiles(
     files,
     () => {
       try {
-        const next = etcdOptions(place);
-        if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(now[one])))
+        const next = etcdOptions(config);
+        if (
+          (['ca', 'cert', 'key'] as const).every(
+            (one) => String(next[one]) === String(current[one]),
+          )
+        )
           return;
-        const [, own] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
-        if (own && next.key && !own.checkPrivateKey(createPrivateKey(next.key)))
-          throw new Error('the key is not that of the certificate');
-        now = next;
+        const [, certificate] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
+        if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key)))
+          throw new Error('the private key does not match the certificate');
+        current = next;
         storage.renew(next);
-        renewed(next);
-        log.info({ files }, 'the certificates for etcd have changed: connecting again');
+        onRenew(next);
+        log.info({ files }, 'reloaded the certificates for etcd; reconnecting');
       } catch (error) {
         log.error(
           { err: error, files },
-          'the certificates for etcd have changed and cannot be used; the former stay',
+          'could not reload the certificates for etcd; the former stay in use',
         );
       }
     },
@@ -80,32 +94,32 @@ export function followCertificates(
 }
 
 /**
- * Opens the store that the settings name; certificates for etcd are followed until the stop. Who
- * asks for it closes it.
+ * Opens the store of the settings, and watches etcd's certificates until the stop. The caller
+ * closes the store.
  */
 export async function openStorage(
   { store }: Config,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
   metrics?: Metrics,
 ): Promise<Storage> {
-  const counted = metrics && { metrics };
+  const instrumentation = metrics && { metrics };
   if (store.type === 'embedded') {
     const { openEmbedded } = await import('../../../storage/embedded/embedded.js');
-    return openEmbedded({ directory: embeddedFolder(store.directory), ...counted });
+    return openEmbedded({ directory: embeddedFolder(store.directory), ...instrumentation });
   }
   const { openEtcd } = await import('../../../storage/etcd/etcd.js');
   const options = etcdOptions(store);
-  const noteCertificates = ({ ca, cert }: Reached): void => {
+  const exportCertificates = ({ ca, cert }: EtcdConnection): void => {
     if (ca) metrics?.certificates.set('etcd-ca', () => ca);
     if (cert) metrics?.certificates.set('etcd-client', () => cert);
   };
-  noteCertificates(options);
+  exportCertificates(options);
   const storage = await openEtcd({
     ...options,
     onWarning: (message) => log.warn(message),
-    ...counted,
+    ...instrumentation,
   });
-  held.add(followCertificates(store, storage, noteCertificates, log));
+  disposables.add(followCertificates(store, storage, exportCertificates, log));
   return storage;
 }

@@ -1,27 +1,27 @@
 import type { Config } from '../options/config.js';
 import type { DisposableStack } from './disposables.js';
-import { refuseOtherKeys } from './keys-record.js';
+import { requireStoreKeys } from './keys-record.js';
 import { ClockSkew } from './clock-skew.js';
 import type { Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
 /**
- * The clocks of other replicas, and whether they have these keys: there are none beside an embedded
- * store.
+ * Starts comparing clocks and keys with other replicas. Returns undefined for an embedded store,
+ * which has one replica.
  */
 export async function followClocks(
   { store }: Config,
   storage: Storage,
   keys: Keys,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<ClockSkew | undefined> {
   if (store.type !== 'etcd') return undefined;
   const clocks = new ClockSkew(storage, log, { keys: () => keys.ids() });
-  held.add(() => clocks.stop());
+  disposables.add(() => clocks.stop());
   clocks.start();
   await clocks.written();
-  await refuseOtherKeys(storage, keys); // of two that start at the same time, one at least reads what the other wrote
+  await requireStoreKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
   return clocks;
 }

@@ -1,22 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  trustOf,
-  wrongHeader,
+  parseProxySettings,
+  headerNameProblem,
   type ProxyTrust,
   type TrustSource,
 } from '../../../apiserver/requestheader/trust.js';
-import { ClusterRefusal, type InClusterClient } from './in-cluster-client.js';
+import { ApiServerError, type InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
-/** Where a kube-apiserver says whom extension servers are to believe. */
+/**
+ * The ConfigMap in which kube-apiserver publishes the trusted front proxies for extension API
+ * servers.
+ */
 const path = '/api/v1/namespaces/kube-system/configmaps';
 const name = 'extension-apiserver-authentication';
 
 /**
- * Milliseconds: how long a start waits for the first answer; between tries, from and to; how long
- * one watch goes on.
+ * In milliseconds: how long a start waits for the first list, the smallest and largest backoff, and
+ * how long one watch lasts.
  */
-const times = { start: 10_000, least: 500, most: 30_000, watch: 240_000 };
+const timesMs = { start: 10_000, minBackoff: 500, maxBackoff: 30_000, watch: 240_000 };
 
 interface ConfigMap {
   readonly metadata: { readonly name?: string; readonly resourceVersion: string };
@@ -28,179 +31,184 @@ interface Event {
 }
 
 /**
- * Front proxies by ConfigMap kube-system/extension-apiserver-authentication: listed, then watched,
- * for as long as this process runs. What it says wrongly, or no longer, leaves the former in force
+ * Trusted front proxies from ConfigMap kube-system/extension-apiserver-authentication, listed and
+ * then watched. Invalid or missing data leaves the former trust in place
  * (docs/design/kubernetes.md#front-proxy).
  */
-export class ClusterTrust implements TrustSource {
-  readonly begun: Promise<void>;
-  readonly #pod: InClusterClient;
+export class ConfigMapTrust implements TrustSource {
+  readonly loaded: Promise<void>;
+  readonly #client: InClusterClient;
   readonly #log: Log;
-  readonly #stopping = new AbortController();
-  readonly #changed: (() => void)[] = [];
-  readonly #following: Promise<void>;
-  #found: () => void = () => {};
+  readonly #abort = new AbortController();
+  readonly #listeners: (() => void)[] = [];
+  readonly #running: Promise<void>;
+  #resolveLoaded: () => void = () => {};
   #current: ProxyTrust | undefined;
-  #said = '';
-  /** How far it has been followed; undefined where it has to be listed (again). */
-  #version: string | undefined;
-  #tries = 0;
-  #isLost = false;
+  #lastData = '';
+  /** Where the watch continues; undefined if a list is needed first. */
+  #resourceVersion: string | undefined;
+  #failureCount = 0;
+  #isDisconnected = false;
 
-  constructor(pod: InClusterClient, log: Log) {
-    this.#pod = pod;
+  constructor(client: InClusterClient, log: Log) {
+    this.#client = client;
     this.#log = log;
-    const found = new Promise<void>((resolve) => {
-      this.#found = resolve;
+    const loaded = new Promise<void>((resolve) => {
+      this.#resolveLoaded = resolve;
     });
-    this.begun = Promise.race([
-      found,
-      pause(times.start, undefined, { ref: false, signal: this.#stopping.signal }).catch(() => {}),
+    this.loaded = Promise.race([
+      loaded,
+      pause(timesMs.start, undefined, { ref: false, signal: this.#abort.signal }).catch(() => {}),
     ]);
-    this.#following = this.#follow();
+    this.#running = this.#follow();
   }
 
   get current(): ProxyTrust | undefined {
     return this.#current;
   }
 
-  onChange(changed: () => void): void {
-    this.#changed.push(changed);
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   stop(): Promise<void> {
-    this.#stopping.abort();
-    return this.#following;
+    this.#abort.abort();
+    return this.#running;
   }
 
   async #follow(): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#abort;
     while (!signal.aborted) {
-      const began = Date.now();
+      const startedAt = Date.now();
       try {
-        if (this.#version === undefined) await this.#list();
+        if (this.#resourceVersion === undefined) await this.#list();
         await this.#watch();
-        this.#tries = Date.now() - began > 1_000 ? 0 : this.#tries + 1;
+        this.#failureCount = Date.now() - startedAt > 1_000 ? 0 : this.#failureCount + 1;
       } catch (error) {
         if (signal.aborted) return;
-        this.#tries += 1;
-        if (error instanceof ClusterRefusal && error.status === 410) this.#version = undefined;
-        else this.#lose(error as Error);
+        this.#failureCount += 1;
+        if (error instanceof ApiServerError && error.status === 410)
+          this.#resourceVersion = undefined;
+        else this.#logDisconnect(error as Error);
       }
-      const wait =
-        this.#tries === 0
+      const backoff =
+        this.#failureCount === 0
           ? 0
-          : Math.min(times.most, times.least * 2 ** Math.min(this.#tries - 1, 10));
-      await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+          : Math.min(
+              timesMs.maxBackoff,
+              timesMs.minBackoff * 2 ** Math.min(this.#failureCount - 1, 10),
+            );
+      await pause(backoff * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
     }
   }
 
   async #list(): Promise<void> {
-    const list = (await this.#pod.get(
+    const list = (await this.#client.get(
       `${path}?${new URLSearchParams({ fieldSelector: `metadata.name=${name}`, limit: '500' })}`,
-      this.#stopping.signal,
+      this.#abort.signal,
     )) as { metadata: { resourceVersion: string }; items: ConfigMap[] };
     const found = list.items.find(({ metadata }) => metadata.name === name);
-    if (found) this.#take(found);
+    if (found) this.#apply(found);
     else
       this.#log.warn(
         { configMap: `kube-system/${name}` },
-        'the cluster does not say which front proxies are believed',
+        'the ConfigMap of trusted front proxies does not exist',
       );
-    this.#version = list.metadata.resourceVersion;
-    this.#found();
+    this.#resourceVersion = list.metadata.resourceVersion;
+    this.#resolveLoaded();
   }
 
   async #watch(): Promise<void> {
-    const milliseconds = Math.round(times.watch * (1 + Math.random()));
+    const durationMs = Math.round(timesMs.watch * (1 + Math.random()));
     const query = {
       fieldSelector: `metadata.name=${name}`,
       watch: 'true',
       allowWatchBookmarks: 'true',
-      resourceVersion: this.#version!,
-      timeoutSeconds: String(Math.round(milliseconds / 1000)),
+      resourceVersion: this.#resourceVersion!,
+      timeoutSeconds: String(Math.round(durationMs / 1000)),
     };
-    for await (const event of this.#pod.lines(
+    for await (const event of this.#client.streamLines(
       `${path}?${new URLSearchParams(query)}`,
-      milliseconds + 15_000,
-      this.#stopping.signal,
-      () => this.#regain(),
+      durationMs + 15_000,
+      this.#abort.signal,
+      () => this.#logReconnect(),
     ))
-      this.#hear(event as Event);
+      this.#handleEvent(event as Event);
   }
 
-  #hear({ type, object }: Event): void {
+  #handleEvent({ type, object }: Event): void {
     if (type === 'ERROR')
-      throw new ClusterRefusal(object.code ?? 500, object.message ?? 'the watch was ended');
+      throw new ApiServerError(object.code ?? 500, object.message ?? 'the watch was ended');
     if (type === 'DELETED')
       this.#log.warn(
         { configMap: `kube-system/${name}` },
-        'the cluster no longer says which front proxies are believed; the former are, until it does',
+        'the ConfigMap of trusted front proxies was deleted; the former trust stays in use',
       );
-    else if (type !== 'BOOKMARK' && object.metadata.name === name) this.#take(object);
-    this.#version = object.metadata.resourceVersion;
-    this.#tries = 0;
+    else if (type !== 'BOOKMARK' && object.metadata.name === name) this.#apply(object);
+    this.#resourceVersion = object.metadata.resourceVersion;
+    this.#failureCount = 0;
   }
 
-  #take({ data = {} }: ConfigMap): void {
-    const said = JSON.stringify(
+  #apply({ data = {} }: ConfigMap): void {
+    const json = JSON.stringify(
       Object.entries(data)
         .filter(([key]) => key.startsWith('requestheader-'))
         .sort(),
     );
-    if (said === this.#said) return;
-    this.#said = said;
+    if (json === this.#lastData) return;
+    this.#lastData = json;
     try {
-      this.#current = trustIn(data);
+      this.#current = parseTrust(data);
     } catch (error) {
       return this.#log.warn(
         { err: error, configMap: `kube-system/${name}` },
-        'what the cluster says of front proxies cannot be used; the former stays',
+        'the ConfigMap of trusted front proxies is invalid; the former trust stays in use',
       );
     }
-    for (const changed of this.#changed) changed();
+    for (const listener of this.#listeners) listener();
     this.#log.info(
       { allowedNames: this.#current.allowedNames, authorities: this.#current.certificates.length },
-      'believing the front proxies that the cluster names',
+      'trusted front proxies changed',
     );
   }
 
-  #lose(error: Error): void {
-    if (this.#isLost) return;
-    this.#isLost = true;
+  #logDisconnect(error: Error): void {
+    if (this.#isDisconnected) return;
+    this.#isDisconnected = true;
     const why =
-      error instanceof ClusterRefusal && error.status === 403
+      error instanceof ApiServerError && error.status === 403
         ? '; the service account needs a RoleBinding in kube-system to Role extension-apiserver-authentication-reader'
         : '';
     this.#log.warn(
       { reason: `${error.message}${why}` },
-      'the cluster cannot be asked which front proxies are believed; trying again, what was known holds',
+      'could not read the ConfigMap of trusted front proxies; retrying, the former trust stays in use',
     );
   }
 
-  #regain(): void {
-    if (this.#isLost) this.#log.info('the cluster says again which front proxies are believed');
-    this.#isLost = false;
+  #logReconnect(): void {
+    if (this.#isDisconnected)
+      this.#log.info('reading the ConfigMap of trusted front proxies works again');
+    this.#isDisconnected = false;
   }
 }
 
-/** What the ConfigMap says, lists being JSON in strings. */
-function trustIn(data: Readonly<Record<string, string>>): ProxyTrust {
-  const authorities = data['requestheader-client-ca-file'];
-  if (!authorities) throw new Error('requestheader-client-ca-file is missing');
+/** Parses the ConfigMap, whose lists are JSON in strings. */
+function parseTrust(data: Readonly<Record<string, string>>): ProxyTrust {
+  const caBundle = data['requestheader-client-ca-file'];
+  if (!caBundle) throw new Error('requestheader-client-ca-file is missing');
   const list = (key: string, check?: 'header' | 'prefix'): string[] => {
     const text = data[key] ?? '';
     const found: unknown = text === '' ? [] : parsed(text);
     if (!Array.isArray(found) || !found.every((one) => typeof one === 'string'))
       throw new Error(`${key} is not a list of strings in JSON`);
     for (const one of check ? found : []) {
-      const wrong = wrongHeader(one, check === 'prefix');
+      const wrong = headerNameProblem(one, check === 'prefix');
       if (wrong !== undefined) throw new Error(`${key}: ${wrong}`);
     }
     return check ? found.map((one) => one.toLowerCase()) : found;
   };
-  return trustOf({
-    authorities,
+  return parseProxySettings({
+    authorities: caBundle,
     allowedNames: list('requestheader-allowed-names'),
     usernameHeaders: list('requestheader-username-headers', 'header'),
     groupHeaders: list('requestheader-group-headers', 'header'),

@@ -1,38 +1,38 @@
 import { readFileSync } from 'node:fs';
 import {
-  trustOf,
+  parseProxySettings,
   type ProxySettings,
   type ProxyTrust,
   type TrustSource,
 } from '../../../apiserver/requestheader/trust.js';
-import { ClusterTrust } from './requestheader-configmap.js';
+import { ConfigMapTrust } from './requestheader-configmap.js';
 import { ConfigError } from '../options/config.js';
 import type { FrontProxyConfig } from '../options/front-proxy-config.js';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import { InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
-/** Trust that is followed until it is stopped. */
+/** A source of trust that follows changes until it is stopped. */
 export interface FollowedTrust extends TrustSource {
-  /** Resolves when it is known for the first time, or is no longer worth waiting for. */
-  readonly begun: Promise<void>;
+  /** Resolves after the first load, or when that takes too long. */
+  readonly loaded: Promise<void>;
   stop(): unknown;
 }
 
 /**
- * Begins to follow which front proxies are believed, by settings or cluster; a ConfigError where
- * that cannot be. `folder` is where a pod's service account is, where not in the usual place.
+ * Starts following the trusted front proxies, from the settings or the cluster. Throws a
+ * ConfigError if that is impossible. `folder` overrides the directory of a pod's service account.
  */
 export function followTrust(config: FrontProxyConfig, log: Log, folder?: string): FollowedTrust {
   return config.from === 'cluster'
-    ? new ClusterTrust(new InClusterClient(config.server, folder), log)
+    ? new ConfigMapTrust(new InClusterClient(config.server, folder), log)
     : new FileTrust(config.caFile, config.headers, log);
 }
 
-/** Puts to the proof what is believed of front proxies, as far as no one has to be asked. */
+/** Checks the trusted front proxies of the settings without a request to the cluster. */
 export function checkTrust(config: FrontProxyConfig): void {
   if (config.from === 'cluster')
-    void new InClusterClient(config.server); // which looks for what a pod is given
+    void new InClusterClient(config.server); // The constructor checks that the service account is mounted.
   else readTrust(config.caFile, config.headers);
 }
 
@@ -48,20 +48,20 @@ function readTrust(file: string, headers: Headers): ProxyTrust {
     throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   try {
-    return trustOf({ ...headers, authorities });
+    return parseProxySettings({ ...headers, authorities });
   } catch (error) {
-    throw problem(`is of no use: ${(error as Error).message}`);
+    throw problem(`cannot be used: ${(error as Error).message}`);
   }
 }
 
-/** Front proxies by the settings; their authorities are read again as the file changes. */
+/** Trusted front proxies from the settings. The CA file is watched. */
 class FileTrust implements FollowedTrust {
-  readonly begun = Promise.resolve();
+  readonly loaded = Promise.resolve();
   readonly stop: () => void;
   readonly #file: string;
   readonly #headers: Headers;
   readonly #log: Log;
-  readonly #changed: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #current: ProxyTrust;
 
   constructor(file: string, headers: Headers, log: Log) {
@@ -69,29 +69,29 @@ class FileTrust implements FollowedTrust {
     this.#headers = headers;
     this.#log = log;
     this.#current = readTrust(this.#file, this.#headers);
-    this.stop = followFiles([file], () => this.#look(), log);
+    this.stop = watchFiles([file], () => this.#reload(), log);
   }
 
   get current(): ProxyTrust {
     return this.#current;
   }
 
-  onChange(changed: () => void): void {
-    this.#changed.push(changed);
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
-  /** While the file is wrong, the former stays. */
-  #look(): void {
+  /** While the file is invalid, the former trust stays in use. */
+  #reload(): void {
     try {
       const next = readTrust(this.#file, this.#headers);
       if (next.authorities === this.#current.authorities) return;
       this.#current = next;
-      for (const changed of this.#changed) changed();
-      this.#log.info({ file: this.#file }, 'trusted front proxy authorities changed');
+      for (const listener of this.#listeners) listener();
+      this.#log.info({ file: this.#file }, 'reloaded the front proxy CA file');
     } catch (error) {
       this.#log.warn(
         { err: error },
-        'the authorities of front proxies have changed and cannot be used; the former stay',
+        'could not reload the front proxy CA file; the former CAs stay in use',
       );
     }
   }

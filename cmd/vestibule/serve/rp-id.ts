@@ -7,9 +7,9 @@ import { prefixRange, type Storage } from '../../../storage/storage.js';
 const key = 'meta/rpid';
 
 /**
- * The host that passkeys belong to (WebAuthn 3, relying party id): that of the base URL at the
- * first start, kept ever after; it follows a move to another host only while there is no passkey,
- * else the start stops. Tells the log of a host that browsers take no passkeys for.
+ * Returns the relying party ID (WebAuthn 3): the host of the base URL at the first start, which the
+ * store keeps. It follows a move to another host only while there is no passkey; otherwise throws a
+ * ConfigError. Logs a warning if browsers do not support passkeys for the host.
  */
 export async function relyingPartyID(
   storage: Storage,
@@ -20,19 +20,19 @@ export async function relyingPartyID(
   if (!canBeRelyingPartyId(host))
     log?.warn(
       { baseURL },
-      'passkeys are not offered: browsers take them only where the base URL has a name in it, not an IP address',
+      'passkeys are not offered: browsers support them only for a host name, not for an IP address',
     );
   for (;;) {
     const { entry } = await toStatusError(storage.get(key));
-    const held = entry?.value.toString();
-    if (held !== undefined && (host === held || host.endsWith(`.${held}`))) return held;
+    const stored = entry?.value.toString();
+    if (stored !== undefined && (host === stored || host.endsWith(`.${stored}`))) return stored;
     if (
-      held !== undefined &&
+      stored !== undefined &&
       (await toStatusError(storage.list(prefixRange('objects/passkeys/'), { limit: 1 }))).entries
         .length > 0
     )
       throw new ConfigError([
-        `--base-url: the passkeys in this store belong to ${held}, which ${host} is not part of`,
+        `--base-url: the passkeys in this store belong to ${stored}, but ${host} is not part of that domain`,
       ]);
     const { committed } = await toStatusError(
       storage.commit(

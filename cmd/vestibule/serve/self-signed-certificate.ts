@@ -2,33 +2,33 @@ import { KeyObject, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
 /** A certificate and its private key, as PEM. */
-export interface Pair {
+export interface CertificatePair {
   readonly cert: string;
   readonly key: string;
 }
 
-const days = 86_400_000;
+const dayMs = 86_400_000;
 
-/**
- * How long a certificate that is made here is good for, in milliseconds: as long as
- * kube-apiserver's own.
- */
-export const lifetime = 365 * days;
+/** The lifetime of a generated certificate in milliseconds, the same as kube-apiserver's own. */
+export const lifetimeMs = 365 * dayMs;
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
- * Makes a certificate for these host names and addresses that proves itself (RFC 5280 §4.1), good
- * from a day before `now` (clocks differ) for a year after: anyone who trusts it trusts it for these
- * names and for nothing it might sign. What makes it is loaded here, since few starts need it.
+ * Makes a self-signed certificate for these host names and addresses (RFC 5280 §4.1), valid from a
+ * day before `now`, since clocks differ, for a year after. It is no CA: trusting it trusts only
+ * these names. The library is loaded here, because few starts need it.
  */
-export async function makeCertificate(names: readonly string[], now: number): Promise<Pair> {
+export async function makeCertificate(
+  names: readonly string[],
+  now: number,
+): Promise<CertificatePair> {
   const x509 = await import('@peculiar/x509');
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=vestibule',
-    notBefore: new Date(now - days),
-    notAfter: new Date(now + lifetime),
+    notBefore: new Date(now - dayMs),
+    notAfter: new Date(now + lifetimeMs),
     keys,
     signingAlgorithm: algorithm,
     extensions: [

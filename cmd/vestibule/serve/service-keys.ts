@@ -1,32 +1,31 @@
 import { join } from 'node:path';
 import type { Config } from '../options/config.js';
-import { DroppedKeys, goneFrom } from './dropped-keys.js';
+import { DroppedKeys, droppedKeys } from './dropped-keys.js';
 import type { DisposableStack } from './disposables.js';
 import { followKeys } from './keys-file.js';
-import { refuseOtherKeys } from './keys-record.js';
+import { requireStoreKeys } from './keys-record.js';
 import type { Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
 
-/** Where the keys are: beside the embedded store where nothing else is said. */
-export const keysFileOf = ({ keysFile, store }: Config): string =>
+/** Returns the keys file of the settings, by default beside the embedded store. */
+export const keysFilePath = ({ keysFile, store }: Config): string =>
   keysFile ?? join((store as { directory: string }).directory, 'keys.json');
 
-/**
- * Refuses keys that are not those of the store; their file, where there is one, is followed until
- * the stop.
- */
-export async function useKeys(
+/** Checks that the keys belong to the store, and watches their file, if any, until the stop. */
+export async function followServiceKeys(
   keys: Keys,
   file: string | undefined,
   storage: Storage,
   log: Log,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<void> {
-  await refuseOtherKeys(storage, keys);
+  await requireStoreKeys(storage, keys);
   const dropped = new DroppedKeys(storage, keys, log);
-  held.add(() => dropped.stop());
+  disposables.add(() => dropped.stop());
   await dropped.start();
   if (file !== undefined)
-    held.add(followKeys(file, keys, log, (before) => dropped.drop(goneFrom(before, keys.ids()))));
+    disposables.add(
+      followKeys(file, keys, log, (before) => dropped.drop(droppedKeys(before, keys.ids()))),
+    );
 }

@@ -5,7 +5,7 @@ import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
-import { settingsOf } from './kind-settings.js';
+import { kindSettings } from './kind-settings.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { Memberships } from '../../../kinds/group/membership-index.js';
@@ -20,12 +20,12 @@ import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recover
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { declareBuiltIn, ScopeIndex } from '../../../kinds/claims/scope-index.js';
-import { openMail } from './mail-transport.js';
+import { openMailTransport } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './requestheader-trust.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
-import { AddressList } from '../../../security/cidr-list.js';
+import { CidrList } from '../../../security/cidr-list.js';
 import type { ClockSkew } from './clock-skew.js';
 import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Keys } from '../../../security/keyring.js';
@@ -37,80 +37,82 @@ import { Registry } from '../../../registry/registry.js';
 import { Store } from '../../../registry/store.js';
 import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
-import { keysFileOf, useKeys } from './service-keys.js';
+import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
-import { openAudit } from './audit-log.js';
+import { openAuditLog } from './audit-log.js';
 
 /** A running service. */
 export interface Service {
   readonly baseURL: string;
-  /** The address it listens on. */
+  /** The address that the service listens on. */
   readonly url: string;
-  /** The one it serves TLS on, where it does. */
+  /** The address of the TLS port, if `--secure-port` is set. */
   readonly secureURL?: string;
-  /** The one of the metrics port, where there is one. */
+  /** The address of the metrics port, if there is one. */
   readonly metricsURL?: string;
   readonly store: Store;
   /**
-   * What was counted since the start, by name: `policy.…` of the decisions, else the provider's
-   * events; for anyone who measures.
+   * Returns the counts since the start by name: `policy.…` for decisions, otherwise the provider's
+   * events. For tests and benchmarks.
    */
   counts(): ReadonlyMap<string, number>;
-  /** Opens the audit log again: its file may have been renamed. */
+  /** Reopens the audit log after its file was renamed. */
   reopen(): Promise<void>;
-  /** Graceful: unready at once, requests finished, watches ended, the store closed. */
+  /**
+   * Stops gracefully: turns unready at once, finishes requests, ends watches and closes the store.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * What a start may be given instead of making it; a storage is closed with the service, or where it
- * does not come up.
+ * Parts that a caller provides instead of the settings. A provided storage is closed with the
+ * service, or when the start fails.
  */
-interface Given {
+interface StartOverrides {
   readonly storage?: Storage;
   readonly keys?: Keys;
-  /** Where a pod's service account is. */
+  /** The directory of a pod's service account. */
   readonly serviceAccount?: string;
 }
 
 /**
- * Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when
- * ready. A start that fails leaves nothing open.
+ * Opens the store, wires kinds, policy, provider and pages, and listens; resolves when the service
+ * is ready. A start that fails leaves nothing open.
  */
 export async function startService(
   config: Config,
   log: Log,
-  folder: string,
-  given: Given = {},
+  root: string,
+  overrides: StartOverrides = {},
 ): Promise<Service> {
-  const held = new DisposableStack();
+  const disposables = new DisposableStack();
   try {
-    return await start({ config, log, folder, given, held, links: {} });
+    return await start({ config, log, root, overrides, disposables, lateParts: {} });
   } catch (error) {
-    await held
+    await disposables
       .release()
       .catch((failure) =>
-        log.error({ err: failure }, 'a start that failed could not give everything back'),
+        log.error({ err: failure }, 'cleanup after a failed start was incomplete'),
       );
     throw error;
   }
 }
 
-/** What a start goes by, and what it has taken so far. */
+/** The inputs of a start, and what it has opened so far. */
 interface StartContext {
   readonly config: Config;
   readonly log: Log;
-  readonly folder: string;
-  readonly given: Given;
-  readonly held: DisposableStack;
-  /** What is made later than those that refer to it. */
-  readonly links: Links;
+  readonly root: string;
+  readonly overrides: StartOverrides;
+  readonly disposables: DisposableStack;
+  /** Parts that are created after the parts that refer to them. */
+  readonly lateParts: LateParts;
 }
 
-interface Links {
+interface LateParts {
   store?: Store;
   groups?: Memberships;
   policy?: PolicyAuthorizer;
@@ -118,9 +120,9 @@ interface Links {
   server?: Server;
 }
 
-type Base = Awaited<ReturnType<typeof openBase>>;
+type BaseParts = Awaited<ReturnType<typeof openBase>>;
 
-type Core = Awaited<ReturnType<typeof openStore>>;
+type CoreParts = Awaited<ReturnType<typeof openStore>>;
 
 async function start(context: StartContext): Promise<Service> {
   const base = await openBase(context);
@@ -133,18 +135,18 @@ async function start(context: StartContext): Promise<Service> {
     base.storage,
     core.keys,
     context.log,
-    context.held,
+    context.disposables,
   );
   const server = createServer(context, base, core, provider, clocks);
-  context.links.server = server;
+  context.lateParts.server = server;
   return serve(context, base, core, provider, clocks, server);
 }
 
-/** Opens what everything stands on; rules of the policy are read meanwhile. */
-async function openBase({ config, log, given, held, links }: StartContext) {
-  if (given.storage) held.add(() => given.storage!.close());
-  const proxyTrust = trustFor(config, log, given, held);
-  const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+/** Opens what every other part needs. The policy engine loads in the background. */
+async function openBase({ config, log, overrides, disposables, lateParts }: StartContext) {
+  if (overrides.storage) disposables.add(() => overrides.storage!.close());
+  const proxyTrust = startTrust(config, log, overrides, disposables);
+  const keys = overrides.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
   const registry = new Registry(
     config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
     actions,
@@ -154,57 +156,65 @@ async function openBase({ config, log, given, held, links }: StartContext) {
       ? undefined
       : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
-    operators: () => currentOperators(links.store!, links.groups!),
+    operators: () => currentOperators(lateParts.store!, lateParts.groups!),
     onEvaluationError: EvaluationErrorLog.handler(log),
     evaluationSeconds: metrics?.policyEvaluation,
   });
   engine.catch(() => {
-    /* thrown where it is awaited */
+    /* The error is thrown where the promise is awaited. */
   });
-  const audit = openAudit(config.auditLogPath, log, held);
-  const storage = given.storage ?? (await openStorage(config, log, held, metrics));
-  if (!given.storage) held.add(() => storage.close());
+  const audit = openAuditLog(config.auditLogPath, log, disposables);
+  const storage = overrides.storage ?? (await openStorage(config, log, disposables, metrics));
+  if (!overrides.storage) disposables.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
 
-/** Puts registry, watch cache, keys and policy together as a store, and starts the watch cache. */
+/** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */
 async function openStore(
   context: StartContext,
-  { registry, engine, storage, baseURL, ...base }: Base,
+  { registry, engine, storage, baseURL, ...base }: BaseParts,
 ) {
-  const { config, log, given, held, links } = context;
-  const settings = await settingsOf(config, baseURL, storage, log);
+  const { config, log, overrides, disposables, lateParts } = context;
+  const settings = await kindSettings(config, baseURL, storage, log);
   const watchCache = new WatchCache(storage, registry.kinds, log);
-  const keys = base.keys ?? ensureKeys(keysFileOf(config));
-  await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
-  const authorize: Authorizer = (question) => links.policy!.authorize(question);
+  const keys = base.keys ?? ensureKeys(keysFilePath(config));
+  await followServiceKeys(
+    keys,
+    overrides.keys ? undefined : keysFilePath(config),
+    storage,
+    log,
+    disposables,
+  );
+  const authorize: Authorizer = (attributes) => lateParts.policy!.authorize(attributes);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
-    ...links.provider!.ports(...request),
-    policy: links.policy!,
+    ...lateParts.provider!.ports(...request),
+    policy: lateParts.policy!,
   });
   const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
-  links.store = store;
-  const policy = openPolicyAuthorizer(await engine, store, log, () => links.server?.renewViews());
-  links.policy = policy;
+  lateParts.store = store;
+  const policy = openPolicyAuthorizer(await engine, store, log, () =>
+    lateParts.server?.endDecoratedWatches(),
+  );
+  lateParts.policy = policy;
   const outbox = new Outbox(store, keys, log);
-  held.add(() => watchCache.stop());
+  disposables.add(() => watchCache.stop());
   await watchCache.start();
   return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
 }
 
-/** Starts the indexes over what is stored, and makes the provider. */
+/** Starts the indexes over stored objects, and creates the provider. */
 async function openProvider(
-  { config, log, held, links }: StartContext,
-  { storage, metrics }: Base,
-  { store, keys, settings, authorize, outbox }: Core,
+  { config, log, disposables, lateParts }: StartContext,
+  { storage, metrics }: BaseParts,
+  { store, keys, settings, authorize, outbox }: CoreParts,
 ): Promise<IdentityProvider> {
   const scopeIndex = new ScopeIndex(store);
   const groups = new Memberships(store, config.operators);
-  links.groups = groups;
+  lateParts.groups = groups;
   const operatorPasskeys = new OperatorPasskeys(store, groups);
-  await follow(groups, scopeIndex, operatorPasskeys, held);
+  await startIndexes(groups, scopeIndex, operatorPasskeys, disposables);
   const provider = createIdentityProvider({
     store,
     storage,
@@ -214,26 +224,26 @@ async function openProvider(
     groups,
     operatorPasskeys,
     scopeIndex,
-    stylesheet: () => links.server!.stylesheet,
+    stylesheet: () => lateParts.server!.stylesheet,
     log,
     outbox,
     networkLimits: store.networkLimits,
     metrics,
   });
-  links.provider = provider;
-  held.add(provider.unfinishedSignIns.follow());
+  lateParts.provider = provider;
+  disposables.add(provider.unfinishedSignIns.follow());
   await Promise.all([declareBuiltIn(store), cancelRestoredRecoveries(store, log)]);
   return provider;
 }
 
-/** Registers who carries out what commits leave to be done. */
+/** Registers the workers that process outbox rows. */
 async function registerWorkers(
-  { config, log, held }: StartContext,
-  { metrics }: Base,
-  { store, outbox }: Core,
+  { config, log, disposables }: StartContext,
+  { metrics }: BaseParts,
+  { store, outbox }: CoreParts,
 ): Promise<void> {
-  const mail = await openMail(config, store, log);
-  if ('transport' in mail) held.add(() => mail.transport.close());
+  const mail = await openMailTransport(config, store, log);
+  if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
     mailWorker(config.emailFrom, mail, log, metrics?.mail, noteDelivery(store)),
     closingWorker(store),
@@ -243,13 +253,13 @@ async function registerWorkers(
     outbox.register(worker);
 }
 
-/** Brings the policy into force, and what manifests say. */
+/** Activates the policy, then applies the manifests. */
 async function startPolicy(
-  { config, held }: StartContext,
-  { store, policy }: Core,
+  { config, disposables }: StartContext,
+  { store, policy }: CoreParts,
   provider: IdentityProvider,
 ): Promise<void> {
-  held.add(async () => {
+  disposables.add(async () => {
     await provider.settled();
     await policy.stop();
   });
@@ -259,81 +269,81 @@ async function startPolicy(
 }
 
 function createServer(
-  { config, log, folder }: StartContext,
-  { proxyTrust, metrics, audit, storage, baseURL }: Base,
-  { watchCache, keys, authorize, ports, store, policy }: Core,
+  { config, log, root }: StartContext,
+  { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
+  { watchCache, keys, authorize, ports, store, policy }: CoreParts,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
   return new Server({
     release,
-    inflight: config.inflight,
+    maxInFlight: config.inflight,
     ...(config.trustedProxies.length > 0 && {
-      trustedProxies: new AddressList(config.trustedProxies),
+      trustedProxies: new CidrList(config.trustedProxies),
     }),
     checks: healthChecks({ storage, watchCache, policy, clocks }),
     store,
     keys,
     log,
     baseURL,
-    ownHost: config.mockMail ? new URL(baseURL) : undefined,
+    allowedHost: config.mockMail ? new URL(baseURL) : undefined,
     authorize,
     limits: store.networkLimits,
     authenticators: provider.authenticators,
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: (status, auditID) => provider.errorPage(status, auditID),
-    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
+    pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),
   });
 }
 
-/** Listens, then starts what works behind the answers; the stop goes the other way round. */
+/** Listens, then starts the background work. A stop runs in the reverse order. */
 async function serve(
-  { config, log, held }: StartContext,
-  { registry, metrics, audit, storage, proxyTrust, baseURL, port }: Base,
-  { store, policy, outbox }: Core,
+  { config, log, disposables }: StartContext,
+  { registry, metrics, audit, storage, proxyTrust, baseURL, port }: BaseParts,
+  { store, policy, outbox }: CoreParts,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
   server: Server,
 ): Promise<Service> {
-  const watched = held.child(); // whoever looks sees the stop, too
-  held.add(() => outbox.stop());
-  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
-  const stopping = { delay: 0, warmed: Promise.resolve() };
-  held.add(async () => {
-    await server.stop({ delay: stopping.delay });
-    await stopping.warmed;
+  const metricsDisposables = disposables.child(); // Closes last, so that scrapes see the shutdown too.
+  disposables.add(() => outbox.stop());
+  disposables.add(startCompactor(storage, { intervalMs: config.compactionSeconds * 1000 }));
+  const shutdown = { delayMs: 0, warmUp: Promise.resolve() };
+  disposables.add(async () => {
+    await server.stop({ delayMs: shutdown.delayMs });
+    await shutdown.warmUp;
   });
-  const at = { baseURL, port, begun: proxyTrust?.begun };
-  const { certificate, ...urls } = await listen(config, at, server, log, held);
+  const endpoint = { baseURL, port, loaded: proxyTrust?.loaded };
+  const { certificate, ...urls } = await listen(config, endpoint, server, log, disposables);
   if (certificate) metrics?.certificates.set('serving', certificate);
-  const observed = { server, store, policy, outbox, clocks, audit };
+  const sources = { server, store, policy, outbox, clocks, audit };
   const metricsURL =
     metrics &&
     (await (
       await import('./metrics-port.js')
-    ).openMetricsPort(config, metrics, observed, log, watched));
-  stopping.delay = config.shutdownDelay * 1000;
+    ).openMetricsPort(config, metrics, sources, log, metricsDisposables));
+  shutdown.delayMs = config.shutdownDelaySeconds * 1000;
   outbox.start();
   server.ready();
-  stopping.warmed = warm(registry, log);
+  shutdown.warmUp = warmUp(registry, log);
   return {
     baseURL,
     store,
-    counts: () => countsOf(policy, provider),
+    counts: () => collectCounts(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
-    stop: () => held.release(),
+    stop: () => disposables.release(),
     reopen: async () => {
       await audit?.reopen();
     },
   };
 }
 
-const countsOf = (
+const collectCounts = (
   policy: PolicyAuthorizer,
   provider: IdentityProvider,
 ): ReadonlyMap<string, number> =>
@@ -345,14 +355,14 @@ const countsOf = (
     ...provider.counts,
   ]);
 
-/** Three indexes, kept up with their kinds until the stop. */
-async function follow(
+/** Starts three indexes; they follow their kinds until the stop. */
+async function startIndexes(
   groups: Memberships,
   scopeIndex: ScopeIndex,
   operatorPasskeys: OperatorPasskeys,
-  held: DisposableStack,
+  disposables: DisposableStack,
 ): Promise<void> {
-  held.add(() => {
+  disposables.add(() => {
     groups.stop();
     scopeIndex.stop();
     operatorPasskeys.stop();
@@ -361,23 +371,23 @@ async function follow(
   await Promise.all([groups.start(), scopeIndex.start()]);
 }
 
-/** Which front proxies are believed, followed until the stop. */
-function trustFor(
+/** Starts following which front proxies are trusted, if any are configured. */
+function startTrust(
   { frontProxy }: Config,
   log: Log,
-  { serviceAccount }: Given,
-  held: DisposableStack,
+  { serviceAccount }: StartOverrides,
+  disposables: DisposableStack,
 ): FollowedTrust | undefined {
-  const followed = frontProxy && followTrust(frontProxy, log, serviceAccount);
-  if (followed) held.add(() => followed.stop());
-  return followed;
+  const trust = frontProxy && followTrust(frontProxy, log, serviceAccount);
+  if (trust) disposables.add(() => trust.stop());
+  return trust;
 }
 
-/** Gets ready, behind the first requests, what would make one of the next ones wait. */
-const warm = (registry: Registry, log: Log): Promise<void> =>
+/** Prepares after the first requests what would delay a later one. */
+const warmUp = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {
-      registry.warm();
+      registry.compileValidators();
       loadWebauthn().then(
         () => resolve(),
         (error) => {

@@ -3,10 +3,10 @@ import type { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import type { DisposableStack } from './disposables.js';
 import type { Log } from '../../../observability/log.js';
-import { ownNames, tlsFiles, TLSFiles } from './tls-certificates.js';
+import { certificateNames, certificateFiles, ReloadingCertificate } from './tls-certificates.js';
 
-/** Where a service is served. */
-export interface Serving {
+/** The addresses that a service listens on. */
+export interface ListeningAddresses {
   readonly url: string;
   readonly secureURL?: string;
   /** The certificate of the secure port, in PEM. */
@@ -14,39 +14,38 @@ export interface Serving {
 }
 
 /**
- * Opens the port, and the one for TLS where the settings name it; the files that it is served with
- * are followed until the stop.
+ * Opens the port and, if configured, the TLS port. Certificate files are watched until the stop.
  */
 export async function listen(
   { bindAddress, secure, store }: Config,
-  { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined },
+  { baseURL, port, loaded }: { baseURL: string; port: number; loaded: Promise<void> | undefined },
   server: Server,
   log: Log,
-  held: DisposableStack,
-): Promise<Serving> {
+  disposables: DisposableStack,
+): Promise<ListeningAddresses> {
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };
-  const identity = new TLSFiles(
-    await tlsFiles(
+  const certificate = new ReloadingCertificate(
+    await certificateFiles(
       secure,
       store.type === 'embedded' ? store.directory : '',
-      ownNames(baseURL, bindAddress),
+      certificateNames(baseURL, bindAddress),
       log,
     ),
     secure.minVersion,
     log,
   );
-  held.add(() => identity.stop());
-  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
-  await begun; // meanwhile whoever asks is told to come back
-  return { url, secureURL, certificate: () => identity.cert };
+  disposables.add(() => certificate.stop());
+  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, certificate));
+  await loaded; // Until then, requests get a 503.
+  return { url, secureURL, certificate: () => certificate.cert };
 }
 
-/** The URL of an address that is listened on. */
+/** Returns the URL of a listening address. */
 export const urlOf = (scheme: string, { family, address, port }: AddressInfo): string =>
   `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** A port that is free at this moment. */
+/** Returns a port that is free at this moment. */
 export async function freePort(address: string): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

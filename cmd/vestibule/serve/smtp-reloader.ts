@@ -1,55 +1,62 @@
-import { wrongMailServer } from '../options/config-validation.js';
-import { followFiles } from './watch-files.js';
+import { mailServerProblem } from '../options/config-validation.js';
+import { watchFiles } from './watch-files.js';
 import type { Transport } from '../../../mail/message.js';
 import type { Log } from '../../../observability/log.js';
 import { readSecretFile } from '../options/secret-file.js';
 
-/** A way to send mail with how many it is sending; it is closed once it is left and sends none. */
-interface Way {
+/**
+ * A transport with the number of mails that it is sending. A replaced transport is closed when that
+ * is 0.
+ */
+interface TransportUse {
   readonly transport: Transport;
-  sending: number;
-  left: boolean;
+  sendingCount: number;
+  isReplaced: boolean;
 }
 
 /**
- * Sends mail by the server that a file names now: taken over as it changes, while what is under way
- * ends by the former; where it cannot be used, the former stays
+ * Returns a transport to the server whose URL a file holds. When the file changes, new mails use
+ * the new server and running ones finish on the former; an invalid file changes nothing
  * (docs/design/operations.md#watched-files).
  */
-export function followedTransport(
+export function reloadingTransport(
   file: string,
   url: string,
-  make: (url: string) => Transport,
+  createTransport: (url: string) => Transport,
   log: Log,
 ): Transport {
-  let now = url;
-  let way: Way = { transport: make(url), sending: 0, left: false };
-  const closeIdle = (one: Way): void => {
-    if (one.left && one.sending === 0)
-      one.transport
+  let currentURL = url;
+  let current: TransportUse = {
+    transport: createTransport(url),
+    sendingCount: 0,
+    isReplaced: false,
+  };
+  const closeIdle = (use: TransportUse): void => {
+    if (use.isReplaced && use.sendingCount === 0)
+      use.transport
         .close()
         .catch((error: unknown) =>
-          log.warn({ err: error }, 'connections to the former mail server could not be closed'),
+          log.warn({ err: error }, 'closing connections to the former mail server failed'),
         );
   };
-  const stop = followFiles(
+  const stop = watchFiles(
     [file],
     () => {
       try {
         const next = readSecretFile(file).trim();
-        if (next === now) return;
-        const wrong = wrongMailServer(next);
+        if (next === currentURL) return;
+        const wrong = mailServerProblem(next);
         if (wrong !== undefined) throw new Error(wrong);
-        const former = way;
-        way = { transport: make(next), sending: 0, left: false };
-        now = next;
-        former.left = true;
+        const former = current;
+        current = { transport: createTransport(next), sendingCount: 0, isReplaced: false };
+        currentURL = next;
+        former.isReplaced = true;
         closeIdle(former);
-        log.info({ file }, 'the mail server has changed: mail goes to the one that the file names');
+        log.info({ file }, 'reloaded the mail server URL');
       } catch (error) {
         log.error(
           { err: error, file },
-          'the file of the mail server has changed and cannot be used; mail goes to the former',
+          'could not reload the mail server URL; the former mail server stays in use',
         );
       }
     },
@@ -57,18 +64,18 @@ export function followedTransport(
   );
   return {
     async send(mail, id) {
-      const by = way;
-      by.sending += 1;
+      const use = current;
+      use.sendingCount += 1;
       try {
-        await by.transport.send(mail, id);
+        await use.transport.send(mail, id);
       } finally {
-        by.sending -= 1;
-        closeIdle(by);
+        use.sendingCount -= 1;
+        closeIdle(use);
       }
     },
     async close() {
       stop();
-      await way.transport.close();
+      await current.transport.close();
     },
   };
 }

@@ -2,42 +2,39 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Identity } from '../../../apiserver/listener.js';
-import { makeCertificate, type Pair } from './self-signed-certificate.js';
-import { putFile } from '../terminal/files.js';
+import type { ServingCertificate } from '../../../apiserver/listener.js';
+import { makeCertificate, type CertificatePair } from './self-signed-certificate.js';
+import { writeFileAtomically } from '../terminal/files.js';
 import { ConfigError, type SecureConfig } from '../options/config.js';
-import { followFiles } from './watch-files.js';
+import { watchFiles } from './watch-files.js';
 import type { Log } from '../../../observability/log.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 
-/** Where a certificate and its key are. */
-interface Files {
+/** The paths of a certificate and its key. */
+interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/**
- * A certificate made here is replaced by a start that finds less than this left of it, in
- * milliseconds.
- */
-const spare = 30 * 86_400_000;
+/** A start replaces a generated certificate that has less than this left, in milliseconds. */
+const renewBeforeMs = 30 * 86_400_000;
 
 /**
- * The files to serve TLS with: those of the settings, else of a certificate that proves itself,
- * kept in the data folder and made where there is none for these names, or none for much longer.
+ * Returns the files to serve TLS with: those of the settings, otherwise a self-signed certificate
+ * in the data folder. It is generated if there is none for these names or if it expires soon.
  */
-export async function tlsFiles(
+export async function certificateFiles(
   { certFile, keyFile }: SecureConfig,
   directory: string,
   names: readonly string[],
   log: Log,
-): Promise<Files> {
+): Promise<CertificateFiles> {
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
-  if (isGood(files, names)) return files;
+  if (isUsable(files, names)) return files;
   const { cert, key } = await makeCertificate(names, Date.now());
-  putFile(files.keyFile, key);
-  putFile(files.certFile, cert, 0o644);
+  writeFileAtomically(files.keyFile, key);
+  writeFileAtomically(files.certFile, cert, 0o644);
   log.info(
     { file: files.certFile, names },
     'generated a self-signed certificate; distribute it to clients',
@@ -45,19 +42,22 @@ export async function tlsFiles(
   return files;
 }
 
-/** Puts the files to the proof that a start would use; nothing is made. */
-export function checkTLSFiles({ certFile, keyFile }: SecureConfig, directory: string): void {
-  if (certFile !== undefined && keyFile !== undefined) read({ certFile, keyFile });
-  else isGood({ certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') }, []);
+/** Checks the files that a start would use; generates nothing. */
+export function checkCertificateFiles(
+  { certFile, keyFile }: SecureConfig,
+  directory: string,
+): void {
+  if (certFile !== undefined && keyFile !== undefined) readPair({ certFile, keyFile });
+  else isUsable({ certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') }, []);
 }
 
 /**
- * The names a certificate of our own has: this machine's, that of the base URL, and of the address
- * listened on.
+ * Returns the names of a generated certificate: this machine's, the base URL's, and the bind
+ * address.
  */
-export function ownNames(baseURL: string, bindAddress: string): string[] {
+export function certificateNames(baseURL: string, bindAddress: string): string[] {
   const host = new URL(baseURL).hostname.replaceAll(/[[\]]/g, '');
-  const bound =
+  const boundHost =
     isIP(bindAddress) === 4 || /^[\da-f:]+$/i.test(bindAddress)
       ? new URL(
           `http://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}`,
@@ -69,43 +69,42 @@ export function ownNames(baseURL: string, bindAddress: string): string[] {
       '127.0.0.1',
       '::1',
       host,
-      ...(bound === undefined || ['0.0.0.0', '::'].includes(bound) ? [] : [bound]),
+      ...(boundHost === undefined || ['0.0.0.0', '::'].includes(boundHost) ? [] : [boundHost]),
     ]),
   ];
 }
 
 /**
- * Whether a certificate that was made here earlier does still; one of someone else's is never
- * replaced.
+ * Reports whether the generated certificate can still be used. Throws a ConfigError for one that
+ * this service did not generate: it is never replaced.
  */
-function isGood(files: Files, names: readonly string[]): boolean {
+function isUsable(files: CertificateFiles, names: readonly string[]): boolean {
   if (!existsSync(files.certFile) || !existsSync(files.keyFile)) return false;
-  const certificate = new X509Certificate(read(files).cert);
+  const certificate = new X509Certificate(readPair(files).cert);
   if (certificate.issuer !== 'CN=vestibule')
     throw new ConfigError([
-      `--tls-cert-file is missing: ${files.certFile} is not a certificate that this service made; give it by --tls-cert-file and --tls-private-key-file, or take it away`,
+      `--tls-cert-file is missing: ${files.certFile} was not generated by this service; set it with --tls-cert-file and --tls-private-key-file, or remove it`,
     ]);
   return (
-    Date.parse(certificate.validTo) - Date.now() > spare &&
+    Date.parse(certificate.validTo) - Date.now() > renewBeforeMs &&
     names.every(
-      (one) => (isIP(one) ? certificate.checkIP(one) : certificate.checkHost(one)) !== undefined,
+      (name) =>
+        (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined,
     )
   );
 }
 
-/**
- * Reads both and puts them to the proof; throws a ConfigError that says what is wrong with them.
- */
-function read({ certFile, keyFile }: Files): Pair {
+/** Reads and checks both files. Throws a ConfigError if they are unusable. */
+function readPair({ certFile, keyFile }: CertificateFiles): CertificatePair {
   const pair = {
-    cert: text(certFile, 'tls-cert-file'),
-    key: text(keyFile, 'tls-private-key-file', readSecretFile),
+    cert: readText(certFile, 'tls-cert-file'),
+    key: readText(keyFile, 'tls-private-key-file', readSecretFile),
   };
-  const certificate = parsed(
+  const certificate = parseOrThrow(
     () => new X509Certificate(pair.cert),
     `--tls-cert-file: ${certFile} is not a certificate in PEM`,
   );
-  const key = parsed(
+  const key = parseOrThrow(
     () => createPrivateKey(pair.key),
     `--tls-private-key-file: ${keyFile} is not a private key in PEM without a pass phrase`,
   );
@@ -116,7 +115,7 @@ function read({ certFile, keyFile }: Files): Pair {
   return pair;
 }
 
-function text(
+function readText(
   file: string,
   flag: string,
   readFile = (path: string): string => readFileSync(path, 'utf8'),
@@ -131,7 +130,7 @@ function text(
   }
 }
 
-function parsed<T>(parse: () => T, problem: string): T {
+function parseOrThrow<T>(parse: () => T, problem: string): T {
   try {
     return parse();
   } catch {
@@ -140,23 +139,23 @@ function parsed<T>(parse: () => T, problem: string): T {
 }
 
 /**
- * What a service proves on its secure port, as the files say now
+ * The certificate of the secure port, reloaded when its files change
  * (docs/design/operations.md#watched-files).
  */
-export class TLSFiles implements Identity {
+export class ReloadingCertificate implements ServingCertificate {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  readonly #files: Files;
+  readonly #files: CertificateFiles;
   readonly #log: Log;
   readonly #stop: () => void;
-  readonly #changed: (() => void)[] = [];
-  #pair: Pair;
+  readonly #listeners: (() => void)[] = [];
+  #pair: CertificatePair;
 
-  constructor(files: Files, minVersion: SecureConfig['minVersion'], log: Log) {
+  constructor(files: CertificateFiles, minVersion: SecureConfig['minVersion'], log: Log) {
     this.#files = files;
     this.#log = log;
     this.minVersion = minVersion;
-    this.#pair = read(files);
-    this.#stop = followFiles([files.certFile, files.keyFile], () => this.#look(), log);
+    this.#pair = readPair(files);
+    this.#stop = watchFiles([files.certFile, files.keyFile], () => this.#reload(), log);
   }
 
   get cert(): string {
@@ -166,29 +165,29 @@ export class TLSFiles implements Identity {
     return this.#pair.key;
   }
 
-  onChange(changed: () => void): void {
-    this.#changed.push(changed);
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   stop(): void {
     this.#stop();
   }
 
-  /** Takes over what the files say; while they are wrong, the former stays. */
-  #look(): void {
+  /** Reloads the files; while they are invalid, the former certificate stays in use. */
+  #reload(): void {
     try {
-      const pair = read(this.#files);
+      const pair = readPair(this.#files);
       if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
       this.#pair = pair;
-      for (const changed of this.#changed) changed();
+      for (const listener of this.#listeners) listener();
       this.#log.info(
         { file: this.#files.certFile, until: new X509Certificate(pair.cert).validTo },
-        'serving with another certificate',
+        'reloaded the serving certificate',
       );
     } catch (error) {
       this.#log.warn(
         { err: error },
-        'the certificate has changed and cannot be used; serving with the former',
+        'could not reload the serving certificate; the former stays in use',
       );
     }
   }

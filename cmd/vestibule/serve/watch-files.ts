@@ -2,29 +2,32 @@ import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Log } from '../../../observability/log.js';
 
-/** For how long files are left at rest before they are looked at, in milliseconds. */
-const rest = 100;
+/** Milliseconds from the first change until the files are read. */
+const settleMs = 100;
 
 /**
- * Calls back whenever anything has moved beside these files and has come to rest: their folders are
- * watched, where Kubernetes swaps a link (docs/design/operations.md#watched-files). Gives back how
- * to stop.
+ * Calls `onChange` shortly after changes beside these files. Watches their folders, because
+ * Kubernetes swaps a symlink there (docs/design/operations.md#watched-files). Returns a function
+ * that stops it.
  */
-export function followFiles(files: readonly string[], changed: () => void, log: Log): () => void {
-  const stopping = new AbortController();
-  let resting: NodeJS.Timeout | undefined;
-  const moved = (): void => {
-    resting ??= setTimeout(() => {
-      resting = undefined;
-      changed();
-    }, rest).unref();
+export function watchFiles(files: readonly string[], onChange: () => void, log: Log): () => void {
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const schedule = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      onChange();
+    }, settleMs).unref();
   };
   for (const folder of new Set(files.map((file) => dirname(file))))
-    watch(folder, { signal: stopping.signal, persistent: false }, moved).on('error', (error) =>
-      log.error({ err: error, folder }, 'files in this folder are not followed any more'),
+    watch(folder, { signal: abort.signal, persistent: false }, schedule).on('error', (error) =>
+      log.error(
+        { err: error, folder },
+        'watching this folder failed; changes to its files are ignored',
+      ),
     );
   return () => {
-    stopping.abort();
-    clearTimeout(resting);
+    abort.abort();
+    clearTimeout(timer);
   };
 }

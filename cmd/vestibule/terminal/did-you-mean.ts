@@ -1,12 +1,12 @@
-/** The name that someone meant who wrote `word`, where one is so near that it may be. */
+/** Returns the name that is nearest to `word`, if one is near enough to be meant. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names
-    .map((name) => ({ name, steps: distance(name, word) }))
-    .sort((a, b) => a.steps - b.steps);
-  return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
+    .map((name) => ({ name, distance: distance(name, word) }))
+    .sort((a, b) => a.distance - b.distance);
+  return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
-/** Letters to put in, take out or change to make one of the other (Levenshtein). */
+/** Returns the Levenshtein distance. */
 export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...one].entries())

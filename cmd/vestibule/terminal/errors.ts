@@ -1,7 +1,7 @@
 import { program } from './program-name.js';
 
 /**
- * What ends a command: said in a line or two on standard error. Exit codes: 1 refused, failed or
+ * An error that ends the command with a message on standard error. Exit codes: 1 refused, failed or
  * unreachable; 2 wrong usage (docs/design/operations.md#command).
  */
 export class CommandError extends Error {
@@ -14,20 +14,20 @@ export class CommandError extends Error {
   }
 }
 
-/** A sign-in that has ended: another one helps. */
-export class SignedOut extends CommandError {
+/** The sign-in has ended; a new one is needed. */
+export class SignedOutError extends CommandError {
   constructor() {
-    super(`you are not signed in any more: ${program} login`);
+    super(`your sign-in has ended: ${program} login`);
   }
 }
 
-/** What is said as kubectl says it, without our name before it. */
-export class Told extends CommandError {
-  override readonly name = 'Told';
+/** An error that is printed exactly as kubectl prints it, without the program name. */
+export class KubectlStyleError extends CommandError {
+  override readonly name = 'KubectlStyleError';
 }
 
-/** What a service refuses, by the HTTP status it answered with. */
-export class ApiRefusalError extends Told {
+/** A Status of the service, with its HTTP status. */
+export class ApiStatusError extends KubectlStyleError {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -37,18 +37,22 @@ export class ApiRefusalError extends Told {
 }
 
 /**
- * Does all of it, whatever fails in between; then ends with every failure, a line each. Anything
- * that is not a Failure ends it at once.
+ * Runs `work` for every item even if some are refused, then throws all refusals, one a line. Any
+ * other error is thrown at once.
  */
-export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+export async function forEachCollectingErrors<T>(
+  items: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<void> {
   const failures: CommandError[] = [];
-  for (const one of all) {
+  for (const one of items) {
     try {
       await work(one);
     } catch (error) {
-      if (!(error instanceof ApiRefusalError)) throw error;
+      if (!(error instanceof ApiStatusError)) throw error;
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new Told(failures.map(({ message }) => message).join('\n'));
+  if (failures.length > 0)
+    throw new KubectlStyleError(failures.map(({ message }) => message).join('\n'));
 }

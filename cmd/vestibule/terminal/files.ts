@@ -2,17 +2,17 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSy
 import { dirname, resolve } from 'node:path';
 
 /**
- * Puts a file in place whole, for its owner alone to read unless told: anyone who reads it meanwhile
- * reads the former, and a link to it stays one.
+ * Writes a file atomically, by default readable by its owner only. Follows a symbolic link to its
+ * target.
  */
-export function putFile(path: string, text: string, mode = 0o600): void {
+export function writeFileAtomically(path: string, text: string, mode = 0o600): void {
   const file = existsSync(path) ? realpathSync(path) : resolve(path);
   makeFolder(file);
   writeFileSync(`${file}.new`, text, { mode });
-  chmodSync(`${file}.new`, mode); // one that a former command left behind may have had another mode
+  chmodSync(`${file}.new`, mode); // The mode above does not apply to a file that an earlier command left behind.
   renameSync(`${file}.new`, file);
 }
 
-/** Makes the folder of a file, for its owner alone, where there is none. */
+/** Creates the folder of a file if it is missing, accessible by its owner only. */
 export const makeFolder = (file: string): void =>
   void mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** One flag of a word: `value` is how its value is called where it takes one. */
+/** One flag of a subcommand; `value` is the placeholder of its value, if it takes one. */
 export interface CommandFlag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
@@ -7,8 +7,8 @@ export interface CommandFlag {
 }
 
 /**
- * Every flag of the words but those of `serve`, named as kubectl names them where it has one; those
- * of a store are settings of `serve` too, with the same variables.
+ * Every flag of the subcommands except `serve`, with kubectl's name where it has one. Store flags
+ * are settings of `serve` too, with the same variables.
  */
 export const flags = {
   output: {
@@ -21,113 +21,124 @@ export const flags = {
     type: 'string',
     short: 'l',
     value: 'LABELS',
-    about: 'only objects with these labels: a=b,c!=d,e in (f,g)',
+    about: 'label selector: a=b,c!=d,e in (f,g)',
   },
   'field-selector': {
     type: 'string',
     value: 'FIELDS',
-    about: 'only objects with these fields: metadata.name=NAME, or their owner',
+    about: 'field selector: metadata.name=NAME, or the owner',
   },
   'chunk-size': {
     type: 'string',
     value: 'NUMBER',
-    about: 'objects asked for at once, 500 unless told; every page is followed',
+    about: 'objects a page, 500 by default; all pages are read',
   },
-  limit: { type: 'string', value: 'NUMBER', about: 'at most so many objects' },
-  watch: { type: 'boolean', short: 'w', about: 'then follows what changes, until interrupted' },
+  limit: { type: 'string', value: 'NUMBER', about: 'maximum number of objects' },
+  watch: { type: 'boolean', short: 'w', about: 'then prints changes until interrupted' },
   'output-watch-events': {
     type: 'boolean',
-    about: 'says of each line whether it was ADDED, MODIFIED or DELETED',
+    about: 'prints the event with each line: ADDED, MODIFIED or DELETED',
   },
-  'no-headers': { type: 'boolean', about: 'leaves the headings of a table out' },
+  'no-headers': { type: 'boolean', about: 'prints no table headings' },
   'show-labels': { type: 'boolean', about: 'adds labels as the last column of a table' },
-  'ignore-not-found': { type: 'boolean', about: 'an object that is not there is no failure' },
-  all: { type: 'boolean', about: 'every object of that type' },
-  wait: { type: 'boolean', about: 'waits until each is gone; true unless told (--wait=false)' },
+  'ignore-not-found': { type: 'boolean', about: 'a missing object is not an error' },
+  all: { type: 'boolean', about: 'all objects of the type' },
+  wait: {
+    type: 'boolean',
+    about: 'waits until each object is removed; true by default (--wait=false)',
+  },
   patch: { type: 'string', short: 'p', value: 'PATCH', about: 'the patch, in JSON or YAML' },
   'patch-file': {
     type: 'string',
     value: 'FILE',
-    about: 'the file that holds the patch; - is standard input',
+    about: 'file with the patch; - for standard input',
   },
   type: {
     type: 'string',
     value: 'TYPE',
-    about: 'merge, which is the only type that the service takes (RFC 7396)',
+    about: 'merge, the only type that the service supports (RFC 7396)',
   },
-  'dry-run': { type: 'string', value: 'HOW', about: 'none, or server: all is done but kept' },
+  'dry-run': {
+    type: 'string',
+    value: 'HOW',
+    about: 'none, or server: the service checks the request without storing it',
+  },
   verbs: {
     type: 'string',
     value: 'VERBS',
-    about: 'only resources that take all of these verbs: list,watch',
+    about: 'only resources with all of these verbs: list,watch',
   },
-  recursive: { type: 'boolean', about: 'fields of fields too' },
+  recursive: { type: 'boolean', about: 'prints nested fields too' },
   filename: {
     type: 'string',
     short: 'f',
     value: 'FILE',
-    about: 'the file; - is standard input or output',
+    about: 'file; - for standard input or output',
   },
   context: {
     type: 'string',
     value: 'NAME',
-    about: 'a sign-in other than the one in use; so does VESTIBULE_CONTEXT',
+    about: 'sign-in to use instead of the current one; also VESTIBULE_CONTEXT',
   },
   server: {
     type: 'string',
     value: 'URL',
-    about: 'asks another service, as no one: no token is sent there',
+    about: 'address of another service, used anonymously without a token',
   },
   'certificate-authority': {
     type: 'string',
     value: 'FILE',
-    about: 'whose certificates are trusted there, in PEM',
+    about: 'CA certificates that are trusted for the service, in PEM',
   },
-  'data-dir': { type: 'string', value: 'FOLDER', about: 'the folder of an embedded store' },
+  'data-dir': { type: 'string', value: 'FOLDER', about: 'folder of the embedded store' },
   'etcd-servers': {
     type: 'string',
     value: 'URLS',
-    about: 'addresses of etcd, with commas between',
+    about: 'URLs of the etcd servers, comma-separated',
   },
   'etcd-prefix': {
     type: 'string',
     value: 'PREFIX',
-    about: 'what every key in etcd begins with, /vestibule/ unless told',
+    about: 'prefix of every key in etcd, /vestibule/ by default',
   },
-  'etcd-cafile': { type: 'string', value: 'FILE', about: 'certificate authority of etcd' },
+  'etcd-cafile': { type: 'string', value: 'FILE', about: 'CA certificate of etcd' },
   'etcd-certfile': { type: 'string', value: 'FILE', about: 'client certificate for etcd' },
-  'etcd-keyfile': { type: 'string', value: 'FILE', about: 'its private key' },
+  'etcd-keyfile': {
+    type: 'string',
+    value: 'FILE',
+    about: 'private key of that client certificate',
+  },
   config: {
     type: 'string',
     value: 'FILE',
-    about: 'the file of settings; so does VESTIBULE_CONFIG',
+    about: 'configuration file; also VESTIBULE_CONFIG',
   },
   'revoke-since': {
     type: 'string',
     value: 'DATE',
     about:
-      'leaves out of a restore the passkeys registered since this date, and Group operators ' +
-      'unless it is older and was never changed',
+      'does not restore passkeys registered since this date, nor Group operators unless it ' +
+      'is older and was never changed',
   },
-  yes: { type: 'boolean', about: 'does not ask' },
+  yes: { type: 'boolean', about: 'asks for no confirmation' },
   url: {
     type: 'string',
     value: 'URL',
-    about: 'where the service is; http://127.0.0.1:8080 unless told',
+    about: 'address of the service, http://127.0.0.1:8080 by default',
   },
-  issuer: { type: 'string', value: 'URL', about: 'what it has to say that it is' },
-  help: { type: 'boolean', short: 'h', about: 'says how the word is used' },
+  issuer: { type: 'string', value: 'URL', about: 'issuer that the service must have' },
+  help: { type: 'boolean', short: 'h', about: 'prints the usage' },
 } as const satisfies Record<string, CommandFlag>;
 
 export type FlagName = keyof typeof flags;
 
-/** What was given, by flag. */
+/** The given values by flag. */
 export type FlagValues = {
   readonly [name in FlagName]?: (typeof flags)[name]['type'] extends 'boolean' ? boolean : string;
 };
 
-/** One word as it was asked for: what follows it, and where it runs. */
-export interface Asked {
+/** One invocation of a subcommand: its arguments, flags and environment. */
+export interface Invocation {
   readonly args: readonly string[];
   readonly flags: FlagValues;
   readonly environment: NodeJS.ProcessEnv;

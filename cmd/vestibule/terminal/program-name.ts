@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 
-/** What was typed to run this: the file's own name, or a link's. */
-export const called = basename(process.argv[1] ?? 'vestibule');
+/** The name that the program was started by: the file's own, or a link's. */
+export const invokedAs = basename(process.argv[1] ?? 'vestibule');
 
-/** What people are told to type: kubectl runs its plugins by another name. */
-export const program = called.startsWith('kubectl') ? 'kubectl vestibule' : 'vestibule';
+/** The program name for messages; kubectl starts its plugins by another name. */
+export const program = invokedAs.startsWith('kubectl') ? 'kubectl vestibule' : 'vestibule';

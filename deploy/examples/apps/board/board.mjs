@@ -66,7 +66,7 @@ async function finish(config) {
 
 function welcome(config, trouble) {
   show(
-    element('h2', 'News from the club'),
+    element('h2', 'What’s from the club'),
     ...(trouble ? [element('p', trouble, { role: 'alert' })] : []),
     element('p', 'Sign in to see the notices for you.'),
     button('Sign in', () => signIn(config), { className: 'primary' }),

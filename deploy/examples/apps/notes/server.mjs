@@ -182,7 +182,7 @@ async function backchannelLogout(req, res) {
     claims.sid ? claims.sid === payload.sid : claims.sub === payload.sub,
   );
   for (const [id] of ended) sessions.delete(id);
-  console.log(`told that ${payload.sub} signed out; sessions ended here: ${ended.length}`);
+  console.log(`${payload.sub} signed out at the provider; sessions ended here: ${ended.length}`);
   send(res, 200, '');
 }
 
