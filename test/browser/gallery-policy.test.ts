@@ -32,13 +32,13 @@ describe('the policy', () => {
     expect(await watching(page, 1)).toBe(1);
     await page.evaluate(() => {
       stage.api.script.kept = stage.api.script['GET policies'];
-      stage.api.say('GET policies', 'offline');
+      stage.api.setResponse('GET policies', 'offline');
       stage.api.emit('policies', {}, 'ERROR');
     });
     await page.getByRole('alert').getByText('We cannot reach the service.').waitFor();
     await heading(page, 'Current policy').waitFor();
     await page.evaluate(() => {
-      stage.api.say('GET policies', stage.api.script.kept);
+      stage.api.setResponse('GET policies', stage.api.script.kept);
       window.dispatchEvent(new Event('focus'));
     });
     expect(
@@ -79,7 +79,7 @@ describe('the policy', () => {
       ),
     ).toBe('permit (principal, action == Action::"create", resource is Policy)');
     for (let turn = 0; turn < 2; turn += 1) {
-      await page.getByRole('link', { name: 'Policy text' }).click();
+      await page.getByRole('link', { name: 'Policy text', exact: true }).click();
       expect(
         await settle(
           () => focused(page),
@@ -195,7 +195,7 @@ describe('decisions', () => {
         items,
         metadata: { resourceVersion: '900', continue: more },
       });
-      stage.api.say('GET policydecisions', [
+      stage.api.setResponse('GET policydecisions', [
         part(all.items.slice(0, 30), 'next'),
         part(all.items.slice(30, 46)),
       ]);

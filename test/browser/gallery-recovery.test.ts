@@ -40,7 +40,7 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
         readyTimestamp: new Date(Date.now() + 172_800_000).toISOString(),
       },
     };
-    stage.api.say(`DELETE recoveries/${name}-r1`, {
+    stage.api.setResponse(`DELETE recoveries/${name}-r1`, {
       ...object,
       metadata: { ...object.metadata, resourceVersion: '901' },
       status: { ...object.status, phase: 'Cancelled' },
@@ -84,7 +84,7 @@ test('the link of a mail stops it with one press, and its token leaves the addre
   expect(page.url()).not.toContain('#');
   expect(await sent(page)).toEqual([]);
   await page.evaluate((name) => {
-    stage.api.say(`POST recoveries/${name}-r1/cancel`, { kind: 'Recovery' });
+    stage.api.setResponse(`POST recoveries/${name}-r1/cancel`, { kind: 'Recovery' });
   }, me);
   await button(page, 'Keep my passkeys').click();
   await heading(page, 'You keep your passkeys', 1).waitFor();

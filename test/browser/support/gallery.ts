@@ -29,7 +29,7 @@ interface Driver {
     delay: number;
     push(object?: object): void;
     emit(collection: string, object: object, type?: string): void;
-    say(call: string, answer: unknown): void;
+    setResponse(call: string, answer: unknown): void;
     settled(): Promise<void>;
   };
 }
