@@ -44,7 +44,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'preact/hooks', names: '{ useState }' },
       { from: 'ui/base/i18n.js', names: '{ addMessages }' },
       { from: 'ui/base/message.js', names: '{ t }' },
-      { from: 'ui/base/page.js', names: '{ Page, place }' },
+      { from: 'ui/base/page.js', names: '{ Page, mountPoint }' },
       { from: 'ui/base/view.js', names: '{ View }' },
       { from: 'ui/messages/mailbox.json', names: 'messages' },
     ],

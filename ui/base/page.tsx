@@ -42,7 +42,7 @@ interface Props {
  * function Greeting() {
  *   const [, redraw] = useState(0);
  *   return (
- *     <Page changed={() => redraw((count) => count + 1)}>
+ *     <Page onLanguageChange={() => redraw((count) => count + 1)}>
  *       <View title="mailbox.title" phase="greeting">
  *         <p class="lead">{t('mailbox.none')}</p>
  *       </View>
@@ -50,7 +50,7 @@ interface Props {
  *   );
  * }
  * addMessages(messages);
- * render(<Greeting />, place());
+ * render(<Greeting />, mountPoint());
  * ```
  */
 export function Page({
