@@ -129,16 +129,7 @@ export class Authorization {
     )
       return undefined;
     const target = this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
-    const decision =
-      target &&
-      this.#authorize(
-        new ObjectAttributes(
-          context,
-          target,
-          requestInfo.name!,
-          'allowed',
-        ) as AuthorizationAttributes,
-      );
+    const decision = target && this.#decideObject(context, target);
     return decision?.allowed
       ? { ...this.#authorizedRequest(context, target, decision), fromCache: true }
       : undefined;
@@ -194,19 +185,24 @@ export class Authorization {
     return this.#authorize(objectAttributes(authorized, stored, 'allowed'));
   }
 
+  /** Decides about the requested object, or about its absence. */
+  #decideObject(context: AuthorizationRequestContext, target: EncodedObject | undefined): Decision {
+    return this.#authorize(
+      new ObjectAttributes(
+        context,
+        target,
+        context.requestInfo.name!,
+        'allowed',
+      ) as AuthorizationAttributes,
+    );
+  }
+
   #authorizeObject(
     context: AuthorizationRequestContext,
     target: EncodedObject | undefined,
   ): AuthorizedRequest {
     const { requestInfo } = context;
-    const decision = this.#authorize(
-      new ObjectAttributes(
-        context,
-        target,
-        requestInfo.name!,
-        'allowed',
-      ) as AuthorizationAttributes,
-    );
+    const decision = this.#decideObject(context, target);
     if (!decision.allowed) throw this.#refusalError(context, target);
     if (
       !target &&
