@@ -9,6 +9,8 @@ export interface ClusterOptions extends Credentials {
   /** Addresses with scheme, `http://` or `https://`. */
   readonly servers: readonly string[];
   readonly metrics?: StorageMetrics;
+  /** The longest a caller waits, in milliseconds; 2500 by default. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** In PEM: the CA of the servers' certificates, and this client's certificate and key. */
@@ -32,9 +34,8 @@ export const channelOptions = {
   'grpc.max_reconnect_backoff_ms': 1000,
 } as const;
 
-/** The longest a caller waits, and the timeout of one call, in milliseconds. */
-export const requestTimeoutMs = 2500;
-const callTimeoutMs = 1500;
+/** The part of a caller's time after which a call is given up, to try another member. */
+const callTimeoutRatio = 0.6;
 const retryDelayMs = 50;
 
 /** The operation of a call, as metrics label it. */
@@ -50,6 +51,8 @@ export class Cluster {
    * `requestedAt` (performance.now()), etcd was at most at this revision (etcd's own).
    */
   readonly revisionListeners = new Set<(revision: number, requestedAt: number) => void>();
+  /** The longest a caller waits, in milliseconds. */
+  readonly requestTimeoutMs: number;
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
   readonly #metrics: StorageMetrics | undefined;
@@ -57,6 +60,7 @@ export class Cluster {
 
   constructor(options: ClusterOptions) {
     this.#metrics = options.metrics;
+    this.requestTimeoutMs = options.requestTimeoutMs ?? 2500;
     this.#servers = options.servers;
     this.#members = createMembers(options.servers, options);
   }
@@ -68,7 +72,7 @@ export class Cluster {
     const startedAt = performance.now();
     try {
       const response = await send(this.#members[memberIndex]!, {
-        deadline: Math.min(deadline, Date.now() + callTimeoutMs),
+        deadline: Math.min(deadline, Date.now() + this.#callTimeoutMs),
       });
       this.#count(operation, startedAt, 0);
       return response;
@@ -79,6 +83,10 @@ export class Cluster {
         this.#current = (memberIndex + 1) % this.#members.length;
       throw etcdError;
     }
+  }
+
+  get #callTimeoutMs(): number {
+    return this.requestTimeoutMs * callTimeoutRatio;
   }
 
   #count(operation: EtcdOperation, startedAt: number, errors: 0 | 1): void {
@@ -94,7 +102,7 @@ export class Cluster {
     operation: EtcdOperation,
     send: Send<T>,
     shouldRetry: (etcdError: EtcdError) => boolean,
-    deadline = Date.now() + requestTimeoutMs,
+    deadline = Date.now() + this.requestTimeoutMs,
   ): Promise<T> {
     for (;;) {
       try {
@@ -111,7 +119,7 @@ export class Cluster {
   async read<T extends { header: { revision: string } }>(
     operation: EtcdOperation,
     send: Send<T>,
-    deadline = Date.now() + requestTimeoutMs,
+    deadline = Date.now() + this.requestTimeoutMs,
   ): Promise<T> {
     let requestedAt = 0;
     try {
@@ -144,7 +152,7 @@ export class Cluster {
     this.#members = createMembers(this.#servers, credentials);
     setTimeout(() => {
       for (const member of previous) member.close();
-    }, 2 * callTimeoutMs).unref();
+    }, 2 * this.#callTimeoutMs).unref();
   }
 
   /** Closes every connection. */

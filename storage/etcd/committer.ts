@@ -10,7 +10,7 @@ import {
   type Write,
 } from '../storage.js';
 import { takeBatch, type BatchMember } from './batch.js';
-import { requestTimeoutMs, type Cluster } from './client.js';
+import type { Cluster } from './client.js';
 import { EtcdError, toUnavailableError, toUnknownOutcomeError } from './errors.js';
 import { hasNonce, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
@@ -50,7 +50,7 @@ export class EtcdCommitter {
   /** Resolves when a quorum has the commit, or it is lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
     const bytes = checkLimits(checks, writes);
-    const deadline = Date.now() + requestTimeoutMs;
+    const deadline = Date.now() + this.#dependencies.cluster.requestTimeoutMs;
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     const commit = new Promise<Committed | Lost>((resolve, reject) => {

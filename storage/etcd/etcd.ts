@@ -7,7 +7,7 @@ import {
   type Storage,
   type StorageMetrics,
 } from '../storage.js';
-import { Cluster, requestTimeoutMs, type ClusterOptions, type Credentials } from './client.js';
+import { Cluster, type ClusterOptions, type Credentials } from './client.js';
 import { EtcdCommitter } from './committer.js';
 import { EtcdError, isTransient, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
@@ -29,7 +29,12 @@ export interface EtcdOptions extends ClusterOptions {
   readonly leaseGraceMs?: number;
   /** Entries that expire within this time of each other share a lease. */
   readonly leaseBucketMs?: number;
-  /** Receives one sentence if the version of etcd is not supported. */
+  /** How long an opening tries while no member answers; ten seconds by default. */
+  readonly openTimeoutMs?: number;
+  /**
+   * Receives one sentence if the version of etcd is not supported, and every few seconds while an
+   * opening gets no answer.
+   */
   readonly onWarning?: (message: string) => void;
   /** Opens a partly restored store too, to restart the restore. */
   readonly allowPartial?: boolean;
@@ -42,39 +47,55 @@ export interface EtcdStorage extends Storage {
   renew(credentials: Credentials): void;
 }
 
+const openProgressMs = 3000;
+
 /**
- * Opens the store under a prefix of etcd. Throws UnavailableError if no member responds, and an
- * Error for etcd before 3.4 or a partly restored store.
+ * Opens the store under a prefix of etcd. Throws UnavailableError if no member responds in time,
+ * and an Error for etcd before 3.4 or a partly restored store.
  */
 export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
   const cluster = new Cluster(options);
+  const deadline = Date.now() + (options.openTimeoutMs ?? 10_000);
+  const reporting = setInterval(() => {
+    const seconds = Math.ceil((deadline - Date.now()) / 1000);
+    options.onWarning?.(
+      `etcd at ${options.servers.join(', ')} does not answer; trying for another ${seconds} s`,
+    );
+  }, openProgressMs);
   try {
     const { version } = await cluster.callWithRetry(
       'status',
       (member, call) => member.maintenance.status(call),
       isTransient,
+      deadline,
     );
     const warning = checkVersion(version);
     options.metrics?.storageVersionSupported.set(Number(warning === undefined));
     if (warning !== undefined) options.onWarning?.(warning);
     const [keyspace] = await Promise.all([
-      readKeyspace(cluster, options.prefix),
-      options.allowPartial ? undefined : assertRestoreComplete(cluster, options.prefix),
+      readKeyspace(cluster, options.prefix, deadline),
+      options.allowPartial ? undefined : assertRestoreComplete(cluster, options.prefix, deadline),
     ]);
     return createStorage(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
     throw error instanceof EtcdError ? toUnavailableError(error) : error;
+  } finally {
+    clearInterval(reporting);
   }
 }
 
-async function readKeyspace(cluster: Cluster, prefix: string): Promise<Keyspace> {
-  const entry = await readEntry(cluster, prefix, baseKey);
+async function readKeyspace(cluster: Cluster, prefix: string, deadline: number): Promise<Keyspace> {
+  const entry = await readEntry(cluster, prefix, baseKey, deadline);
   return new Keyspace(prefix, entry ? Number(entry.value.toString()) : 0);
 }
 
-async function assertRestoreComplete(cluster: Cluster, prefix: string): Promise<void> {
-  if (await readEntry(cluster, prefix, restoringKey))
+async function assertRestoreComplete(
+  cluster: Cluster,
+  prefix: string,
+  deadline: number,
+): Promise<void> {
+  if (await readEntry(cluster, prefix, restoringKey, deadline))
     throw new Error(
       `a restore below ${prefix} of etcd was interrupted: run "vestibule snapshot restore" again`,
     );
@@ -85,10 +106,13 @@ async function readEntry(
   cluster: Cluster,
   prefix: string,
   key: string,
+  deadline: number,
 ): Promise<Entry | undefined> {
   const keyspace = new Keyspace(prefix, 0);
-  const { kvs } = await cluster.read('range', (member, call) =>
-    member.kv.range({ key: keyspace.toEtcdKey(key) }, call),
+  const { kvs } = await cluster.read(
+    'range',
+    (member, call) => member.kv.range({ key: keyspace.toEtcdKey(key) }, call),
+    deadline,
   );
   return kvs[0] && keyspace.toEntry(kvs[0]);
 }
@@ -173,7 +197,7 @@ async function findOldestRevision(
   from: Revision,
   closing: AbortSignal,
 ): Promise<Revision> {
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(requestTimeoutMs)]);
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(watchContext.cluster.requestTimeoutMs)]);
   try {
     for await (const _ of watchPrefix(watchContext, 'meta/base', from, signal)) break;
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Write } from '../storage.js';
-import { requestTimeoutMs, type Cluster } from './client.js';
+import type { Cluster } from './client.js';
 import { isTransient } from './errors.js';
 
 const hourMs = 3_600_000;
@@ -63,7 +63,7 @@ export class Leases {
       'leaseGrant',
       (member, options) => member.leaseClient.leaseGrant(request, options),
       isTransient,
-      Date.now() + requestTimeoutMs,
+      Date.now() + this.#cluster.requestTimeoutMs,
     );
     return response.ID;
   }

@@ -1,4 +1,4 @@
-import { requestTimeoutMs, type Cluster } from './client.js';
+import type { Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
 /** The key that is written; it is outside of every key and range of the storage contract. */
@@ -38,7 +38,7 @@ export class ProgressKey {
       'txn',
       (member, options) =>
         member.kv.txn({ success: [{ request_txn: { success: [put] } }] }, options),
-      Date.now() + requestTimeoutMs,
+      Date.now() + this.#cluster.requestTimeoutMs,
     );
     this.#cluster.notifyRevision(Number(header.revision), requestedAt);
   }

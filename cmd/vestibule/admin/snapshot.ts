@@ -27,6 +27,9 @@ import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 
 type StoreConfig = Config['store'];
 
+/** The longest that one request to etcd waits: a save or restore rather takes longer than ends. */
+const maintenanceTimeoutMs = 30_000;
+
 /** Runs `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
 export async function snapshot(
   args: readonly string[],
@@ -193,6 +196,7 @@ async function withStorage<T>(
       : await (await import('../../../storage/etcd/etcd.js')).openEtcd({
           ...etcdOptions(store),
           ...options,
+          requestTimeoutMs: maintenanceTimeoutMs,
           onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
         });
   try {

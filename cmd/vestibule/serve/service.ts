@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pages } from '../../../apiserver/static-pages.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
@@ -40,7 +41,8 @@ import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
 import { startCompactor } from '../../../storage/compactor.js';
-import type { Storage } from '../../../storage/storage.js';
+import { UnavailableError, UnknownOutcomeError, type Storage } from '../../../storage/storage.js';
+import { StatusError } from '../../../registry/status.js';
 import { openStorage } from './open-storage.js';
 import { openAuditLog } from './audit-log.js';
 
@@ -78,15 +80,45 @@ interface StartOverrides {
   readonly serviceAccount?: string;
 }
 
+/** How long a start is repeated while etcd does not answer. */
+const startTimeoutMs = 60_000;
+const startRetryDelayMs = 1000;
+
 /**
  * Opens the store, wires kinds, policy, provider and pages, and listens; resolves when the service
- * is ready. A start that fails leaves nothing open.
+ * is ready. While etcd does not answer, the start is repeated for a minute. A start that fails
+ * leaves nothing open.
  */
 export async function startService(
   config: Config,
   log: Log,
   root: string,
   overrides: StartOverrides = {},
+): Promise<Service> {
+  const isRepeatable = config.store.type === 'etcd' && !overrides.storage;
+  for (const startedAt = Date.now(); ; await pause(startRetryDelayMs))
+    try {
+      return await startOnce(config, log, root, overrides);
+    } catch (error) {
+      if (!isRepeatable || !isStoreAway(error) || Date.now() - startedAt > startTimeoutMs)
+        throw error;
+      log.warn({ err: error }, 'the store is not available; starting again');
+    }
+}
+
+/** Returns whether a start failed because the store did not answer, and may succeed later. */
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof UnavailableError
+    ? !error.full
+    : error instanceof UnknownOutcomeError ||
+      (error instanceof StatusError &&
+        (error.reason === 'ServiceUnavailable' || error.reason === 'Timeout'));
+
+async function startOnce(
+  config: Config,
+  log: Log,
+  root: string,
+  overrides: StartOverrides,
 ): Promise<Service> {
   const disposables = new DisposableStack();
   try {
