@@ -1,10 +1,24 @@
 /**
+ * What a quick run leaves to `hack/test --all`: pictures of every page, long histories under faults,
+ * programs of others, and benchmarks of what policy decides.
+ */
+const slow = [
+  '/test/browser/(gallery|hostile|refused|account)',
+  '/test/faults/(history/(etcd|rolling)|quorum|floods|replicas|informer)',
+  '/test/kubernetes/(parity|tables)',
+  '/test/(docs|chart|new-kind|sbom|bundle)',
+  '/test/api/slowreader',
+];
+
+/**
  * Tests run from the TypeScript sources, as ES modules (NODE_OPTIONS=--experimental-vm-modules, set
  * by hack/test).
  */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   testEnvironmentOptions: { globalsCleanup: 'off' },
+  globalSetup: '<rootDir>/test/support/measure-machine.mjs',
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
@@ -14,7 +28,13 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/test/bench/', '/test/cluster/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/test/bench/',
+    '/test/cluster/',
+    ...(process.env.VESTIBULE_TEST_QUICK === '1' ? slow : []),
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/ui/dist/'],
   testTimeout: 120_000,
+  workerIdleMemoryLimit: '800MB',
 };

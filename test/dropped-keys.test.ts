@@ -16,6 +16,7 @@ import { temporary, stopAll } from './support/service.js';
 import { mailTo } from './support/signin.js';
 import { Tab } from './support/tab.js';
 import { memberOf } from './support/member.js';
+import { stores } from './support/stores.js';
 
 const root = join(import.meta.dirname, '..');
 const closers: (() => Promise<unknown>)[] = [];
@@ -81,7 +82,7 @@ async function signedIn(service: { tab(): Tab; baseURL: string }): Promise<Tab> 
   return tab;
 }
 
-describe.each(['embedded', 'etcd'] as const)('a key that was dropped, on %s', (store) => {
+describe.each(stores)('a key that was dropped, on %s', (store) => {
   test('opens nothing any more, also on a replica that has the former file; what other keys made goes on', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const open = (): Promise<Storage> =>

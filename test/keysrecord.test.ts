@@ -9,6 +9,7 @@ import type { Storage } from '../storage/storage.js';
 import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { startTest, stopAll, temporary } from './support/service.js';
 import { memberOf } from './support/member.js';
+import { stores } from './support/stores.js';
 
 const [first, second] = [newKeys(), newKeys()];
 const rotating = ['cookies', 'hmac', 'sealing', 'signing'] as const;
@@ -34,7 +35,7 @@ const unclosed = (storage: Storage): Storage =>
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store) => {
+describe.each(stores)('the keys of a store on %s', (store) => {
   let etcd: EtcdServer | undefined;
   let storage: Storage;
   beforeAll(async () => {

@@ -13,6 +13,7 @@ import type { Storage } from '../storage/storage.js';
 import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { embeddedSite, etcdSite, unwatched, using, type Site } from './storage/snapshots.js';
 import { stopAll, temporary } from './support/service.js';
+import { stores } from './support/stores.js';
 
 let etcd: EtcdServer;
 let sites = 0;
@@ -68,7 +69,7 @@ const operators = (created: string, generation = 1) =>
     spec: { displayName: 'Operators', members: ['op@example.test'] },
   });
 
-describe.each(['embedded', 'etcd'] as const)('a restore on %s', (kind) => {
+describe.each(stores)('a restore on %s', (kind) => {
   const site = (): Site => {
     sites += 1;
     return kind === 'embedded'

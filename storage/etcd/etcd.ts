@@ -197,7 +197,10 @@ async function findOldestRevision(
   from: Revision,
   closing: AbortSignal,
 ): Promise<Revision> {
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(watchContext.cluster.requestTimeoutMs)]);
+  const signal = AbortSignal.any([
+    closing,
+    AbortSignal.timeout(watchContext.cluster.requestTimeoutMs),
+  ]);
   try {
     for await (const _ of watchPrefix(watchContext, 'meta/base', from, signal)) break;
   } catch (error) {

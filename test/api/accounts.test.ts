@@ -13,23 +13,14 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { clock } from '../support/clock.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 afterAll(async () => {
   clock.release();
   await stopAll();
 });
-
-/** Reads until it holds, for what follows an answer a moment later. */
-async function settles(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 6_000; i += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  throw new Error('it never came about');
-}
 
 /** The mail to an address, which is then out of the way of the next. */
 async function taken(service: TestService, address: string): ReturnType<typeof mailTo> {
@@ -56,7 +47,7 @@ const userinfo = (service: TestService, token: string) =>
     .tab()
     .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
 
-describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
+describe.each(stores)('an account, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   beforeAll(async () => {
@@ -132,7 +123,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
       expect((await taken(service, 'old@example.test')).subject).toMatch(/was changed/);
       await tab.post('accounts/~/email', { spec: { code } }).fails(410, 'Expired');
       await tab.get('accounts/~').is(200);
-      await settles(async () => (await elsewhere.get('accounts/~')).code === 401);
+      await until(async () => (await elsewhere.get('accounts/~')).code === 401);
 
       const back = await pending.tab.navigate(proven.status.returnTo).is(303);
       expect(back.headers.location).toMatch(/^\/api\/v1alpha1\/interactions\//);
@@ -213,14 +204,14 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     const { body } = await fresh.post(`accounts/${name}/disable`, {}).is(200);
     expect(body.status.disabledTimestamp).toMatch(/Z$/);
     await tab.get('accounts/~').fails(401, 'Unauthorized');
-    await settles(async () => (await theirs.get('accounts/~')).code === 401);
+    await until(async () => (await theirs.get('accounts/~')).code === 401);
     await refreshed(other, refresh).is(400);
     await userinfo(other, access).is(401);
     const { tab: at, I } = await begin(service);
     await at.post(`${I}/emailchallenge`, { spec: { email: 'barred@example.test' } }).is(200);
     const { code } = await taken(service, 'barred@example.test');
     await at.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).fails(403, 'Forbidden');
-    await settles(async () => (await service.store.reader(Session).list(name)).length === 0);
+    await until(async () => (await service.store.reader(Session).list(name)).length === 0);
     await fresh.post(`accounts/${name}/enable`, {}).is(200);
     await tab.get('accounts/~').fails(401, 'Unauthorized');
     await refreshed(service, refresh).is(400);
@@ -248,7 +239,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await refreshed(service, refresh).is(400);
     const mail = await taken(service, 'leaving@example.test');
     expect(mail.subject).toMatch(/was deleted/);
-    await settles(async () => (await leftOf(service, name)).length === 0);
+    await until(async () => (await leftOf(service, name)).length === 0);
     await operator.get(`accounts/${name}`).fails(404, 'NotFound');
     stream.close();
     const anew = await person('leaving@example.test');
@@ -266,7 +257,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await service.tab().delete('mockmessages').is(200);
     await fresh.delete(`accounts/${name}`).is(200);
     expect((await taken(service, 'removed@example.test')).text).toContain('by an operator');
-    await settles(async () => (await leftOf(service, name)).length === 0);
+    await until(async () => (await leftOf(service, name)).length === 0);
   });
 
   test('tells of a sign-in from a browser that proves no earlier one, and of no other', async () => {
@@ -284,7 +275,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await service.tab().delete('mockmessages').is(200);
     await firefox.delete('sessions/~').is(200);
     await signIn(service, address, { tab: firefox });
-    await settles(
+    await until(
       async () =>
         (await tab.get('sessions').is(200)).body.items.filter(
           ({ metadata }: any) => !metadata.deletionTimestamp,

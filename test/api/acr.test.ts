@@ -6,6 +6,7 @@ import { passkeyLogin, register, signInByPasskey, withPasskey } from '../support
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -22,7 +23,7 @@ const demands: readonly Record<string, string>[] = [
   { acr_values: `phr ${emailed}`, claims: claims({ value: 'phr' }) },
 ];
 
-describe.each(['embedded', 'etcd'] as const)('an acr that a Client asks for, on %s', (store) => {
+describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });

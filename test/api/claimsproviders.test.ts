@@ -6,6 +6,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { begin, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -21,7 +22,7 @@ const supplier = (name: string, ...scopes: string[]) => ({
   spec: { displayName: name, url: 'https://supplier.example.test/', scopes: scopes.map(scope) },
 });
 
-describe.each(['embedded', 'etcd'] as const)('who supplies claims, over %s', (store) => {
+describe.each(stores)('who supplies claims, over %s', (store) => {
   let service: TestService;
   let other: TestService;
   let op: Tab;

@@ -3,6 +3,7 @@ import { startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { createClient } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -17,7 +18,7 @@ const keys = {
   ],
 };
 
-describe.each(['embedded', 'etcd'] as const)('how a Client is protected, on %s', (store) => {
+describe.each(stores)('how a Client is protected, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   beforeAll(async () => {

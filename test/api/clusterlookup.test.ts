@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { clientAuth } from '../support/issue-certificate.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
-import { authority, callerOf, certificate, master, proxyOf, until } from '../support/frontproxy.js';
+import { authority, callerOf, certificate, master, proxyOf } from '../support/frontproxy.js';
 import { KubeAPI } from '../support/kubeapi.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 const apis: KubeAPI[] = [];
 afterEach(async () => {
@@ -66,7 +68,7 @@ async function start(api: KubeAPI, store: 'embedded' | 'etcd' = 'embedded'): Pro
   };
 }
 
-test.each(['embedded', 'etcd'] as const)(
+test.each(stores)(
   'front proxies are those that the cluster names, and followed as they change, on %s',
   async (store) => {
     const api = await open();

@@ -4,12 +4,13 @@ import { createClient, startTest, stopAll } from '../support/service.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
 const max = 100;
 
-describe.each(['embedded', 'etcd'] as const)('decisions about one account, on %s', (store) => {
+describe.each(stores)('decisions about one account, on %s', (store) => {
   test('are never more than may be, on replicas together: the oldest go in the commit that adds one', async () => {
     const service = await startTest({
       store,

@@ -5,10 +5,11 @@ import { until } from '../provider/fixture.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('what a decision says, on %s', (store) => {
+describe.each(stores)('what a decision says, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   beforeAll(async () => {

@@ -8,21 +8,15 @@ import { prefixRange } from '../../storage/storage.js';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { settles } from '../support/patience.js';
 
 afterAll(stopAll);
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 
-async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
-  for (let i = 0; i < 1_500; i += 1) {
-    const found = await find();
-    if (found) return found;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  throw new Error('it never came about');
-}
+const until = async <T>(find: () => Promise<T | undefined | false>): Promise<T> =>
+  (await settles(find, Boolean)) as T;
 
 const all = async (service: TestService): Promise<DecisionObject[]> =>
   (await service.store.reader(PolicyDecision).list()) as DecisionObject[];
@@ -31,7 +25,7 @@ const recorded = (
   wanted: (one: DecisionObject) => boolean,
 ): Promise<DecisionObject> => until(async () => (await all(service)).find(wanted));
 
-describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
+describe.each(stores)('decisions, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let ada: Tab;

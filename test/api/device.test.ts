@@ -4,6 +4,7 @@ import { startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -33,7 +34,7 @@ async function toConsent(tab: Tab, address: string): Promise<string> {
   return on.headers.location!;
 }
 
-describe.each(['embedded', 'etcd'] as const)('the command, on %s', (store) => {
+describe.each(stores)('the command, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store });

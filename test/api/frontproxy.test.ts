@@ -17,13 +17,14 @@ import {
   proxyOf,
   saying,
   startFronted,
-  until,
   type Fronted,
 } from '../support/frontproxy.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 afterAll(stopAll);
 
@@ -34,7 +35,7 @@ const asking = { plain: true, body: Buffer.from('{}') } as const;
 const whoami = async (tab: Tab): Promise<unknown> =>
   (await tab.post(review, undefined, asking).is(201)).body.status.userInfo;
 
-describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (store) => {
+describe.each(stores)('a user of a cluster, on %s', (store) => {
   let front: Fronted;
   const audit = join(temporary(), 'audit.log');
   beforeAll(async () => {

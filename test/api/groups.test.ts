@@ -12,6 +12,7 @@ import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -33,7 +34,7 @@ async function within(
   }
 }
 
-describe.each(['embedded', 'etcd'] as const)('who is an operator, over %s', (store) => {
+describe.each(stores)('who is an operator, over %s', (store) => {
   let service: TestService;
   let other: TestService;
   let op: Tab;

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('where a sign-in ended, over %s', (store) => {
+describe.each(stores)('where a sign-in ended, over %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });

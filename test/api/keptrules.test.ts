@@ -9,6 +9,7 @@ import { Keys, newKeys } from '../../security/keyring.js';
 import { cedar } from '../policy/oracle.js';
 import { settles } from '../support/patience.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -27,7 +28,7 @@ const turned = ({ source, rules }: Kept): Kept => ({
   ),
 });
 
-describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, on %s', (store) => {
+describe.each(stores)('the rules of the policy in force, on %s', (store) => {
   const held = async (service: TestService): Promise<Buffer | undefined> =>
     (await service.storage.get(key)).entry?.value;
   const open = async (): Promise<{

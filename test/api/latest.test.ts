@@ -7,6 +7,7 @@ import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { memberOf } from '../support/member.js';
+import { stores } from '../support/stores.js';
 
 let etcd: EtcdServer | undefined;
 afterAll(async () => {
@@ -44,7 +45,7 @@ class Deaf {
   }
 }
 
-describe.each(['embedded', 'etcd'] as const)('what is read without a version, on %s', (store) => {
+describe.each(stores)('what is read without a version, on %s', (store) => {
   test('a list has what was answered before it, though the watch cache has not heard of it', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const deaf = new Deaf(

@@ -8,8 +8,9 @@ import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
-describe.each(['embedded', 'etcd'] as const)('paths, lists and watches, on %s', (store) => {
+describe.each(stores)('paths, lists and watches, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let person: Tab;

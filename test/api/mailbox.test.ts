@@ -18,6 +18,8 @@ import { prefixRange } from '../../storage/storage.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { proceed, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { settles } from '../support/patience.js';
 
 jest.setTimeout(300_000);
 
@@ -208,16 +210,13 @@ class Siege {
   async #emptied(): Promise<void> {
     const onTheirWay = async (): Promise<number> =>
       (await this.#service.storage.list(prefixRange('outbox/mail/'))).entries.length;
-    for (let i = 0; i < 500 && (await onTheirWay()) > 0; i += 1)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 5);
-      });
+    await settles(onTheirWay, (count) => count === 0);
     await this.#service.tab().delete('mockmessages').is(200);
     clock.advance(2_000);
   }
 }
 
-describe.each(['embedded', 'etcd'] as const)('a mailbox alone, on %s', (store) => {
+describe.each(stores)('a mailbox alone, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     clock.own();

@@ -11,6 +11,7 @@ import { startTest, stopAll, temporary, type TestService } from '../support/serv
 import { begin, mailTo, proceed, redeem, signIn, wrong, type Begun } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
 import { endWatched, etcdBehind, startWatched, type Watched } from '../support/watched.js';
+import { stores } from '../support/stores.js';
 
 afterAll(async () => {
   await endWatched();
@@ -34,7 +35,7 @@ const kinds = new Set([
   'mockmessages',
 ]);
 
-describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
+describe.each(stores)('metrics on %s', (store) => {
   let service: Watched;
   let before: Scrape;
   let after: Scrape;

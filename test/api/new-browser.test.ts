@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
 const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 
-describe.each(['embedded', 'etcd'] as const)('a sign-in from a new browser, on %s', (store) => {
+describe.each(stores)('a sign-in from a new browser, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });

@@ -6,13 +6,14 @@ import { register, signInByPasskey, withPasskey } from '../support/passkeys.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Pending, Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 jest.setTimeout(120_000);
 
 const minute = 60_000;
 const again = 'sign in again';
 
-describe.each(['embedded', 'etcd'] as const)('what operators write, on %s', (store) => {
+describe.each(stores)('what operators write, on %s', (store) => {
   let service: TestService;
   let other: TestService;
   let person: Awaited<ReturnType<typeof withPasskey>>;

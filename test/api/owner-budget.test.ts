@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('what an account may write, on %s', (store) => {
+describe.each(stores)('what an account may write, on %s', (store) => {
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {

@@ -18,12 +18,14 @@ import {
 import { begin, isNoNotice, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { settles } from '../support/patience.js';
 
 jest.setTimeout(120_000);
 
 const minute = 60_000;
 
-describe.each(['embedded', 'etcd'] as const)('passkeys, on %s', (store) => {
+describe.each(stores)('passkeys, on %s', (store) => {
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {
@@ -532,14 +534,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys, on %s', (store) => {
     ask: () => PromiseLike<{ code: number }>,
     code: number,
   ): Promise<number> {
-    for (let i = 0; i < 100; i += 1) {
-      const answer = await ask();
-      if (answer.code === code) return code;
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20);
-      });
-    }
-    return (await ask()).code;
+    return (await settles(ask, (answer) => answer.code === code)).code;
   }
 
   test('of thirty other sessions none counts any more', async () => {
@@ -549,11 +544,10 @@ describe.each(['embedded', 'etcd'] as const)('passkeys, on %s', (store) => {
       others.push((await signInByPasskey(service, authenticator)).tab);
     await tab.delete(`passkeys/${name}`).is(200);
     for (const one of others) expect(await eventually(() => one.get('sessions/~'), 401)).toBe(401);
-    for (let i = 0; i < 200 && (await tab.get('sessions').is(200)).body.items.length > 1; i += 1)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20);
-      });
-    expect((await tab.get('sessions').is(200)).body.items).toHaveLength(1);
+    await settles(
+      () => tab.get('sessions').is(200),
+      ({ body }) => body.items.length === 1,
+    );
   });
 
   test('an operator may see and take away, soon after signing in, and no more; the owner is told', async () => {

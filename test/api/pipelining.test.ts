@@ -4,6 +4,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { signIn } from '../support/signin.js';
 import { RawSocket } from '../support/socket.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -56,139 +57,133 @@ const refusals: Readonly<Record<string, string>> = {
   'HTTP/1.0': head('GET /livez HTTP/1.0'),
 };
 
-describe.each(['embedded', 'etcd'] as const)(
-  'requests that come without waiting for an answer, on %s',
-  (store) => {
-    let service: TestService;
-    let tab: Tab;
-    let cookie: string;
-    let made = 0;
-    beforeAll(async () => {
-      service = await startTest({
-        store,
-        flags: ['--secure-port', '0', '--limit-factor', '10000', '--operators', 'op@example.test'],
-      });
-      await createClient(service, 'app');
-      ({ tab } = await signIn(service, 'op@example.test'));
-      cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+describe.each(stores)('requests that come without waiting for an answer, on %s', (store) => {
+  let service: TestService;
+  let tab: Tab;
+  let cookie: string;
+  let made = 0;
+  beforeAll(async () => {
+    service = await startTest({
+      store,
+      flags: ['--secure-port', '0', '--limit-factor', '10000', '--operators', 'op@example.test'],
     });
+    await createClient(service, 'app');
+    ({ tab } = await signIn(service, 'op@example.test'));
+    cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  });
 
-    const creation = (): Sent => {
-      const name = `made-${(made += 1)}`;
-      const body = JSON.stringify({
-        metadata: { name },
-        spec: { displayName: name, type: 'Public' },
-      });
-      const text = `${head(`POST ${clients} HTTP/1.1`, `Host: ${host()}`, `Cookie: ${cookie}`, `Origin: ${service.baseURL}`, 'Content-Type: application/json', `Content-Length: ${body.length}`)}${body}`;
-      return { text, closes: false, name };
-    };
-    const reading = (): Sent => ({ text: head('GET /livez HTTP/1.1', 'Host: x'), closes: false });
-    const host = (): string => new URL(service.baseURL).host;
-    const refused = (why: string): Sent => ({
-      text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`),
-      closes: true,
+  const creation = (): Sent => {
+    const name = `made-${(made += 1)}`;
+    const body = JSON.stringify({
+      metadata: { name },
+      spec: { displayName: name, type: 'Public' },
     });
-    const names = async (): Promise<Set<string>> =>
-      new Set(
-        (await tab.get('clients').is(200)).body.items.map(
-          (one: { metadata: { name: string } }) => one.metadata.name,
-        ),
-      );
+    const text = `${head(`POST ${clients} HTTP/1.1`, `Host: ${host()}`, `Cookie: ${cookie}`, `Origin: ${service.baseURL}`, 'Content-Type: application/json', `Content-Length: ${body.length}`)}${body}`;
+    return { text, closes: false, name };
+  };
+  const reading = (): Sent => ({ text: head('GET /livez HTTP/1.1', 'Host: x'), closes: false });
+  const host = (): string => new URL(service.baseURL).host;
+  const refused = (why: string): Sent => ({
+    text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`),
+    closes: true,
+  });
+  const names = async (): Promise<Set<string>> =>
+    new Set(
+      (await tab.get('clients').is(200)).body.items.map(
+        (one: { metadata: { name: string } }) => one.metadata.name,
+      ),
+    );
 
-    /**
-     * Sends it all, cut at random, and waits for the end of the connection; then every creation
-     * before the first refusal has been made, and none behind it.
-     */
-    async function sendAll(
-      base: string,
-      requests: readonly Sent[],
-      cuts: readonly number[],
-    ): Promise<RawSocket> {
-      const text = requests.map((one) => one.text).join('');
-      const raw = new RawSocket(base);
-      let from = 0;
-      for (const to of [
-        ...cuts.map((cut) => cut % text.length).sort((a, b) => a - b),
-        text.length,
-      ]) {
-        if (raw.socket.writable) raw.socket.write(text.slice(from, to), 'latin1');
-        from = to;
-        await new Promise(setImmediate);
-      }
-      await raw.until(({ closed }) => closed, 20_000);
-      const end = requests.findIndex(({ closes }) => closes);
-      const held = await names();
-      requests.forEach(({ name }, i) => {
-        if (name !== undefined) expect([i, end, held.has(name)]).toEqual([i, end, i < end]);
-      });
-      return raw;
+  /**
+   * Sends it all, cut at random, and waits for the end of the connection; then every creation
+   * before the first refusal has been made, and none behind it.
+   */
+  async function sendAll(
+    base: string,
+    requests: readonly Sent[],
+    cuts: readonly number[],
+  ): Promise<RawSocket> {
+    const text = requests.map((one) => one.text).join('');
+    const raw = new RawSocket(base);
+    let from = 0;
+    for (const to of [...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length]) {
+      if (raw.socket.writable) raw.socket.write(text.slice(from, to), 'latin1');
+      from = to;
+      await new Promise(setImmediate);
     }
-
-    const requestOf = (kind: string): Sent => {
-      if (kind === 'create') return creation();
-      return kind === 'read' ? reading() : refused(kind);
-    };
-    const request = fc.oneof(
-      { weight: 4, arbitrary: fc.constant('create') },
-      { weight: 1, arbitrary: fc.constant('read') },
-      { weight: 1, arbitrary: fc.constantFrom(...Object.keys(refusals)) },
-    );
-    const sequence = fc.record({
-      kinds: fc.array(request, { maxLength: 6 }),
-      end: fc.constantFrom(...Object.keys(refusals)),
-      behind: fc.nat(2),
-      cuts: fc.array(fc.nat(100_000), { maxLength: 3 }),
+    await raw.until(({ closed }) => closed, 20_000);
+    const end = requests.findIndex(({ closes }) => closes);
+    const held = await names();
+    requests.forEach(({ name }, i) => {
+      if (name !== undefined) expect([i, end, held.has(name)]).toEqual([i, end, i < end]);
     });
+    return raw;
+  }
 
-    test.each(['plain', 'TLS'])(
-      'nothing behind a refusal is carried out, and everything before it is, by %s',
-      async (how) => {
-        const base = how === 'TLS' ? service.secureURL! : service.url;
-        await fc.assert(
-          fc.asyncProperty(sequence, async ({ kinds, end, behind, cuts }) => {
-            const sent = [
-              ...kinds.map(requestOf),
-              refused(end),
-              ...Array.from({ length: behind }, creation),
-            ];
-            await sendAll(base, sent, cuts);
-          }),
-          {
-            numRuns: 40,
-            examples: Object.keys(refusals).map((end): [Sequence] => [
-              { kinds: ['create', 'create'], end, behind: 1, cuts: [] },
-            ]),
-          },
-        );
-      },
-      240_000,
-    );
+  const requestOf = (kind: string): Sent => {
+    if (kind === 'create') return creation();
+    return kind === 'read' ? reading() : refused(kind);
+  };
+  const request = fc.oneof(
+    { weight: 4, arbitrary: fc.constant('create') },
+    { weight: 1, arbitrary: fc.constant('read') },
+    { weight: 1, arbitrary: fc.constantFrom(...Object.keys(refusals)) },
+  );
+  const sequence = fc.record({
+    kinds: fc.array(request, { maxLength: 6 }),
+    end: fc.constantFrom(...Object.keys(refusals)),
+    behind: fc.nat(2),
+    cuts: fc.array(fc.nat(100_000), { maxLength: 3 }),
+  });
 
-    test('answers come in the order of the requests, the refusal last', async () => {
-      const { text } = await sendAll(
-        service.url,
-        [creation(), reading(), creation(), refused('no HTTP'), creation()],
-        [],
+  test.each(['plain', 'TLS'])(
+    'nothing behind a refusal is carried out, and everything before it is, by %s',
+    async (how) => {
+      const base = how === 'TLS' ? service.secureURL! : service.url;
+      await fc.assert(
+        fc.asyncProperty(sequence, async ({ kinds, end, behind, cuts }) => {
+          const sent = [
+            ...kinds.map(requestOf),
+            refused(end),
+            ...Array.from({ length: behind }, creation),
+          ];
+          await sendAll(base, sent, cuts);
+        }),
+        {
+          numRuns: 40,
+          examples: Object.keys(refusals).map((end): [Sequence] => [
+            { kinds: ['create', 'create'], end, behind: 1, cuts: [] },
+          ]),
+        },
       );
-      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
-        'HTTP/1.1 201',
-        'HTTP/1.1 200',
-        'HTTP/1.1 201',
-        'HTTP/1.1 400',
-      ]);
-    });
+    },
+    240_000,
+  );
 
-    test('a thousand at once are answered one after another', async () => {
-      const { text } = await sendAll(
-        service.url,
-        [...Array.from({ length: 1_000 }, reading), creation(), refused('no Host')],
-        [],
-      );
-      expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
-      expect(text.match(/HTTP\/1\.1 \d+/g)!.slice(-2)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
-    });
-  },
-);
+  test('answers come in the order of the requests, the refusal last', async () => {
+    const { text } = await sendAll(
+      service.url,
+      [creation(), reading(), creation(), refused('no HTTP'), creation()],
+      [],
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 201',
+      'HTTP/1.1 200',
+      'HTTP/1.1 201',
+      'HTTP/1.1 400',
+    ]);
+  });
+
+  test('a thousand at once are answered one after another', async () => {
+    const { text } = await sendAll(
+      service.url,
+      [...Array.from({ length: 1_000 }, reading), creation(), refused('no Host')],
+      [],
+    );
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
+    expect(text.match(/HTTP\/1\.1 \d+/g)!.slice(-2)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
+  });
+});
 
 describe('a connection on which no request comes', () => {
   test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {

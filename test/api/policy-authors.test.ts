@@ -3,6 +3,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -17,7 +18,7 @@ const ways = [
   accepts('PartialObjectMetadataList'),
 ];
 
-describe.each(['embedded', 'etcd'] as const)('who wrote a policy, over %s', (store) => {
+describe.each(stores)('who wrote a policy, over %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let person: Tab;

@@ -15,6 +15,8 @@ import {
 } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 afterAll(stopAll);
 
@@ -32,7 +34,7 @@ const create = (condition: string): string =>
 const closed =
   '@id("closed") @message("Clients are not for reading.") forbid (principal, action == Action::"get", resource is Client);';
 
-describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
+describe.each(stores)('policies, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let person: Tab;
@@ -458,7 +460,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
   });
 });
 
-test.each(['embedded', 'etcd'] as const)(
+test.each(stores)(
   'the policy of an earlier release stays in force, and each start says so, on %s',
   async (store) => {
     const service = await startTest({ store, flags });
@@ -533,14 +535,4 @@ async function settledDecisions(
       )).length > 0,
   );
   return found;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 6_000; i += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  throw new Error('it never came about');
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { redeem, signIn } from '../support/signin.js';
+import { stores } from '../support/stores.js';
 
 const spec = {
   displayName: 'Ada King',
@@ -35,7 +36,7 @@ const claims = {
 };
 const seconds = (timestamp: string): number => Math.floor(Date.parse(timestamp) / 1000);
 
-describe.each(['embedded', 'etcd'] as const)('the claims of scope profile, on %s', (store) => {
+describe.each(stores)('the claims of scope profile, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     clock.own();

@@ -12,10 +12,11 @@ import {
 } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 const wide = 'openid email profile';
 
-describe.each(['embedded', 'etcd'] as const)('over two replicas, on %s', (store) => {
+describe.each(stores)('over two replicas, on %s', (store) => {
   let one: TestService;
   let two: TestService;
   beforeAll(async () => {
@@ -328,7 +329,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas, on %s', (store)
   });
 });
 
-describe.each(['embedded', 'etcd'] as const)(
+describe.each(stores)(
   '200 wrong codes at once over three replicas, at the real limits, on %s',
   (store) => {
     afterAll(stopAll);

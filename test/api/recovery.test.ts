@@ -13,13 +13,15 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { mailTo, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+import { until as comesToHold } from '../support/patience.js';
 
 jest.setTimeout(180_000);
 
 const hour = 3_600_000;
 const minute = 60_000;
 
-describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, on %s', (store) => {
+describe.each(stores)('the way back in without passkeys, on %s', (store) => {
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {
@@ -61,17 +63,7 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
       await replica.stop();
     }
   }
-  async function until(holds: () => Promise<boolean>): Promise<void> {
-    await fresh(async () => {
-      for (let i = 0; i < 600; i += 1) {
-        if (await holds()) return;
-        await new Promise((resolve) => {
-          setTimeout(resolve, 20);
-        });
-      }
-      throw new Error('it never came to hold');
-    });
-  }
+  const until = (holds: () => Promise<boolean>) => fresh(() => comesToHold(holds));
   const phase = async (tab: Tab, name: string): Promise<string> =>
     (await tab.get(`recoveries/${name}`).is(200)).body.status.phase;
   /** The way to cancel that a mail holds, as its page sends it. */

@@ -7,6 +7,7 @@ import { tokenOf } from '../support/device.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Pending, Tab } from '../support/tab.js';
+import { settles } from '../support/patience.js';
 
 const who = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const can = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -345,11 +346,7 @@ describe('SelfSubjectAccessReview (7.3)', () => {
             spec.principal.includes(names.ada),
         )
         .map(({ spec }) => spec.action);
-    for (let i = 0; i < 500 && (await recorded()).length === 0; i += 1)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 10);
-      });
-    expect(await recorded()).toEqual(['delete']);
+    expect(await settles(recorded, ({ length }) => length > 0)).toEqual(['delete']);
     for (const path of ['/apis', '/api/openapi/v3', '/openapi/v3'])
       expect((await service.tab().get(path, { plain: true }).is(200)).bytes.toString()).not.toMatch(
         /selfsubject|k8s\.io\/v1"/i,

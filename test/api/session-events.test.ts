@@ -3,6 +3,7 @@ import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {
@@ -14,7 +15,7 @@ const firefox = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
 };
 
-describe.each(['embedded', 'etcd'] as const)('the events of a session, over %s', (store) => {
+describe.each(stores)('the events of a session, over %s', (store) => {
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {

@@ -12,6 +12,7 @@ import {
 } from '../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn, wrong } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -272,7 +273,7 @@ const inputs = (html: string): Record<string, string> =>
     ),
   );
 
-describe.each(['embedded', 'etcd'] as const)('the audit log and the log, over %s,', (store) => {
+describe.each(stores)('the audit log and the log, over %s,', (store) => {
   let watched: Watched;
   let service: TestService;
   beforeAll(async () => {

@@ -3,10 +3,11 @@ import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-d
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('a rule about sign-up by group, on %s', (store) => {
+describe.each(stores)('a rule about sign-up by group, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let first: string;

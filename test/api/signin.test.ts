@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 
-describe.each(['embedded', 'etcd'] as const)('a person signs in, on %s', (store) => {
+describe.each(stores)('a person signs in, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '100'] });

@@ -18,6 +18,7 @@ import {
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(async () => {
   clock.release();
@@ -42,7 +43,7 @@ const userinfo = (service: TestService, token: string) =>
     .tab()
     .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
 
-describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on %s', (store) => {
+describe.each(stores)('signing out over two replicas, on %s', (store) => {
   let one: TestService;
   let two: TestService;
   let told: Endpoint;

@@ -5,6 +5,7 @@ import { insists } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -78,7 +79,7 @@ class Reader {
   }
 }
 
-describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (store) => {
+describe.each(stores)('a reader far behind, on %s', (store) => {
   test('that comes back after more changes than are told at once gets all of them, some a connection', async () => {
     const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');

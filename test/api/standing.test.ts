@@ -6,6 +6,7 @@ import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 /** Five seconds are promised; a busy machine is given as many again to notice. */
 const soon = 10_000;
@@ -17,7 +18,7 @@ interface Person {
   readonly address: string;
 }
 
-describe.each(['embedded', 'etcd'] as const)('who may watch, and what, on %s', (store) => {
+describe.each(stores)('who may watch, and what, on %s', (store) => {
   let service: TestService;
   let replica: TestService;
   let operator: Person;

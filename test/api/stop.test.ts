@@ -10,6 +10,7 @@ import { startEtcd } from '../storage/etcd-server.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { Stream } from '../support/stream.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -237,7 +238,7 @@ describe('a start that fails', () => {
     return { out: run.stdout.trim().split('\n'), ended: run.signal === null };
   }
 
-  test.each(['embedded', 'etcd'] as const)(
+  test.each(stores)(
     'gives back the store, its lock and every thread and timer, on %s',
     async (kind) => {
       const [directory, manifests] = [temporary(), temporary()];

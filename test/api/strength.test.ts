@@ -17,6 +17,7 @@ import {
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import type { Pending, Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 jest.setTimeout(120_000);
 
@@ -24,7 +25,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const byMail = 'urn:vestibule:acr:email';
 
-describe.each(['embedded', 'etcd'] as const)('how strong a sign-in is, on %s', (store) => {
+describe.each(stores)('how strong a sign-in is, on %s', (store) => {
   let service: TestService;
   let standing: string;
   let operator: Tab;

@@ -4,6 +4,7 @@ import { Group } from '../../kinds/group/group.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -18,7 +19,7 @@ const ambiguous = [
   '%@example.test',
 ];
 
-describe.each(['embedded', 'etcd'] as const)('text, on %s', (store) => {
+describe.each(stores)('text, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   beforeAll(async () => {

@@ -3,6 +3,7 @@ import { Served } from '../faults/served.js';
 import { authorizationPath } from '../support/signin.js';
 import { stopAll, temporary } from '../support/service.js';
 import { Tab } from '../support/tab.js';
+import { settles } from '../support/patience.js';
 
 describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
   'a service in the time zone %s',
@@ -64,14 +65,11 @@ describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
     });
 
     async function mailIn(tab: Tab): Promise<any> {
-      for (let i = 0; i < 2_400; i += 1) {
-        const { items } = (await tab.get('mockmessages').is(200)).body;
-        if (items.length > 0) return items[0].status;
-        await new Promise((resolve) => {
-          setTimeout(resolve, 25);
-        });
-      }
-      throw new Error('no mail came');
+      const { body } = await settles(
+        () => tab.get('mockmessages').is(200),
+        ({ body: { items } }) => items.length > 0,
+      );
+      return body.items[0].status;
     }
   },
 );

@@ -23,6 +23,8 @@ import { makeCertificate } from '../support/issue-certificate.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { makeCertificates } from '../storage/certificates.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 afterAll(stopAll);
 
@@ -85,13 +87,6 @@ function mounted(): {
           symlinkSync(`..data/${name}`, join(folder, name));
     },
   };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds()))
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
 }
 
 describe('a certificate of our own', () => {
@@ -227,7 +222,7 @@ describe('a certificate of our own', () => {
   });
 });
 
-describe.each(['embedded', 'etcd'] as const)('on %s', (store) => {
+describe.each(stores)('on %s', (store) => {
   test('a given certificate is served and, once it changes, the next; one that is wrong leaves the former', async () => {
     const files = mounted();
     const [first, second] = [

@@ -14,6 +14,7 @@ import {
   type TestService,
 } from '../support/service.js';
 import { memberOf } from '../support/member.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 afterEach(() => {
@@ -24,50 +25,47 @@ const minute = 60_000;
 const keysOf = async ({ storage }: TestService, prefix: string): Promise<string[]> =>
   (await storage.list(prefixRange(prefix))).entries.map(({ key }) => key);
 
-describe.each(['embedded', 'etcd'] as const)(
-  'a sign-in that nobody has proven, over %s',
-  (store) => {
-    let service: TestService;
-    let replica: TestService;
-    beforeAll(async () => {
-      service = await startTest({ store, flags: ['--limit-factor', '100'] });
-      replica = await service.replica();
-      await createClient(service, 'app');
-    });
+describe.each(stores)('a sign-in that nobody has proven, over %s', (store) => {
+  let service: TestService;
+  let replica: TestService;
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '100'] });
+    replica = await service.replica();
+    await createClient(service, 'app');
+  });
 
-    test('ends when its browser leaves it alone for ten minutes, and lasts while the browser asks for anything, on any replica', async () => {
-      clock.own();
-      const [left, used] = [await begin(service), await begin(service)];
-      const elsewhere = Object.assign(replica.tab(), { cookies: used.tab.cookies });
-      for (let i = 1; i <= 4; i += 1) {
-        clock.advance(4 * minute);
-        const { body } = await (i % 2 ? elsewhere : used.tab).get(used.I).is(200);
-        expect(body.status.phase).toBe('LoginRequired');
-        const now = Date.now();
-        await until(
-          async () =>
-            now -
-              touchedOf(
-                (await service.storage.get(`objects/interactions/${used.name}`)).entry!.value,
-              ) <
-            minute,
-        );
-      }
-      const refused = await left.tab.get(left.I).fails(410, 'Expired');
-      expect(refused.message).toContain('idle for too long');
-      await left.tab
-        .post(`${left.I}/emailchallenge`, { spec: { email: 'left@example.test' } })
-        .fails(410, 'Expired');
-      await used.tab
-        .post(`${used.I}/emailchallenge`, { spec: { email: 'used@example.test' } })
-        .is(200);
-      const { code } = await mailTo(service, 'used@example.test');
-      await used.tab.post(`${used.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
-      clock.advance(30 * minute);
-      expect((await used.tab.get(used.I).is(200)).body.status.phase).toBe('Authenticated');
-    });
-  },
-);
+  test('ends when its browser leaves it alone for ten minutes, and lasts while the browser asks for anything, on any replica', async () => {
+    clock.own();
+    const [left, used] = [await begin(service), await begin(service)];
+    const elsewhere = Object.assign(replica.tab(), { cookies: used.tab.cookies });
+    for (let i = 1; i <= 4; i += 1) {
+      clock.advance(4 * minute);
+      const { body } = await (i % 2 ? elsewhere : used.tab).get(used.I).is(200);
+      expect(body.status.phase).toBe('LoginRequired');
+      const now = Date.now();
+      await until(
+        async () =>
+          now -
+            touchedOf(
+              (await service.storage.get(`objects/interactions/${used.name}`)).entry!.value,
+            ) <
+          minute,
+      );
+    }
+    const refused = await left.tab.get(left.I).fails(410, 'Expired');
+    expect(refused.message).toContain('idle for too long');
+    await left.tab
+      .post(`${left.I}/emailchallenge`, { spec: { email: 'left@example.test' } })
+      .fails(410, 'Expired');
+    await used.tab
+      .post(`${used.I}/emailchallenge`, { spec: { email: 'used@example.test' } })
+      .is(200);
+    const { code } = await mailTo(service, 'used@example.test');
+    await used.tab.post(`${used.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+    clock.advance(30 * minute);
+    expect((await used.tab.get(used.I).is(200)).body.status.phase).toBe('Authenticated');
+  });
+});
 
 /** When a sign-in was last asked about, as its record has it. */
 const touchedOf = (value: Buffer): number =>
@@ -83,49 +81,46 @@ const withQuota = (storage: Storage, quota: number): Storage =>
     },
   });
 
-describe.each(['embedded', 'etcd'] as const)(
-  'the share of the store that unproven sign-ins have, over %s',
-  (store) => {
-    let stopEtcd: () => Promise<unknown> = async () => {};
-    const open = async (): Promise<Storage> => {
-      if (store === 'embedded') return openEmbedded({ directory: temporary() });
-      const etcd = await startEtcd();
-      stopEtcd = () => etcd.stop();
-      return openEtcd({ servers: [etcd.endpoint], prefix: '/share/' });
-    };
-    afterAll(() => stopEtcd());
+describe.each(stores)('the share of the store that unproven sign-ins have, over %s', (store) => {
+  let stopEtcd: () => Promise<unknown> = async () => {};
+  const open = async (): Promise<Storage> => {
+    if (store === 'embedded') return openEmbedded({ directory: temporary() });
+    const etcd = await startEtcd();
+    stopEtcd = () => etcd.stop();
+    return openEtcd({ servers: [etcd.endpoint], prefix: '/share/' });
+  };
+  afterAll(() => stopEtcd());
 
-    test('is never left for long: the ones go first, both halves, that were left alone for longest', async () => {
-      const service = await startTest({
-        storage: withQuota(await open(), 500_000),
-        flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'],
-      });
-      await createClient(service, 'app');
-      const all: Begun[] = [];
-      for (let i = 0; i < 60; i += 1) all.push(await begin(service));
-      const alive = async (): Promise<Set<string>> =>
-        new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
-      const bytes = async (): Promise<number> =>
-        (
-          await Promise.all(
-            ['objects/interactions/', 'oidc/Interaction/'].map((prefix) =>
-              service.storage.list(prefixRange(prefix)),
-            ),
-          )
-        )
-          .flatMap(({ entries }) => entries)
-          .reduce((sum, { value }) => sum + value.length, 0);
-      await until(async () => (await alive()).size < 40 && (await bytes()) <= 50_000);
-      const left = await alive();
-      expect(left.size).toBeGreaterThan(10);
-      expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
-      expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
-      expect((await keysOf(service, 'oidc/Interaction/')).length).toBe(left.size);
-      await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
-      await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+  test('is never left for long: the ones go first, both halves, that were left alone for longest', async () => {
+    const service = await startTest({
+      storage: withQuota(await open(), 500_000),
+      flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'],
     });
-  },
-);
+    await createClient(service, 'app');
+    const all: Begun[] = [];
+    for (let i = 0; i < 60; i += 1) all.push(await begin(service));
+    const alive = async (): Promise<Set<string>> =>
+      new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
+    const bytes = async (): Promise<number> =>
+      (
+        await Promise.all(
+          ['objects/interactions/', 'oidc/Interaction/'].map((prefix) =>
+            service.storage.list(prefixRange(prefix)),
+          ),
+        )
+      )
+        .flatMap(({ entries }) => entries)
+        .reduce((sum, { value }) => sum + value.length, 0);
+    await until(async () => (await alive()).size < 40 && (await bytes()) <= 50_000);
+    const left = await alive();
+    expect(left.size).toBeGreaterThan(10);
+    expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
+    expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
+    expect((await keysOf(service, 'oidc/Interaction/')).length).toBe(left.size);
+    await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
+    await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+  });
+});
 
 describe('bytes', () => {
   test('are counted beside requests: pushed requests of two addresses stay within what two addresses may have kept', async () => {

@@ -4,6 +4,7 @@ import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 /** What a stream told, as type and name. */
 const told = ({ events }: Stream): string[] =>
@@ -13,7 +14,7 @@ const told = ({ events }: Stream): string[] =>
 const versions = ({ events }: Stream): number[] =>
   events.map(({ object }) => Number(object.metadata.resourceVersion));
 
-describe.each(['embedded', 'etcd'] as const)('watches, on %s', (store) => {
+describe.each(stores)('watches, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let made = 0;

@@ -8,6 +8,7 @@ import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
 import { closeBrowser, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
+import { stores } from '../support/stores.js';
 
 let home: TestService;
 const people: Person[] = [];
@@ -97,224 +98,219 @@ test('without a session it leads through a sign-in and back; who cancels is not 
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/account');
 });
 
-describe.each(['embedded', 'etcd'] as const)(
-  'what a person does on their own page, on %s',
-  (store) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = store === 'embedded' ? home : await start(store);
-    });
+describe.each(stores)('what a person does on their own page, on %s', (store) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = store === 'embedded' ? home : await start(store);
+  });
 
-    test('the profile is saved; what was changed elsewhere meanwhile is not overwritten, and what was typed stays', async () => {
-      const { tab } = await signIn(service, 'profile@example.test');
-      const person = await ownPage(service, tab);
-      const { page } = person;
-      const name = page.getByRole('textbox', { name: 'Name', exact: true });
-      await name.fill('Ada');
-      await press(person, 'Save profile');
-      await page
-        .getByRole('status')
-        .getByText('Your profile is saved.')
-        .waitFor({ state: 'attached' });
-      await page.getByText('More about you').click();
-      await page.getByRole('textbox', { name: 'Website' }).fill('no address');
-      await press(person, 'Save profile');
-      await says(person, 'This value is not valid.');
-      expect(
-        await page.getByRole('textbox', { name: 'Website' }).getAttribute('aria-invalid'),
-      ).toBe('true');
-      expect(await person.faults()).toEqual([]);
-      await page.getByRole('textbox', { name: 'Website' }).fill('https://ada.example');
-      await tab
-        .patch('accounts/~', { spec: { displayName: 'Countess', nickname: 'Enchantress' } })
-        .is(200);
-      await press(person, 'Save profile');
-      await says(person, 'Your profile was changed elsewhere');
-      expect(await name.inputValue()).toBe('Countess');
-      expect(await page.getByRole('textbox', { name: 'Website' }).inputValue()).toBe(
-        'https://ada.example',
-      );
-      await press(person, 'Save profile');
-      await page
-        .getByRole('status')
-        .getByText('Your profile is saved.')
-        .waitFor({ state: 'attached' });
-      expect(await page.getByText('Your profile was changed elsewhere').count()).toBe(0);
-      await page.getByRole('textbox', { name: 'Nickname' }).fill('');
-      await press(person, 'Save profile');
-      await expect(
-        settle(
-          async () => (await tab.get('accounts/~').is(200)).body.spec,
-          ({ nickname }) => nickname === undefined,
-        ),
-      ).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
-    });
+  test('the profile is saved; what was changed elsewhere meanwhile is not overwritten, and what was typed stays', async () => {
+    const { tab } = await signIn(service, 'profile@example.test');
+    const person = await ownPage(service, tab);
+    const { page } = person;
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Ada');
+    await press(person, 'Save profile');
+    await page
+      .getByRole('status')
+      .getByText('Your profile is saved.')
+      .waitFor({ state: 'attached' });
+    await page.getByText('More about you').click();
+    await page.getByRole('textbox', { name: 'Website' }).fill('no address');
+    await press(person, 'Save profile');
+    await says(person, 'This value is not valid.');
+    expect(await page.getByRole('textbox', { name: 'Website' }).getAttribute('aria-invalid')).toBe(
+      'true',
+    );
+    expect(await person.faults()).toEqual([]);
+    await page.getByRole('textbox', { name: 'Website' }).fill('https://ada.example');
+    await tab
+      .patch('accounts/~', { spec: { displayName: 'Countess', nickname: 'Enchantress' } })
+      .is(200);
+    await press(person, 'Save profile');
+    await says(person, 'Your profile was changed elsewhere');
+    expect(await name.inputValue()).toBe('Countess');
+    expect(await page.getByRole('textbox', { name: 'Website' }).inputValue()).toBe(
+      'https://ada.example',
+    );
+    await press(person, 'Save profile');
+    await page
+      .getByRole('status')
+      .getByText('Your profile is saved.')
+      .waitFor({ state: 'attached' });
+    expect(await page.getByText('Your profile was changed elsewhere').count()).toBe(0);
+    await page.getByRole('textbox', { name: 'Nickname' }).fill('');
+    await press(person, 'Save profile');
+    await expect(
+      settle(
+        async () => (await tab.get('accounts/~').is(200)).body.spec,
+        ({ nickname }) => nickname === undefined,
+      ),
+    ).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
+  });
 
-    test('an answer that comes the very moment progress would be told is what stays said', async () => {
-      const { tab } = await signIn(service, 'instant@example.test');
-      const person = await ownPage(service, tab);
-      const { page } = person;
-      await page.evaluate(() => {
-        const { fetch, setTimeout } = window;
-        const shown = Promise.withResolvers<void>();
-        window.setTimeout = ((work: () => void, wait: number) =>
-          setTimeout(() => {
-            work();
-            if (wait === 400) shown.resolve();
-          }, wait)) as typeof setTimeout;
-        window.fetch = async (path, options) => {
-          const answer = await fetch(path, options);
-          if (options?.method !== 'PATCH') return answer;
-          const object: unknown = await answer.json();
-          await shown.promise;
-          return {
-            ok: true,
-            headers: answer.headers,
-            json: () => Promise.resolve(object),
-          } as Response;
-        };
-      });
-      await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ada');
-      const words = await page.evaluateHandle(() => {
-        const heard: string[] = [];
-        const region = document.querySelector('[role=status]')!;
-        new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, {
-          childList: true,
-          characterData: true,
-          subtree: true,
-        });
-        return heard;
-      });
-      await press(person, 'Save profile');
-      await expect(
-        settle(
-          () => words.jsonValue(),
-          (heard) => heard.includes('Your profile is saved.'),
-        ),
-      ).resolves.toBeDefined();
-      await page.evaluate(
-        () =>
-          new Promise((done) => {
-            requestAnimationFrame(() => setTimeout(done, 100));
-          }),
-      );
-      expect((await words.jsonValue()).at(-1)).toBe('Your profile is saved.');
-      expect(await button(person, 'Save profile').getAttribute('aria-disabled')).toBeNull();
-    });
-
-    test('another sign-in appears by itself and is ended from here; then all the others, and then this one', async () => {
-      const { tab } = await signIn(service, 'places@example.test');
-      const person = await ownPage(service, tab);
-      const { page } = person;
-      const list = page.getByRole('list', { name: 'Devices' });
-      await says(person, 'You are not signed in on any other device.');
-      const elsewhere = service.tab();
-      elsewhere.headers = {
-        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  test('an answer that comes the very moment progress would be told is what stays said', async () => {
+    const { tab } = await signIn(service, 'instant@example.test');
+    const person = await ownPage(service, tab);
+    const { page } = person;
+    await page.evaluate(() => {
+      const { fetch, setTimeout } = window;
+      const shown = Promise.withResolvers<void>();
+      window.setTimeout = ((work: () => void, wait: number) =>
+        setTimeout(() => {
+          work();
+          if (wait === 400) shown.resolve();
+        }, wait)) as typeof setTimeout;
+      window.fetch = async (path, options) => {
+        const answer = await fetch(path, options);
+        if (options?.method !== 'PATCH') return answer;
+        const object: unknown = await answer.json();
+        await shown.promise;
+        return {
+          ok: true,
+          headers: answer.headers,
+          json: () => Promise.resolve(object),
+        } as Response;
       };
-      await signIn(service, 'places@example.test', { tab: elsewhere });
-      await press(person, 'Sign out Firefox on Linux');
-      await confirm(person);
-      await page
-        .getByRole('status')
-        .getByText('Firefox on Linux is signed out.')
-        .waitFor({ state: 'attached' });
-      await elsewhere.get('accounts/~').fails(401, 'Unauthorized');
-      const more = [
-        await signIn(service, 'places@example.test'),
-        await signIn(service, 'places@example.test'),
-      ];
-      await press(person, 'Sign out on all other devices');
-      await says(person, '2 other devices are signed out at once.');
-      expect(await person.faults()).toEqual([]);
-      await confirm(person);
-      await says(person, 'You are not signed in on any other device.');
-      for (const one of more) await one.tab.get('accounts/~').fails(401, 'Unauthorized');
-      await list
-        .getByRole('listitem')
-        .filter({ hasText: 'This browser' })
-        .getByRole('button', { name: /^Sign out / })
-        .click();
-      await confirm(person);
-      await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
-      await tab.get('accounts/~').fails(401, 'Unauthorized');
     });
-
-    test('a service gets less, then nothing', async () => {
-      const { tab } = await signIn(service, 'grants@example.test', {
-        scope: 'openid email profile',
-        agree: ['openid', 'email', 'profile'],
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ada');
+    const words = await page.evaluateHandle(() => {
+      const heard: string[] = [];
+      const region = document.querySelector('[role=status]')!;
+      new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, {
+        childList: true,
+        characterData: true,
+        subtree: true,
       });
-      const person = await ownPage(service, tab);
-      const { page } = person;
-      const scopes = page.getByRole('group', { name: 'Lantern Notes' });
-      expect(await scopes.getByRole('checkbox', { name: 'Your identifier' }).isDisabled()).toBe(
-        true,
+      return heard;
+    });
+    await press(person, 'Save profile');
+    await expect(
+      settle(
+        () => words.jsonValue(),
+        (heard) => heard.includes('Your profile is saved.'),
+      ),
+    ).resolves.toBeDefined();
+    await page.evaluate(
+      () =>
+        new Promise((done) => {
+          requestAnimationFrame(() => setTimeout(done, 100));
+        }),
+    );
+    expect((await words.jsonValue()).at(-1)).toBe('Your profile is saved.');
+    expect(await button(person, 'Save profile').getAttribute('aria-disabled')).toBeNull();
+  });
+
+  test('another sign-in appears by itself and is ended from here; then all the others, and then this one', async () => {
+    const { tab } = await signIn(service, 'places@example.test');
+    const person = await ownPage(service, tab);
+    const { page } = person;
+    const list = page.getByRole('list', { name: 'Devices' });
+    await says(person, 'You are not signed in on any other device.');
+    const elsewhere = service.tab();
+    elsewhere.headers = {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    };
+    await signIn(service, 'places@example.test', { tab: elsewhere });
+    await press(person, 'Sign out Firefox on Linux');
+    await confirm(person);
+    await page
+      .getByRole('status')
+      .getByText('Firefox on Linux is signed out.')
+      .waitFor({ state: 'attached' });
+    await elsewhere.get('accounts/~').fails(401, 'Unauthorized');
+    const more = [
+      await signIn(service, 'places@example.test'),
+      await signIn(service, 'places@example.test'),
+    ];
+    await press(person, 'Sign out on all other devices');
+    await says(person, '2 other devices are signed out at once.');
+    expect(await person.faults()).toEqual([]);
+    await confirm(person);
+    await says(person, 'You are not signed in on any other device.');
+    for (const one of more) await one.tab.get('accounts/~').fails(401, 'Unauthorized');
+    await list
+      .getByRole('listitem')
+      .filter({ hasText: 'This browser' })
+      .getByRole('button', { name: /^Sign out / })
+      .click();
+    await confirm(person);
+    await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+    await tab.get('accounts/~').fails(401, 'Unauthorized');
+  });
+
+  test('a service gets less, then nothing', async () => {
+    const { tab } = await signIn(service, 'grants@example.test', {
+      scope: 'openid email profile',
+      agree: ['openid', 'email', 'profile'],
+    });
+    const person = await ownPage(service, tab);
+    const { page } = person;
+    const scopes = page.getByRole('group', { name: 'Lantern Notes' });
+    expect(await scopes.getByRole('checkbox', { name: 'Your identifier' }).isDisabled()).toBe(true);
+    await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
+    await says(person, '1 item will no longer be shared.');
+    expect(await person.faults()).toEqual([]);
+    await press(person, 'Cancel');
+    expect(await scopes.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(true);
+    await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
+    await confirm(person);
+    await scopes.getByRole('checkbox', { name: 'Your profile' }).waitFor({ state: 'detached' });
+    const [grant] = await names(tab, 'grants');
+    expect((await tab.get(`grants/${grant}`).is(200)).body.spec.scopes).toEqual([
+      'openid',
+      'email',
+    ]);
+    await press(person, 'Remove Lantern Notes');
+    await confirm(person);
+    await says(person, 'No app has access to your account.');
+    expect(await names(tab, 'grants')).toEqual([]);
+  });
+
+  test('what is downloaded is what the API gives', async () => {
+    const { tab } = await signIn(service, 'export@example.test');
+    const person = await ownPage(service, tab);
+    await press(person, 'Show decisions');
+    await person.page.getByRole('list', { name: 'Decisions' }).waitFor();
+    const coming = person.page.waitForEvent('download');
+    await press(person, 'Download your data');
+    const file = await coming;
+    expect(file.suggestedFilename()).toMatch(/^localhost-\d{4}-\d\d-\d\d\.json$/);
+    const saved = JSON.parse(readFileSync(await file.path(), 'utf8')) as {
+      kind: string;
+      items: { kind: string; metadata: { name: string } }[];
+    };
+    expect(saved.kind).toBe('List');
+    expect(saved.items[0]).toEqual((await tab.get('accounts/~').is(200)).body);
+    for (const [resource, kind] of [
+      ['grants', 'Grant'],
+      ['sessions', 'Session'],
+    ]) {
+      const { items } = (await tab.get(resource!).is(200)).body as { items: object[] };
+      expect(saved.items.filter((item) => item.kind === kind)).toEqual(
+        items.map((item) => expect.objectContaining(item)),
       );
-      await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
-      await says(person, '1 item will no longer be shared.');
-      expect(await person.faults()).toEqual([]);
-      await press(person, 'Cancel');
-      expect(await scopes.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(true);
-      await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
-      await confirm(person);
-      await scopes.getByRole('checkbox', { name: 'Your profile' }).waitFor({ state: 'detached' });
-      const [grant] = await names(tab, 'grants');
-      expect((await tab.get(`grants/${grant}`).is(200)).body.spec.scopes).toEqual([
-        'openid',
-        'email',
-      ]);
-      await press(person, 'Remove Lantern Notes');
-      await confirm(person);
-      await says(person, 'No app has access to your account.');
-      expect(await names(tab, 'grants')).toEqual([]);
-    });
+    }
+    expect(saved.items.filter(({ kind }) => kind === 'PolicyDecision').length).toBeGreaterThan(0);
+  });
 
-    test('what is downloaded is what the API gives', async () => {
-      const { tab } = await signIn(service, 'export@example.test');
-      const person = await ownPage(service, tab);
-      await press(person, 'Show decisions');
-      await person.page.getByRole('list', { name: 'Decisions' }).waitFor();
-      const coming = person.page.waitForEvent('download');
-      await press(person, 'Download your data');
-      const file = await coming;
-      expect(file.suggestedFilename()).toMatch(/^localhost-\d{4}-\d\d-\d\d\.json$/);
-      const saved = JSON.parse(readFileSync(await file.path(), 'utf8')) as {
-        kind: string;
-        items: { kind: string; metadata: { name: string } }[];
-      };
-      expect(saved.kind).toBe('List');
-      expect(saved.items[0]).toEqual((await tab.get('accounts/~').is(200)).body);
-      for (const [resource, kind] of [
-        ['grants', 'Grant'],
-        ['sessions', 'Session'],
-      ]) {
-        const { items } = (await tab.get(resource!).is(200)).body as { items: object[] };
-        expect(saved.items.filter((item) => item.kind === kind)).toEqual(
-          items.map((item) => expect.objectContaining(item)),
-        );
-      }
-      expect(saved.items.filter(({ kind }) => kind === 'PolicyDecision').length).toBeGreaterThan(0);
-    });
-
-    test('deleting the account takes two steps and ends in what happens now', async () => {
-      const { tab } = await signIn(service, 'gone@example.test');
-      const person = await ownPage(service, tab);
-      await press(person, 'Delete account');
-      await says(person, 'Apps lose access.');
-      expect(await person.faults()).toEqual([]);
-      await press(person, 'Cancel');
-      expect((await tab.get('accounts/~').is(200)).body.metadata.deletionTimestamp).toBeUndefined();
-      await press(person, 'Delete account');
-      await confirm(person);
-      await person.page
-        .getByRole('heading', { level: 1, name: 'Your account is being deleted' })
-        .waitFor();
-      expect(await person.faults()).toEqual([]);
-      await tab.get('accounts/~').fails(401, 'Unauthorized');
-    });
-  },
-);
+  test('deleting the account takes two steps and ends in what happens now', async () => {
+    const { tab } = await signIn(service, 'gone@example.test');
+    const person = await ownPage(service, tab);
+    await press(person, 'Delete account');
+    await says(person, 'Apps lose access.');
+    expect(await person.faults()).toEqual([]);
+    await press(person, 'Cancel');
+    expect((await tab.get('accounts/~').is(200)).body.metadata.deletionTimestamp).toBeUndefined();
+    await press(person, 'Delete account');
+    await confirm(person);
+    await person.page
+      .getByRole('heading', { level: 1, name: 'Your account is being deleted' })
+      .waitFor();
+    expect(await person.faults()).toEqual([]);
+    await tab.get('accounts/~').fails(401, 'Unauthorized');
+  });
+});
 
 test('the address is changed by a code; a wrong one says how many tries are left', async () => {
   const { tab } = await signIn(home, 'old@example.test');

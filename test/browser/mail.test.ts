@@ -5,6 +5,7 @@ import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath } from '../support/signin.js';
 import { closeBrowser, Person } from './support/person.js';
+import { stores } from '../support/stores.js';
 
 jest.setTimeout(90_000);
 
@@ -43,91 +44,86 @@ class Refusing {
   }
 }
 
-describe.each(['embedded', 'etcd'] as const)(
-  'a person whose mail is refused by the mail server, on %s',
-  (store) => {
-    const inboxes: Inbox[] = [];
-    let person: Person | undefined;
-    afterEach(async () => {
-      expect(person?.complaints).toEqual([]);
-      await person?.leave();
-    });
-    afterAll(async () => {
-      await closeBrowser();
-      await stopAll();
-      for (const inbox of inboxes) await inbox.close();
-    });
+describe.each(stores)('a person whose mail is refused by the mail server, on %s', (store) => {
+  const inboxes: Inbox[] = [];
+  let person: Person | undefined;
+  afterEach(async () => {
+    expect(person?.complaints).toEqual([]);
+    await person?.leave();
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    await stopAll();
+    for (const inbox of inboxes) await inbox.close();
+  });
 
-    /** Asks for a code on the page, with a mail server that has not answered yet. */
-    async function waiting(
-      server: Refusing,
-    ): Promise<{ service: TestService; host: string; person: Person }> {
-      inboxes.push(server.inbox);
-      const url = await server.inbox.listen();
-      const service = await startTest({ store, mail: url, flags: ['--limit-factor', '100'] });
-      await createClient(service, 'app');
-      person = await Person.arrive({ locale: 'en-GB', viewport: { width: 320, height: 800 } });
-      const { page } = person;
-      await page.goto(
-        service.baseURL +
-          authorizationPath('app', 'openid email', randomBytes(32).toString('base64url')),
-      );
-      await page.getByRole('textbox', { name: 'Email' }).fill(address);
-      await page.getByRole('button', { name: 'Continue with email' }).click();
-      await page.getByText('We sent a code').waitFor();
-      await page.evaluate(() => {
-        document.documentElement.dataset.loadedOnce = 'yes';
-      });
-      return { service, host: new URL(url).host, person };
-    }
-
-    const isSameDocument = ({ page }: Person): Promise<boolean> =>
-      page.evaluate(() => document.documentElement.dataset.loadedOnce === 'yes');
-    const refusals = ({ logs }: TestService) =>
-      logs
-        .map((line) => JSON.parse(line))
-        .filter(({ message }) => message === 'a mail was not sent');
-
-    test('for good: the page says so without being loaded again, and the log has one line with host and cause, never the address', async () => {
-      const server = new Refusing(550);
-      const {
-        service,
-        host,
-        person: { page },
-        person: one,
-      } = await waiting(server);
-      server.answer();
-      await page.getByText('could not be sent. Check the address.').waitFor();
-      expect(await page.getByText('We sent a code').count()).toBe(0);
-      expect(await isSameDocument(one)).toBe(true);
-      expect(await one.faults()).toEqual([]);
-      await page.getByRole('button', { name: 'Use another address' }).waitFor();
-      expect(refusals(service)).toEqual([
-        expect.objectContaining({ level: 'warn', host, cause: '550 to RCPT TO', again: false }),
-      ]);
-      expect(service.logs.join('')).not.toContain('ada.hidden');
+  /** Asks for a code on the page, with a mail server that has not answered yet. */
+  async function waiting(
+    server: Refusing,
+  ): Promise<{ service: TestService; host: string; person: Person }> {
+    inboxes.push(server.inbox);
+    const url = await server.inbox.listen();
+    const service = await startTest({ store, mail: url, flags: ['--limit-factor', '100'] });
+    await createClient(service, 'app');
+    person = await Person.arrive({ locale: 'en-GB', viewport: { width: 320, height: 800 } });
+    const { page } = person;
+    await page.goto(
+      service.baseURL +
+        authorizationPath('app', 'openid email', randomBytes(32).toString('base64url')),
+    );
+    await page.getByRole('textbox', { name: 'Email' }).fill(address);
+    await page.getByRole('button', { name: 'Continue with email' }).click();
+    await page.getByText('We sent a code').waitFor();
+    await page.evaluate(() => {
+      document.documentElement.dataset.loadedOnce = 'yes';
     });
+    return { service, host: new URL(url).host, person };
+  }
 
-    test('for now: the page says that it is tried again, and where it was sent once it was', async () => {
-      const server = new Refusing(451);
-      const {
-        service,
-        host,
-        person: { page },
-        person: one,
-      } = await waiting(server);
-      server.answer();
-      await page.getByText('could not be sent yet. We keep trying.').waitFor();
-      expect(refusals(service)).toEqual([
-        expect.objectContaining({ host, cause: '451 to RCPT TO', again: true }),
-      ]);
-      await settles(
-        async () => server.inbox.received,
-        ({ length }) => length === 1,
-      );
-      await page.getByText('We sent a code').waitFor();
-      expect(await isSameDocument(one)).toBe(true);
-      expect(refusals(service)).toHaveLength(1);
-    });
-  },
-);
+  const isSameDocument = ({ page }: Person): Promise<boolean> =>
+    page.evaluate(() => document.documentElement.dataset.loadedOnce === 'yes');
+  const refusals = ({ logs }: TestService) =>
+    logs.map((line) => JSON.parse(line)).filter(({ message }) => message === 'a mail was not sent');
+
+  test('for good: the page says so without being loaded again, and the log has one line with host and cause, never the address', async () => {
+    const server = new Refusing(550);
+    const {
+      service,
+      host,
+      person: { page },
+      person: one,
+    } = await waiting(server);
+    server.answer();
+    await page.getByText('could not be sent. Check the address.').waitFor();
+    expect(await page.getByText('We sent a code').count()).toBe(0);
+    expect(await isSameDocument(one)).toBe(true);
+    expect(await one.faults()).toEqual([]);
+    await page.getByRole('button', { name: 'Use another address' }).waitFor();
+    expect(refusals(service)).toEqual([
+      expect.objectContaining({ level: 'warn', host, cause: '550 to RCPT TO', again: false }),
+    ]);
+    expect(service.logs.join('')).not.toContain('ada.hidden');
+  });
+
+  test('for now: the page says that it is tried again, and where it was sent once it was', async () => {
+    const server = new Refusing(451);
+    const {
+      service,
+      host,
+      person: { page },
+      person: one,
+    } = await waiting(server);
+    server.answer();
+    await page.getByText('could not be sent yet. We keep trying.').waitFor();
+    expect(refusals(service)).toEqual([
+      expect.objectContaining({ host, cause: '451 to RCPT TO', again: true }),
+    ]);
+    await settles(
+      async () => server.inbox.received,
+      ({ length }) => length === 1,
+    );
+    await page.getByText('We sent a code').waitFor();
+    expect(await isSameDocument(one)).toBe(true);
+    expect(refusals(service)).toHaveLength(1);
+  });
+});

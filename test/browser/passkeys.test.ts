@@ -21,6 +21,7 @@ import {
   VirtualAuthenticator,
   type AuthenticatorOptions,
 } from './support/virtual-authenticator.js';
+import { stores } from '../support/stores.js';
 
 let home: TestService;
 const people: Person[] = [];
@@ -98,113 +99,110 @@ afterAll(async () => {
   await stopAll();
 });
 
-describe.each(['embedded', 'etcd'] as const)(
-  'a passkey from its first day to its last, on %s',
-  (store) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = store === 'embedded' ? home : await start(store);
-    });
+describe.each(stores)('a passkey from its first day to its last, on %s', (store) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = store === 'embedded' ? home : await start(store);
+  });
 
-    test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
-      const { person, authenticator } = await arrive();
-      const { page } = person;
-      await join(service, person, 'button@example.test');
-      expect(await authenticator.count()).toBe(1);
-      await says(person, 'You are signed in as button@example.test');
-      await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
-      await authenticator.present(false);
-      await signOut(person);
-      await press(person, 'Sign in');
-      await person.at('LoginRequired');
-      expect(await axeFindings(person.page)).toEqual([]);
-      await authenticator.present(true);
-      await press(person, 'Sign in with a passkey');
-      await person.at('account');
-      await page
-        .getByRole('list', { name: 'Passkeys' })
-        .getByText(/Last used/)
-        .waitFor();
-      await page.getByText(/by passkey, last used/).waitFor();
-    });
+  test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await join(service, person, 'button@example.test');
+    expect(await authenticator.count()).toBe(1);
+    await says(person, 'You are signed in as button@example.test');
+    await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
+    await authenticator.present(false);
+    await signOut(person);
+    await press(person, 'Sign in');
+    await person.at('LoginRequired');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await authenticator.present(true);
+    await press(person, 'Sign in with a passkey');
+    await person.at('account');
+    await page
+      .getByRole('list', { name: 'Passkeys' })
+      .getByText(/Last used/)
+      .waitFor();
+    await page.getByText(/by passkey, last used/).waitFor();
+  });
 
-    test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
-      const { person, authenticator } = await arrive();
-      await join(service, person, 'autofill@example.test');
-      await authenticator.present(false);
-      await signOut(person);
-      await authenticator.present(true);
-      await press(person, 'Sign in');
-      await person.at('account');
-      await says(person, 'You are signed in as autofill@example.test');
-    });
+  test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
+    const { person, authenticator } = await arrive();
+    await join(service, person, 'autofill@example.test');
+    await authenticator.present(false);
+    await signOut(person);
+    await authenticator.present(true);
+    await press(person, 'Sign in');
+    await person.at('account');
+    await says(person, 'You are signed in as autofill@example.test');
+  });
 
-    test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
-      const { person, authenticator } = await arrive();
-      const { page } = person;
-      await join(service, person, 'second@example.test');
-      const list = page.getByRole('list', { name: 'Passkeys' });
-      await press(person, 'Add a passkey');
-      await byPasskey(person);
-      await says(person, 'You have signed in again.');
-      await press(person, 'Add a passkey');
-      await says(person, 'This device already has a passkey for your account.');
-      await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
-      await press(person, 'Add a passkey');
-      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
-      expect(await axeFindings(person.page)).toEqual([]);
-      await press(person, 'Save name');
-      await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
-      await press(person, 'Rename Passkey');
-      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
-      await press(person, 'Save name');
-      await says(person, 'Use 1 to 64 characters');
-      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
-      await press(person, 'Save name');
-      await list.getByRole('heading', { name: 'Laptop' }).waitFor();
-      await press(person, 'Delete Key on my ring');
-      await confirm(person);
-      await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
-      await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
-      await press(person, 'Delete Laptop');
-      await says(person, 'This is your only passkey.');
-      expect(await axeFindings(person.page)).toEqual([]);
-      await press(person, 'Cancel');
-      expect(await list.getByRole('listitem').count()).toBe(1);
-      expect(await authenticator.count()).toBe(1);
-    });
+  test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await join(service, person, 'second@example.test');
+    const list = page.getByRole('list', { name: 'Passkeys' });
+    await press(person, 'Add a passkey');
+    await byPasskey(person);
+    await says(person, 'You have signed in again.');
+    await press(person, 'Add a passkey');
+    await says(person, 'This device already has a passkey for your account.');
+    await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
+    await press(person, 'Add a passkey');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await press(person, 'Save name');
+    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
+    await press(person, 'Rename Passkey');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
+    await press(person, 'Save name');
+    await says(person, 'Use 1 to 64 characters');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
+    await press(person, 'Save name');
+    await list.getByRole('heading', { name: 'Laptop' }).waitFor();
+    await press(person, 'Delete Key on my ring');
+    await confirm(person);
+    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
+    await press(person, 'Delete Laptop');
+    await says(person, 'This is your only passkey.');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await press(person, 'Cancel');
+    expect(await list.getByRole('listitem').count()).toBe(1);
+    expect(await authenticator.count()).toBe(1);
+  });
 
-    test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
-      const { person, authenticator } = await arrive();
-      const { page } = person;
-      await page.addInitScript(() => {
-        Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined });
-      });
-      await join(service, person, 'ghost@example.test');
-      await press(person, 'Delete Passkey');
-      await confirm(person);
-      await byPasskey(person);
-      await confirm(person);
-      await says(person, 'You have no passkey yet.');
-      expect(await authenticator.count()).toBe(1);
-      await authenticator.present(false);
-      await signOut(person);
-      await press(person, 'Sign in');
-      await person.at('LoginRequired');
-      await authenticator.present(true);
-      await press(person, 'Sign in with a passkey');
-      await page
-        .getByRole('alert')
-        .getByText('This passkey was not accepted. It may have been removed from your account')
-        .waitFor();
-      await authenticator.present(false);
-      expect(await axeFindings(person.page)).toEqual([]);
-      await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
-      await press(person, 'Continue with email');
-      await page.getByRole('textbox', { name: 'Code' }).waitFor();
+  test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await page.addInitScript(() => {
+      Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined });
     });
-  },
-);
+    await join(service, person, 'ghost@example.test');
+    await press(person, 'Delete Passkey');
+    await confirm(person);
+    await byPasskey(person);
+    await confirm(person);
+    await says(person, 'You have no passkey yet.');
+    expect(await authenticator.count()).toBe(1);
+    await authenticator.present(false);
+    await signOut(person);
+    await press(person, 'Sign in');
+    await person.at('LoginRequired');
+    await authenticator.present(true);
+    await press(person, 'Sign in with a passkey');
+    await page
+      .getByRole('alert')
+      .getByText('This passkey was not accepted. It may have been removed from your account')
+      .waitFor();
+    await authenticator.present(false);
+    expect(await axeFindings(person.page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
+    await press(person, 'Continue with email');
+    await page.getByRole('textbox', { name: 'Code' }).waitFor();
+  });
+});
 
 test('an authenticator that does not know its person makes no passkey and gives no proof; nothing is said, everything stays', async () => {
   const { person, authenticator } = await arrive();

@@ -13,6 +13,7 @@ import {
   type TestService,
 } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
@@ -89,7 +90,7 @@ async function signedInOn(store: 'embedded' | 'etcd') {
   return { tab, operator: await signedIn(own, tab) };
 }
 
-test.each(['embedded', 'etcd'] as const)(
+test.each(stores)(
   'watch prints what there is, each change once, and ends with 130, on %s',
   async (store) => {
     const { tab, operator } = await signedInOn(store);

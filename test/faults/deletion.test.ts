@@ -15,6 +15,8 @@ import {
 } from '../support/service.js';
 import { redeem, signIn } from '../support/signin.js';
 import { memberOf } from '../support/member.js';
+import { stores } from '../support/stores.js';
+import { until } from '../support/patience.js';
 
 const flags = ['--limit-factor', '1000'];
 const clients = ['app', 'second'];
@@ -56,17 +58,7 @@ class Mortal {
   }
 }
 
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1_000; i += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  throw new Error('it never came about');
-}
-
-describe.each(['embedded', 'etcd'] as const)('a deletion that is interrupted, on %s', (store) => {
+describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
   const keys = new Keys(newKeys());
   const [directory, prefix] = [temporary(), `/d${Math.random().toString(36).slice(2)}/`];
   const open = (): Promise<Storage> =>

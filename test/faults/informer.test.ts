@@ -11,6 +11,7 @@ import type { Answer, Tab } from '../support/tab.js';
 import { Wire } from '../support/wire.js';
 import { Chance } from './chance.js';
 import { Served } from './served.js';
+import { stores } from '../support/stores.js';
 
 jest.setTimeout(180_000);
 
@@ -20,7 +21,7 @@ const faults = ['cut', 'cut', 'kill', 'forget'] as const;
 /** What a write may be answered while processes die and writers race. */
 const borne = new Set([200, 201, 404, 409, 503, 504]);
 
-describe.each(['embedded', 'etcd'] as const)(
+describe.each(stores)(
   `an informer while the service is killed, cut off and made to forget, on %s, seed ${seed}`,
   (store) => {
     const chance = new Chance(seed);

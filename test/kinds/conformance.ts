@@ -3,6 +3,7 @@ import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 /** What a kind's conformance is checked with. */
 export interface Samples {
@@ -24,7 +25,7 @@ export interface Samples {
  * selectors.
  */
 export function conforms(kind: AnyKind, samples: Samples): void {
-  describe.each(['embedded', 'etcd'] as const)(`${kind.kind} on %s`, (store) => {
+  describe.each(stores)(`${kind.kind} on %s`, (store) => {
     let service: TestService;
     let operator: Tab;
     let object: KindObject;

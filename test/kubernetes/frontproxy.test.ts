@@ -11,6 +11,7 @@ import {
 import { createClient, stopAll } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -18,7 +19,7 @@ const plain = { plain: true } as const;
 const API = '/apis/id.vestibule.org/v1alpha1';
 
 /** As kube-apiserver forwards what its users ask (docs/design/kubernetes.md#front-proxy). */
-describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store) => {
+describe.each(stores)('through a cluster, on %s', (store) => {
   let front: Fronted;
   const shown: Record<string, CertificatePair | undefined> = {};
   beforeAll(async () => {

@@ -21,6 +21,7 @@ import {
 } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 import { Wire } from '../support/wire.js';
+import { stores } from '../support/stores.js';
 
 jest.setTimeout(120_000);
 
@@ -29,7 +30,7 @@ type Sample = KubernetesObject & { spec?: { displayName: string; members?: strin
 const apiVersion = `${group}/${version}`;
 const secure = ({ secureURL }: TestService): number => Number(new URL(secureURL!).port);
 
-describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s', (store) => {
+describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let wire: Wire;

@@ -3,18 +3,10 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Inbox, type Received } from '../support/inbox.js';
 import { begin } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { until } from '../support/patience.js';
 
 /** The code in a mail, which shows it in two groups. */
 const codeIn = (text: string): string => /^\d{4} \d{4}(?=\r?$)/m.exec(text)![0].replace(' ', '');
-
-const until = async (holds: () => boolean, milliseconds = 20_000): Promise<void> => {
-  for (const end = Date.now() + milliseconds; !holds(); ) {
-    if (Date.now() > end) throw new Error('in vain');
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-  }
-};
 
 /** The text part of a mail, decoded. */
 function textOf(raw: string): string {

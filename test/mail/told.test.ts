@@ -6,6 +6,7 @@ import { begin } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import { until } from '../provider/fixture.js';
+import { stores } from '../support/stores.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -48,7 +49,7 @@ async function absent(): Promise<number> {
   return port;
 }
 
-describe.each(['embedded', 'etcd'] as const)('mail that cannot be sent, on %s', (store) => {
+describe.each(stores)('mail that cannot be sent, on %s', (store) => {
   const serve = async (mail: string): Promise<TestService> => {
     const service = await startTest({ store, mail, flags: ['--limit-factor', '100'] });
     await createClient(service, 'app');

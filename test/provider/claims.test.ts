@@ -14,6 +14,7 @@ import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js'
 import type { Tab } from '../support/tab.js';
 import { until } from './fixture.js';
 import { lies, says, Supplier } from './supplier.js';
+import { stores } from '../support/stores.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 const scopes = (...names: string[]) => [
@@ -93,157 +94,149 @@ const reviewsOf = (tab: Tab, count: number): Promise<any[]> =>
     );
   }, `${count} reviews`);
 
-describe.each(['embedded', 'etcd'] as const)(
-  'claims that another service supplies, over %s',
-  (store) => {
-    let service: TestService;
-    let other: TestService;
-    beforeAll(async () => {
-      service = await startTest({ store, flags });
-      other = await service.replica();
-      await createClient(service, 'app', { scopes: scopes('card') });
+describe.each(stores)('claims that another service supplies, over %s', (store) => {
+  let service: TestService;
+  let other: TestService;
+  beforeAll(async () => {
+    service = await startTest({ store, flags });
+    other = await service.replica();
+    await createClient(service, 'app', { scopes: scopes('card') });
+  });
+
+  test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted', async () => {
+    supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
+    await supplier.declare(
+      service,
+      'card',
+      { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings' },
+      { sensitive: true },
+    );
+    const asked = await toConsent(service, 'openid card offline_access');
+    expect(asked.consent[1]).toEqual({
+      name: 'card',
+      title: 'Your card',
+      description: 'What card is for.',
+      sensitive: true,
+      required: false,
+      granted: false,
+      allowed: true,
+      provider: { name: 'card', displayName: 'The card' },
+      preview: [
+        { claim: 'tier', title: 'Title of tier', value: secret },
+        { claim: 'points', title: 'Title of points', value: 7 },
+        { claim: 'elite', title: 'Title of elite', value: true },
+        { claim: 'lounges', title: 'Title of lounges', value: ['ZRH', 'LHR'] },
+      ],
     });
-
-    test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted', async () => {
-      supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
-      await supplier.declare(
-        service,
-        'card',
-        { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings' },
-        { sensitive: true },
-      );
-      const asked = await toConsent(service, 'openid card offline_access');
-      expect(asked.consent[1]).toEqual({
-        name: 'card',
-        title: 'Your card',
-        description: 'What card is for.',
-        sensitive: true,
-        required: false,
-        granted: false,
-        allowed: true,
-        provider: { name: 'card', displayName: 'The card' },
-        preview: [
-          { claim: 'tier', title: 'Title of tier', value: secret },
-          { claim: 'points', title: 'Title of points', value: 7 },
-          { claim: 'elite', title: 'Title of elite', value: true },
-          { claim: 'lounges', title: 'Title of lounges', value: ['ZRH', 'LHR'] },
-        ],
-      });
-      const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
-      const [question] = supplier.questions;
-      expect(question!.body).toEqual({
-        apiVersion: 'id.vestibule.org/v1alpha1',
-        kind: 'ClaimsReview',
-        spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
-      });
-      expect(Object.keys(question!.headers).sort()).toEqual([
-        'accept',
-        'accept-encoding',
-        'authorization',
-        'connection',
-        'content-length',
-        'content-type',
-        'host',
-      ]);
-      expect(JSON.stringify(question)).not.toMatch(/ada@|127\.0\.0\.1|cookie/);
-      const keys = jose.createLocalJWKSet(
-        (await service.tab().get('/oauth2/jwks', { plain: true }).is(200)).body,
-      );
-      const { payload, protectedHeader } = await jose.jwtVerify(
-        question!.headers.authorization!.slice('Bearer '.length),
-        keys,
-        { issuer: service.baseURL, audience: supplier.url, subject: account },
-      );
-      expect([payload.exp! - payload.iat!, protectedHeader.alg, protectedHeader.typ]).toEqual([
-        60,
-        'ES256',
-        'claims-review+jwt',
-      ]);
-      expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
-
-      const tokens = await toTokens(service, asked);
-      expect(supplier.questions).toHaveLength(1);
-      const told = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
-      expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
-      expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
-      expect(supplier.questions.map(({ body }) => body.spec.purpose)).toEqual([
-        'Preview',
-        'Release',
-      ]);
-      expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(told);
-      expect(supplier.questions).toHaveLength(3);
-
-      const reviews = await reviewsOf(asked.tab, 3);
-      expect(reviews[0]).toMatchObject({
-        spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
-        status: { outcome: 'Answered', claims: ['tier', 'points', 'elite', 'lounges'] },
-        metadata: { ownerReferences: [{ kind: 'Account', name: account }] },
-      });
-      const { body: grant } = await asked.tab.get(`grants/${account}-app`).is(200);
-      const times = { firstTimestamp: expect.any(String), lastTimestamp: expect.any(String) };
-      expect(grant.status.disclosures).toEqual([
-        {
-          scope: 'openid',
-          claims: ['sub', 'acr', 'amr', 'auth_time'],
-          provider: 'vestibule',
-          ...times,
-        },
-        {
-          scope: 'card',
-          claims: ['tier', 'points', 'elite', 'lounges'],
-          provider: 'card',
-          ...times,
-        },
-      ]);
-
-      const grace = (await signIn(service, 'grace@example.test', { scope: 'openid' })).tab;
-      await grace.get(`claimsreviews/${reviews[0].metadata.name}`).fails(404, 'NotFound');
-      expect((await grace.get('claimsreviews').is(200)).body.items).toEqual([]);
-      await grace
-        .delete(`claimsreviews/${reviews[0].metadata.name}`)
-        .fails(405, 'MethodNotAllowed');
-
-      const held = (
-        await Promise.all(
-          ['objects/', 'oidc/', 'outbox/', 'unique/', 'limits/', 'meta/'].map((prefix) =>
-            service.storage.list(prefixRange(prefix)),
-          ),
-        )
-      ).flatMap(({ entries }) => entries);
-      expect(
-        held.filter(({ key, value }) => `${key}${value.toString('latin1')}`.includes(secret)),
-      ).toEqual([]);
-      expect(held.length).toBeGreaterThan(20);
-      for (const { logs } of [service, other]) expect(logs.join('')).not.toContain(secret);
+    const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
+    const [question] = supplier.questions;
+    expect(question!.body).toEqual({
+      apiVersion: 'id.vestibule.org/v1alpha1',
+      kind: 'ClaimsReview',
+      spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
     });
+    expect(Object.keys(question!.headers).sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+    ]);
+    expect(JSON.stringify(question)).not.toMatch(/ada@|127\.0\.0\.1|cookie/);
+    const keys = jose.createLocalJWKSet(
+      (await service.tab().get('/oauth2/jwks', { plain: true }).is(200)).body,
+    );
+    const { payload, protectedHeader } = await jose.jwtVerify(
+      question!.headers.authorization!.slice('Bearer '.length),
+      keys,
+      { issuer: service.baseURL, audience: supplier.url, subject: account },
+    );
+    expect([payload.exp! - payload.iat!, protectedHeader.alg, protectedHeader.typ]).toEqual([
+      60,
+      'ES256',
+      'claims-review+jwt',
+    ]);
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
 
-    test('go no further than what was shown, whichever replica shows and whichever releases', async () => {
-      const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab
-        .patch('claimsproviders/card', { spec: { url: supplier.url } })
-        .is(200);
-      expect(body.metadata.generation).toBe(2);
-      supplier.answer = says({ tier: 'gold' });
-      const asked = await toConsent(service, 'openid card', 'joan@example.test');
-      supplier.answer = says({ tier: 'gold', points: 9 });
-      const { body: tokens, sub } = await toTokens(service, asked);
-      expect((await userinfo(other, tokens.access_token).is(200)).body).toEqual({
-        sub,
-        tier: 'gold',
-      });
-      const again = await toConsent(other, 'openid card', 'joan@example.test');
-      expect(again.consent[1]).toMatchObject({
-        granted: true,
-        preview: [{ claim: 'tier' }, { claim: 'points' }],
-      });
-      const { body: more } = await toTokens(other, again);
-      expect((await userinfo(service, more.access_token).is(200)).body).toEqual({
-        sub,
-        tier: 'gold',
-        points: 9,
-      });
+    const tokens = await toTokens(service, asked);
+    expect(supplier.questions).toHaveLength(1);
+    const told = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
+    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
+    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
+    expect(supplier.questions.map(({ body }) => body.spec.purpose)).toEqual(['Preview', 'Release']);
+    expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(told);
+    expect(supplier.questions).toHaveLength(3);
+
+    const reviews = await reviewsOf(asked.tab, 3);
+    expect(reviews[0]).toMatchObject({
+      spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
+      status: { outcome: 'Answered', claims: ['tier', 'points', 'elite', 'lounges'] },
+      metadata: { ownerReferences: [{ kind: 'Account', name: account }] },
     });
-  },
-);
+    const { body: grant } = await asked.tab.get(`grants/${account}-app`).is(200);
+    const times = { firstTimestamp: expect.any(String), lastTimestamp: expect.any(String) };
+    expect(grant.status.disclosures).toEqual([
+      {
+        scope: 'openid',
+        claims: ['sub', 'acr', 'amr', 'auth_time'],
+        provider: 'vestibule',
+        ...times,
+      },
+      {
+        scope: 'card',
+        claims: ['tier', 'points', 'elite', 'lounges'],
+        provider: 'card',
+        ...times,
+      },
+    ]);
+
+    const grace = (await signIn(service, 'grace@example.test', { scope: 'openid' })).tab;
+    await grace.get(`claimsreviews/${reviews[0].metadata.name}`).fails(404, 'NotFound');
+    expect((await grace.get('claimsreviews').is(200)).body.items).toEqual([]);
+    await grace.delete(`claimsreviews/${reviews[0].metadata.name}`).fails(405, 'MethodNotAllowed');
+
+    const held = (
+      await Promise.all(
+        ['objects/', 'oidc/', 'outbox/', 'unique/', 'limits/', 'meta/'].map((prefix) =>
+          service.storage.list(prefixRange(prefix)),
+        ),
+      )
+    ).flatMap(({ entries }) => entries);
+    expect(
+      held.filter(({ key, value }) => `${key}${value.toString('latin1')}`.includes(secret)),
+    ).toEqual([]);
+    expect(held.length).toBeGreaterThan(20);
+    for (const { logs } of [service, other]) expect(logs.join('')).not.toContain(secret);
+  });
+
+  test('go no further than what was shown, whichever replica shows and whichever releases', async () => {
+    const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab
+      .patch('claimsproviders/card', { spec: { url: supplier.url } })
+      .is(200);
+    expect(body.metadata.generation).toBe(2);
+    supplier.answer = says({ tier: 'gold' });
+    const asked = await toConsent(service, 'openid card', 'joan@example.test');
+    supplier.answer = says({ tier: 'gold', points: 9 });
+    const { body: tokens, sub } = await toTokens(service, asked);
+    expect((await userinfo(other, tokens.access_token).is(200)).body).toEqual({
+      sub,
+      tier: 'gold',
+    });
+    const again = await toConsent(other, 'openid card', 'joan@example.test');
+    expect(again.consent[1]).toMatchObject({
+      granted: true,
+      preview: [{ claim: 'tier' }, { claim: 'points' }],
+    });
+    const { body: more } = await toTokens(other, again);
+    expect((await userinfo(service, more.access_token).is(200)).body).toEqual({
+      sub,
+      tier: 'gold',
+      points: 9,
+    });
+  });
+});
 
 describe('a supplier that', () => {
   let service: TestService;

@@ -3,10 +3,11 @@ import { decodeJwt } from 'jose';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { credentials, Party } from './party.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-describe.each(['embedded', 'etcd'] as const)('lifetimes, on the %s store', (store) => {
+describe.each(stores)('lifetimes, on the %s store', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({

@@ -14,6 +14,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { begin, mailTo, proceed } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { until } from './fixture.js';
+import { stores } from '../support/stores.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {
@@ -131,7 +132,7 @@ function recordedBy(grant: ObjectOf<typeof Grant> | undefined): Map<string, Time
 const fits = (recorded: number | undefined, real: number): boolean =>
   recorded !== undefined && recorded <= real + second && recorded >= real - coarse - second;
 
-describe.each(['embedded', 'etcd'] as const)('the record of what was sent, over %s', (store) => {
+describe.each(stores)('the record of what was sent, over %s', (store) => {
   let service: TestService;
   let told: Endpoint;
   beforeAll(async () => {

@@ -428,6 +428,7 @@ export const secretOf = (name: string): string => `secret-of-${name}`;
 export const hashOf = (secret: string): string =>
   `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
 import { createHash } from 'node:crypto';
+import { settles } from '../support/patience.js';
 const createHashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const closeServer = (server: Server): Promise<void> =>
@@ -441,10 +442,9 @@ export async function until<T>(
   look: () => Promise<T | undefined | false>,
   what = 'the condition',
 ): Promise<T> {
-  for (let i = 0; i < 2_400; i += 1) {
-    const seen = await look();
-    if (seen) return seen;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+  try {
+    return (await settles(look, Boolean)) as T;
+  } catch (error) {
+    throw new Error(`${what} did not come`, { cause: error });
   }
-  throw new Error(`${what} did not come`);
 }

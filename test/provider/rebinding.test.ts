@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
 import type { Fetch } from '../../provider/context/egress-fetch.js';
+import { stores } from '../support/stores.js';
 
 /** What names resolve to, one answer after another; the last one stays. */
 const answers = new Map<string, LookupAddress[][]>();
@@ -112,7 +113,7 @@ describe('a name', () => {
   });
 });
 
-test.each(['embedded', 'etcd'] as const)(
+test.each(stores)(
   'a supplier whose name leads inside is not connected to, and the sign-in goes on, over %s',
   async (store) => {
     const service = await startTest({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { prefixRange } from '../../storage/storage.js';
 import { authorizationPath } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
@@ -35,107 +36,104 @@ const tooLong: Record<string, number> = {
   unheard_of: 1_025,
 };
 
-describe.each(['embedded', 'etcd'] as const)(
-  'bounds of what is kept of a request, on the %s store',
-  (store) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startTest({ store, flags: ['--limit-factor', '1000'] });
-      await createClient(service, 'app', {
-        grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
-      });
+describe.each(stores)('bounds of what is kept of a request, on the %s store', (store) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '1000'] });
+    await createClient(service, 'app', {
+      grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
     });
+  });
 
-    const usual = (): URLSearchParams =>
-      new URLSearchParams(authorizationPath('app', 'openid', 'v'.repeat(43)).split('?')[1]);
-    const send = (
-      path: string,
-      method: string,
-      fields: URLSearchParams | string,
-      accept = 'application/json',
-    ) =>
-      method === 'GET'
-        ? service.tab().send('GET', `${path}?${fields}`, { plain: true, headers: { accept } })
-        : service.tab().send('POST', path, {
-            plain: true,
-            body: String(fields),
-            headers: { 'content-type': 'application/x-www-form-urlencoded', accept },
-          });
-    /** Everything that the library keeps, and every Interaction. */
-    const kept = async (): Promise<number> =>
-      (
-        await Promise.all(
-          ['oidc/', 'objects/interactions/'].map((prefix) =>
-            service.storage.list(prefixRange(prefix)),
-          ),
-        )
-      ).reduce((sum, { entries }) => sum + entries.length, 0);
+  const usual = (): URLSearchParams =>
+    new URLSearchParams(authorizationPath('app', 'openid', 'v'.repeat(43)).split('?')[1]);
+  const send = (
+    path: string,
+    method: string,
+    fields: URLSearchParams | string,
+    accept = 'application/json',
+  ) =>
+    method === 'GET'
+      ? service.tab().send('GET', `${path}?${fields}`, { plain: true, headers: { accept } })
+      : service.tab().send('POST', path, {
+          plain: true,
+          body: String(fields),
+          headers: { 'content-type': 'application/x-www-form-urlencoded', accept },
+        });
+  /** Everything that the library keeps, and every Interaction. */
+  const kept = async (): Promise<number> =>
+    (
+      await Promise.all(
+        ['oidc/', 'objects/interactions/'].map((prefix) =>
+          service.storage.list(prefixRange(prefix)),
+        ),
+      )
+    ).reduce((sum, { entries }) => sum + entries.length, 0);
 
-    test.each(ways)(
-      '%s by %s: a parameter that is too long is refused before anything is kept',
-      async (path, method) => {
-        const before = await kept();
-        for (const [name, length] of Object.entries(tooLong)) {
-          const fields = usual();
-          fields.set(name, 'a'.repeat(length));
-          const { code, body, headers } = await send(path, method, fields);
-          expect([name, code, headers.location, body]).toEqual([
-            name,
-            400,
-            undefined,
-            { error: 'invalid_request', error_description: `${name} is over ${length - 1} bytes` },
-          ]);
-        }
-        expect(await kept()).toBe(before);
-      },
-    );
-
-    test.each(ways)(
-      '%s by %s: a request over 8 KiB is refused, however it is made up',
-      async (path, method) => {
-        const before = await kept();
-        const many = `${usual()}${Array.from({ length: 900 }, (_, i) => `&x${i}=abcd`).join('')}`;
-        expect(many.length).toBeGreaterThan(8_192);
-        const { code, body } = await send(path, method, many);
-        expect([code, body]).toEqual([
+  test.each(ways)(
+    '%s by %s: a parameter that is too long is refused before anything is kept',
+    async (path, method) => {
+      const before = await kept();
+      for (const [name, length] of Object.entries(tooLong)) {
+        const fields = usual();
+        fields.set(name, 'a'.repeat(length));
+        const { code, body, headers } = await send(path, method, fields);
+        expect([name, code, headers.location, body]).toEqual([
+          name,
           400,
-          { error: 'invalid_request', error_description: 'the request is over 8192 bytes' },
+          undefined,
+          { error: 'invalid_request', error_description: `${name} is over ${length - 1} bytes` },
         ]);
-        expect(await kept()).toBe(before);
-      },
-    );
+      }
+      expect(await kept()).toBe(before);
+    },
+  );
 
-    test('length is counted in bytes, of every repetition, and a page tells people nothing of the request', async () => {
-      const fields = usual();
-      fields.set('nonce', 'ä'.repeat(257));
-      expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(
-        'nonce is over 512 bytes',
-      );
-      fields.set('nonce', 'short');
-      fields.append('nonce', 'b'.repeat(513));
-      expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(
-        'nonce is over 512 bytes',
-      );
-      const page = await send('/oauth2/auth', 'GET', fields, 'text/html');
-      expect([page.code, page.bytes.toString().includes('nonce')]).toEqual([400, false]);
-    });
-
-    test('what is as long as it may be is answered as ever', async () => {
-      const fields = usual();
-      fields.set('state', 's'.repeat(2_048));
-      fields.set('nonce', 'n'.repeat(512));
-      expect((await send('/oauth2/auth', 'GET', fields)).code).toBe(303);
-      expect((await send('/oauth2/par', 'POST', fields)).code).toBe(201);
-      const chunked = await fetch(`${service.url}/oauth2/device/auth`, {
-        method: 'POST',
-        body: new Blob(['client_id=app&scope=openid']).stream(),
-        duplex: 'half',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      } as RequestInit);
-      expect([chunked.status, await chunked.json()]).toEqual([
-        200,
-        expect.objectContaining({ user_code: expect.any(String) }),
+  test.each(ways)(
+    '%s by %s: a request over 8 KiB is refused, however it is made up',
+    async (path, method) => {
+      const before = await kept();
+      const many = `${usual()}${Array.from({ length: 900 }, (_, i) => `&x${i}=abcd`).join('')}`;
+      expect(many.length).toBeGreaterThan(8_192);
+      const { code, body } = await send(path, method, many);
+      expect([code, body]).toEqual([
+        400,
+        { error: 'invalid_request', error_description: 'the request is over 8192 bytes' },
       ]);
-    });
-  },
-);
+      expect(await kept()).toBe(before);
+    },
+  );
+
+  test('length is counted in bytes, of every repetition, and a page tells people nothing of the request', async () => {
+    const fields = usual();
+    fields.set('nonce', 'ä'.repeat(257));
+    expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(
+      'nonce is over 512 bytes',
+    );
+    fields.set('nonce', 'short');
+    fields.append('nonce', 'b'.repeat(513));
+    expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(
+      'nonce is over 512 bytes',
+    );
+    const page = await send('/oauth2/auth', 'GET', fields, 'text/html');
+    expect([page.code, page.bytes.toString().includes('nonce')]).toEqual([400, false]);
+  });
+
+  test('what is as long as it may be is answered as ever', async () => {
+    const fields = usual();
+    fields.set('state', 's'.repeat(2_048));
+    fields.set('nonce', 'n'.repeat(512));
+    expect((await send('/oauth2/auth', 'GET', fields)).code).toBe(303);
+    expect((await send('/oauth2/par', 'POST', fields)).code).toBe(201);
+    const chunked = await fetch(`${service.url}/oauth2/device/auth`, {
+      method: 'POST',
+      body: new Blob(['client_id=app&scope=openid']).stream(),
+      duplex: 'half',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    } as RequestInit);
+    expect([chunked.status, await chunked.json()]).toEqual([
+      200,
+      expect.objectContaining({ user_code: expect.any(String) }),
+    ]);
+  });
+});

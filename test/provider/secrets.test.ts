@@ -13,6 +13,7 @@ import { createClient, startTest, stopAll } from '../support/service.js';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { says, Supplier } from './supplier.js';
+import { stores } from '../support/stores.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;
 let house: House;
@@ -56,177 +57,171 @@ test('a dump of the store holds nothing that opens anything', async () => {
       expect([key.includes(secret), value.includes(secret)]).toEqual([false, false]);
 });
 
-describe.each(['embedded', 'etcd'] as const)(
-  'after sign-ins, previews, releases and refusals, on %s',
-  (store) => {
-    const values = {
-      tier: 'platinum-nobody-may-know',
-      points: 918273645546372,
-      lounges: ['lounge-nobody-may-know', 'another-nobody-may-know'],
-    };
-    const complaint = 'complaint-nobody-may-know';
-    const everything = { start: '!', end: '~~' };
+describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', (store) => {
+  const values = {
+    tier: 'platinum-nobody-may-know',
+    points: 918273645546372,
+    lounges: ['lounge-nobody-may-know', 'another-nobody-may-know'],
+  };
+  const complaint = 'complaint-nobody-may-know';
+  const everything = { start: '!', end: '~~' };
 
-    test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address', async () => {
-      const kept = await startTest({
-        store,
-        flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-      });
-      const service = await kept.replica();
-      const supplier = await Supplier.open();
-      const codes: string[] = [];
-      const secrets = new Set<string>([
-        values.tier,
-        String(values.points),
-        ...values.lounges,
-        complaint,
-      ]);
-      const tabs: Tab[] = [];
-      const keep = (...some: (string | undefined | null)[]): void => {
-        for (const one of some) if (one) secrets.add(one);
-      };
-      const proven = async (
-        address: string,
-        options: Parameters<typeof begin>[1],
-        by: 'EmailCode' | 'EmailLink' = 'EmailCode',
-      ) => {
-        const begun = await begin(service, options);
-        tabs.push(begun.tab);
-        await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
-        const mail = await mailTo(service, address);
-        codes.push(mail.code);
-        keep(mail.token, begun.verifier, ...begun.tab.cookies.map(({ value }) => value));
-        await begun.tab
-          .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
-          .is(422);
-        const proof =
-          by === 'EmailCode' ? { method: by, code: mail.code } : { method: by, token: mail.token };
-        return { ...begun, login: await begun.tab.post(`${begun.I}/login`, { spec: proof }) };
-      };
-      const refresh = (token: string) =>
-        service.tab().send('POST', '/oauth2/token', {
-          plain: true,
-          body: new URLSearchParams({
-            grant_type: 'refresh_token',
-            refresh_token: token,
-            client_id: 'app',
-          }).toString(),
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        });
-      const userinfo = (token: string) =>
-        service
-          .tab()
-          .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
-
-      await createClient(service, 'app', {
-        scopes: ['openid', 'email', 'card', 'offline_access'].map((name) => ({
-          name,
-          required: name === 'openid',
-        })),
-        idTokenClaims: ['tier'],
-      });
-      supplier.answer = says(values);
-      await supplier.declare(service, 'card', {
-        tier: 'string',
-        points: 'number',
-        lounges: 'strings',
-      });
-      const operator = await signIn(service, 'op@example.test', { scope: 'openid' });
-      tabs.push(operator.tab);
-      const former = (await operator.tab.get('policies/p-1').is(200)).body.spec.cedar;
-      await operator.tab
-        .post('policies', {
-          spec: {
-            cedar: `${former}\nforbid (principal, action == Action::"signUp", resource) when { context.domain == "refused.test" };\nforbid (principal, action == Action::"share", resource == Scope::"email");\n`,
-          },
-        })
-        .is(201);
-
-      await (await proven('eve@refused.test', { scope: 'openid' })).login;
-      const { tab, login, verifier, client } = await proven(
-        'ada@example.test',
-        { scope: 'openid email card offline_access', parameters: { prompt: 'consent' } },
-        'EmailLink',
-      );
-      expect(login.code).toBe(200);
-      const at = (await tab.navigate(login.body.status.returnTo).is(303)).headers.location!;
-      expect(JSON.stringify((await tab.get(at).is(200)).body.status.consent)).toContain(
-        values.tier,
-      );
-      await tab
-        .post(`${at}/consent`, { spec: { scopes: ['openid', 'email', 'card'] } })
-        .fails(422, 'Invalid', 'spec.scopes[1]');
-      const { body: agreed } = await tab
-        .post(`${at}/consent`, { spec: { scopes: ['openid', 'card', 'offline_access'] } })
-        .is(200);
-      const callback = new URL(
-        (await tab.navigate(agreed.status.returnTo).is(303)).headers.location!,
-      );
-      const { body: tokens } = await redeem(service, { callback, verifier, client });
-      expect((await userinfo(tokens.access_token).is(200)).body).toMatchObject(values);
-      const { body: later } = await refresh(tokens.refresh_token).is(200);
-      keep(
-        callback.searchParams.get('code'),
-        tokens.access_token,
-        tokens.refresh_token,
-        tokens.id_token,
-        later.access_token,
-        later.refresh_token,
-        later.id_token,
-      );
-      supplier.answer = (response) => {
-        response.writeHead(500).end(JSON.stringify({ message: complaint, ...values }));
-      };
-      await operator.tab
-        .patch('claimsproviders/card', { spec: { timeoutMilliseconds: 500 } })
-        .is(200);
-      await userinfo(later.access_token).is(200);
-      await tab.get('clients').fails(403, 'Forbidden');
-      await tab.get(`clients?continue=${tokens.access_token}`).fails(403, 'Forbidden');
-      await service.tab().get(`sessions?x=${later.access_token}`, {
-        headers: {
-          authorization: `Bearer ${later.id_token}`,
-          origin: undefined,
-          'sec-fetch-site': undefined,
-        },
-      });
-      expect((await refresh(tokens.refresh_token)).code).toBe(400);
-      for (const one of tabs) keep(...one.cookies.map(({ value }) => value));
-      keep(
-        ...supplier.questions.map(({ headers }) => headers.authorization!.slice('Bearer '.length)),
-      );
-      await tab.delete('sessions/~').is(200);
-      await service.stop();
-      await supplier.close();
-
-      const held = (await kept.storage.list(everything)).entries
-        .filter(({ key }) => !key.startsWith('objects/mockmessages/'))
-        .map(({ key, value }) => ({ key, text: `${key} ${value.toString('latin1')}` }));
-      const of = (resource: string) =>
-        held.filter(({ key }) => key.startsWith(`objects/${resource}/`));
-      expect([
-        of('policydecisions').length > 8,
-        of('claimsreviews').length,
-        supplier.questions.length >= 3,
-      ]).toEqual([true, supplier.questions.length, true]);
-      const logs = [...service.logs, ...kept.logs].join('');
-      const alone = codes.map((code) => new RegExp(`(?<![\\w-])${code}(?![\\w-])`));
-      const holds = (text: string): boolean =>
-        [...secrets].some((secret) => text.includes(secret)) ||
-        alone.some((code) => code.test(text));
-      expect(secrets.size).toBeGreaterThan(20);
-      expect(held.filter(({ text }) => holds(text)).map(({ key }) => key)).toEqual([]);
-      expect(
-        logs.split('\n').filter((line) => holds(line) || /@(example|refused)\.test/.test(line)),
-      ).toEqual([]);
-      expect(
-        [...of('policydecisions'), ...of('claimsreviews')].filter(({ text }) =>
-          /@\w+\.test|127\.0\.0\.1|\beve\b|\bada\b/.test(text),
-        ),
-      ).toEqual([]);
+  test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address', async () => {
+    const kept = await startTest({
+      store,
+      flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });
-  },
-);
+    const service = await kept.replica();
+    const supplier = await Supplier.open();
+    const codes: string[] = [];
+    const secrets = new Set<string>([
+      values.tier,
+      String(values.points),
+      ...values.lounges,
+      complaint,
+    ]);
+    const tabs: Tab[] = [];
+    const keep = (...some: (string | undefined | null)[]): void => {
+      for (const one of some) if (one) secrets.add(one);
+    };
+    const proven = async (
+      address: string,
+      options: Parameters<typeof begin>[1],
+      by: 'EmailCode' | 'EmailLink' = 'EmailCode',
+    ) => {
+      const begun = await begin(service, options);
+      tabs.push(begun.tab);
+      await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
+      const mail = await mailTo(service, address);
+      codes.push(mail.code);
+      keep(mail.token, begun.verifier, ...begun.tab.cookies.map(({ value }) => value));
+      await begun.tab
+        .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
+        .is(422);
+      const proof =
+        by === 'EmailCode' ? { method: by, code: mail.code } : { method: by, token: mail.token };
+      return { ...begun, login: await begun.tab.post(`${begun.I}/login`, { spec: proof }) };
+    };
+    const refresh = (token: string) =>
+      service.tab().send('POST', '/oauth2/token', {
+        plain: true,
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          refresh_token: token,
+          client_id: 'app',
+        }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const userinfo = (token: string) =>
+      service
+        .tab()
+        .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
+
+    await createClient(service, 'app', {
+      scopes: ['openid', 'email', 'card', 'offline_access'].map((name) => ({
+        name,
+        required: name === 'openid',
+      })),
+      idTokenClaims: ['tier'],
+    });
+    supplier.answer = says(values);
+    await supplier.declare(service, 'card', {
+      tier: 'string',
+      points: 'number',
+      lounges: 'strings',
+    });
+    const operator = await signIn(service, 'op@example.test', { scope: 'openid' });
+    tabs.push(operator.tab);
+    const former = (await operator.tab.get('policies/p-1').is(200)).body.spec.cedar;
+    await operator.tab
+      .post('policies', {
+        spec: {
+          cedar: `${former}\nforbid (principal, action == Action::"signUp", resource) when { context.domain == "refused.test" };\nforbid (principal, action == Action::"share", resource == Scope::"email");\n`,
+        },
+      })
+      .is(201);
+
+    await (await proven('eve@refused.test', { scope: 'openid' })).login;
+    const { tab, login, verifier, client } = await proven(
+      'ada@example.test',
+      { scope: 'openid email card offline_access', parameters: { prompt: 'consent' } },
+      'EmailLink',
+    );
+    expect(login.code).toBe(200);
+    const at = (await tab.navigate(login.body.status.returnTo).is(303)).headers.location!;
+    expect(JSON.stringify((await tab.get(at).is(200)).body.status.consent)).toContain(values.tier);
+    await tab
+      .post(`${at}/consent`, { spec: { scopes: ['openid', 'email', 'card'] } })
+      .fails(422, 'Invalid', 'spec.scopes[1]');
+    const { body: agreed } = await tab
+      .post(`${at}/consent`, { spec: { scopes: ['openid', 'card', 'offline_access'] } })
+      .is(200);
+    const callback = new URL(
+      (await tab.navigate(agreed.status.returnTo).is(303)).headers.location!,
+    );
+    const { body: tokens } = await redeem(service, { callback, verifier, client });
+    expect((await userinfo(tokens.access_token).is(200)).body).toMatchObject(values);
+    const { body: later } = await refresh(tokens.refresh_token).is(200);
+    keep(
+      callback.searchParams.get('code'),
+      tokens.access_token,
+      tokens.refresh_token,
+      tokens.id_token,
+      later.access_token,
+      later.refresh_token,
+      later.id_token,
+    );
+    supplier.answer = (response) => {
+      response.writeHead(500).end(JSON.stringify({ message: complaint, ...values }));
+    };
+    await operator.tab
+      .patch('claimsproviders/card', { spec: { timeoutMilliseconds: 500 } })
+      .is(200);
+    await userinfo(later.access_token).is(200);
+    await tab.get('clients').fails(403, 'Forbidden');
+    await tab.get(`clients?continue=${tokens.access_token}`).fails(403, 'Forbidden');
+    await service.tab().get(`sessions?x=${later.access_token}`, {
+      headers: {
+        authorization: `Bearer ${later.id_token}`,
+        origin: undefined,
+        'sec-fetch-site': undefined,
+      },
+    });
+    expect((await refresh(tokens.refresh_token)).code).toBe(400);
+    for (const one of tabs) keep(...one.cookies.map(({ value }) => value));
+    keep(
+      ...supplier.questions.map(({ headers }) => headers.authorization!.slice('Bearer '.length)),
+    );
+    await tab.delete('sessions/~').is(200);
+    await service.stop();
+    await supplier.close();
+
+    const held = (await kept.storage.list(everything)).entries
+      .filter(({ key }) => !key.startsWith('objects/mockmessages/'))
+      .map(({ key, value }) => ({ key, text: `${key} ${value.toString('latin1')}` }));
+    const of = (resource: string) =>
+      held.filter(({ key }) => key.startsWith(`objects/${resource}/`));
+    expect([
+      of('policydecisions').length > 8,
+      of('claimsreviews').length,
+      supplier.questions.length >= 3,
+    ]).toEqual([true, supplier.questions.length, true]);
+    const logs = [...service.logs, ...kept.logs].join('');
+    const alone = codes.map((code) => new RegExp(`(?<![\\w-])${code}(?![\\w-])`));
+    const holds = (text: string): boolean =>
+      [...secrets].some((secret) => text.includes(secret)) || alone.some((code) => code.test(text));
+    expect(secrets.size).toBeGreaterThan(20);
+    expect(held.filter(({ text }) => holds(text)).map(({ key }) => key)).toEqual([]);
+    expect(
+      logs.split('\n').filter((line) => holds(line) || /@(example|refused)\.test/.test(line)),
+    ).toEqual([]);
+    expect(
+      [...of('policydecisions'), ...of('claimsreviews')].filter(({ text }) =>
+        /@\w+\.test|127\.0\.0\.1|\beve\b|\bada\b/.test(text),
+      ),
+    ).toEqual([]);
+  });
+});
 
 describe('a Client in the library’s words', () => {
   const known = new Set(['openid', 'email']);

@@ -7,10 +7,11 @@ import { prefixRange, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { settles } from '../support/patience.js';
 import { stopAll, temporary } from '../support/service.js';
+import { stores } from '../support/stores.js';
 
 const log = createLog('silent');
 
-describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
+describe.each(stores)('clocks on %s', (store) => {
   let storage: Storage;
   let etcd: EtcdServer | undefined;
   const running: ClockSkew[] = [];

@@ -4,6 +4,7 @@ import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-cert
 import { clientAuth, issueCertificate, type Wish } from './issue-certificate.js';
 import { startTest, temporary, type TestOptions, type TestService } from './service.js';
 import { Tab } from './tab.js';
+import { until } from './patience.js';
 
 const hour = 3_600_000;
 
@@ -105,11 +106,3 @@ export const saying = (user: string, ...groups: string[]): Record<string, string
 });
 /** Someone who may do anything. */
 export const master = saying('root', 'system:masters', 'system:authenticated');
-
-/** Resolves once something holds; the test's own time is the limit. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds()))
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-}

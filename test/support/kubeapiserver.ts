@@ -17,6 +17,7 @@ import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js
 import { authority, certificate, proxyOf } from './frontproxy.js';
 import { Kubectl } from './kubectl.js';
 import { Tab } from './tab.js';
+import { scaled } from './patience.js';
 
 /**
  * Where the binaries are that hack/tools/kubernetes/build makes; the suites of test/cluster are run
@@ -42,7 +43,7 @@ export async function eventually<T>(
   holds: (seen: T) => boolean,
   milliseconds = 120_000,
 ): Promise<T> {
-  for (const end = Date.now() + milliseconds; ; ) {
+  for (const end = Date.now() + scaled(milliseconds); ; ) {
     const seen = await look();
     if (holds(seen)) return seen;
     if (Date.now() > end)

@@ -2,6 +2,7 @@ import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_pro
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { scaled } from './patience.js';
 
 /** One kubectl of this machine. */
 export interface Found {
@@ -107,7 +108,7 @@ export class Kubectl {
       const child = execFile(
         this.#path,
         args,
-        { env: { ...this.#environment, ...more }, timeout: 60_000, maxBuffer: 16 << 20 },
+        { env: { ...this.#environment, ...more }, timeout: scaled(60_000), maxBuffer: 16 << 20 },
         (failure, out, error) =>
           resolve({ code: failure ? Number(failure.code ?? 1) : 0, out, error }),
       );
@@ -169,7 +170,7 @@ export class Follower {
 
   /** Resolves once what was said satisfies `holds`. */
   async until(holds: (text: string) => boolean, milliseconds = 20_000): Promise<void> {
-    const end = Date.now() + milliseconds;
+    const end = Date.now() + scaled(milliseconds);
     while (!holds(this.text)) {
       if (Date.now() > end) throw new Error(`in vain: ${this.text}`);
       await new Promise<void>((resolve) => {

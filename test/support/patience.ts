@@ -1,18 +1,36 @@
 import { StatusError } from '../../registry/status.js';
 
+/** The factor of every wait, measured at the start of the run (measure-machine.mjs). */
+const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
+
+/** A time in milliseconds as long as this machine needs it. */
+export const scaled = (milliseconds: number): number => milliseconds * patience;
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
 /** Reads until it holds, for what follows an answer a moment later. */
 export async function settles<T>(
   look: () => PromiseLike<T>,
   holds: (seen: T) => boolean,
+  milliseconds = 60_000,
 ): Promise<T> {
-  for (let i = 0; ; i += 1) {
+  for (const end = performance.now() + scaled(milliseconds); ; await pause(20)) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (i > 3_000) throw new Error(`it never came about: ${JSON.stringify(seen).slice(0, 600)}`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
+    if (performance.now() > end)
+      throw new Error(`it never came about: ${JSON.stringify(seen)?.slice(0, 600)}`);
   }
+}
+
+/** Resolves once something holds. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  milliseconds = 60_000,
+): Promise<void> {
+  await settles(async () => holds(), Boolean, milliseconds);
 }
 
 /**
@@ -20,15 +38,11 @@ export async function settles<T>(
  * may simply repeat.
  */
 export async function insists<T>(work: () => Promise<T>): Promise<T> {
-  for (let i = 0; ; i += 1) {
+  for (let i = 0; ; i += 1, await pause(100))
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof StatusError) || error.reason !== 'ServiceUnavailable' || i === 200)
         throw error;
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, 100);
-    });
-  }
 }

@@ -15,6 +15,7 @@ import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
 import { memberOf } from './member.js';
+import { scaled } from './patience.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -63,7 +64,7 @@ export async function startTest(options: TestOptions = {}): Promise<TestService>
   if (options.store === 'etcd') etcd ??= await startEtcd();
   const open = (): Promise<Storage> =>
     options.store === 'etcd'
-      ? openEtcd({ servers: [etcd!.endpoint], prefix })
+      ? openEtcd({ servers: [etcd!.endpoint], prefix, requestTimeoutMs: scaled(2500) })
       : openEmbedded({ directory: join(directory, 'store') });
   return assemble(options, keys, directory, options.storage ?? (await open()), open);
 }

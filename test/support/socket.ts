@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import { scaled } from './patience.js';
 
 /**
  * A connection, by TLS to an https address, on which a test writes what no client library would.
@@ -41,7 +42,7 @@ export class RawSocket {
 
   /** Resolves once `holds`, or throws with what was seen. */
   async until(holds: (raw: this) => boolean, milliseconds = 8_000): Promise<this> {
-    const end = performance.now() + milliseconds;
+    const end = performance.now() + scaled(milliseconds);
     while (!holds(this)) {
       if (performance.now() > end)
         throw new Error(`in vain, closed ${this.closed}: ${this.text.slice(0, 800)}`);

@@ -1,6 +1,7 @@
 import { request as http, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
-import type { Tab } from './tab.js';
+import { repeats, type Tab } from './tab.js';
+import { scaled } from './patience.js';
 
 /** A watch as a test follows it: waits for events instead of sleeping. */
 export class Stream {
@@ -30,7 +31,7 @@ export class Stream {
         : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }),
       ...tab.headers,
     };
-    this.#ask(tab.patient ? 5 : 1, (taken) =>
+    this.#ask(tab.patient, (taken) =>
       (tab.base.startsWith('https:') ? https : http)(
         { ...tab.tls, host: hostname, port, path: target, headers, agent: false },
         taken,
@@ -39,10 +40,10 @@ export class Stream {
   }
 
   /** Asks, and again where the store had no time to answer. */
-  #ask(tries: number, begin: (taken: (res: IncomingMessage) => void) => ClientRequest): void {
+  #ask(isPatient: boolean, begin: (taken: (res: IncomingMessage) => void) => ClientRequest): void {
     this.#request = begin((res) => {
-      if (res.statusCode === 503 && tries > 1) {
-        res.resume().on('close', () => this.#ask(tries - 1, begin));
+      if (res.statusCode === 503 && isPatient && repeats.allows('503 the store cannot be reached')) {
+        res.resume().on('close', () => this.#ask(isPatient, begin));
         return;
       }
       this.#answer = res;
@@ -76,7 +77,7 @@ export class Stream {
 
   /** Resolves once `holds`, or throws with what was seen. */
   async until(holds: (stream: this) => boolean, milliseconds = 10_000): Promise<this> {
-    const end = Date.now() + milliseconds;
+    const end = Date.now() + scaled(milliseconds);
     while (!holds(this)) {
       if (Date.now() > end)
         throw new Error(

@@ -19,6 +19,18 @@ const late: ReadonlySet<string> = new Set([
   '504 it is not known whether the change was made',
 ]);
 
+/** Counts the repeats of a suite for a store that was late, which are few or fail a test. */
+export const repeats = {
+  left: 3,
+  /** Returns whether a late answer may be repeated, and says so on standard error. */
+  allows(answer: string): boolean {
+    if (!late.has(answer) || repeats.left === 0) return false;
+    repeats.left -= 1;
+    process.stderr.write(`repeated, ${repeats.left} more allowed: ${answer}\n`);
+    return true;
+  },
+};
+
 interface Cookie {
   name: string;
   value: string;
@@ -188,7 +200,7 @@ export class Tab {
     };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
     let answer: Answer;
-    for (let tries = 1; ; tries += 1) {
+    do
       answer = await exchange(
         this.base,
         method,
@@ -197,9 +209,7 @@ export class Tab {
         init.body,
         this.tls,
       );
-      if (!this.patient || tries === 5 || !late.has(`${answer.code} ${answer.body?.message}`))
-        break;
-    }
+    while (this.patient && repeats.allows(`${answer.code} ${answer.body?.message}`));
     this.#keep(answer);
     seen.note(answer, init.body);
     conforms(method, target, answer);

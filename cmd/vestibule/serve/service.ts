@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Pages } from '../../../apiserver/static-pages.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
@@ -15,7 +14,6 @@ import { currentOperators } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/interaction/delivery.js';
 import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
-import { loadWebauthn } from '../../../kinds/passkey/webauthn/library.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
@@ -40,10 +38,11 @@ import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
+import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
-import { UnavailableError, UnknownOutcomeError, type Storage } from '../../../storage/storage.js';
-import { StatusError } from '../../../registry/status.js';
+import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
+import { retryWhileStoreIsAway } from './start-retry.js';
 import { openAuditLog } from './audit-log.js';
 
 /** A running service. */
@@ -80,39 +79,22 @@ interface StartOverrides {
   readonly serviceAccount?: string;
 }
 
-/** How long a start is repeated while etcd does not answer. */
-const startTimeoutMs = 60_000;
-const startRetryDelayMs = 1000;
-
 /**
  * Opens the store, wires kinds, policy, provider and pages, and listens; resolves when the service
  * is ready. While etcd does not answer, the start is repeated for a minute. A start that fails
  * leaves nothing open.
  */
-export async function startService(
+export function startService(
   config: Config,
   log: Log,
   root: string,
   overrides: StartOverrides = {},
 ): Promise<Service> {
-  const isRepeatable = config.store.type === 'etcd' && !overrides.storage;
-  for (const startedAt = Date.now(); ; await pause(startRetryDelayMs))
-    try {
-      return await startOnce(config, log, root, overrides);
-    } catch (error) {
-      if (!isRepeatable || !isStoreAway(error) || Date.now() - startedAt > startTimeoutMs)
-        throw error;
-      log.warn({ err: error }, 'the store is not available; starting again');
-    }
+  const start = (): Promise<Service> => startOnce(config, log, root, overrides);
+  return config.store.type === 'etcd' && !overrides.storage
+    ? retryWhileStoreIsAway(start, log)
+    : start();
 }
-
-/** Returns whether a start failed because the store did not answer, and may succeed later. */
-const isStoreAway = (error: unknown): boolean =>
-  error instanceof UnavailableError
-    ? !error.full
-    : error instanceof UnknownOutcomeError ||
-      (error instanceof StatusError &&
-        (error.reason === 'ServiceUnavailable' || error.reason === 'Timeout'));
 
 async function startOnce(
   config: Config,
@@ -122,7 +104,7 @@ async function startOnce(
 ): Promise<Service> {
   const disposables = new DisposableStack();
   try {
-    return await start({ config, log, root, overrides, disposables, lateParts: {} });
+    return await assemble({ config, log, root, overrides, disposables, lateParts: {} });
   } catch (error) {
     await disposables
       .release()
@@ -156,7 +138,7 @@ type BaseParts = Awaited<ReturnType<typeof openBase>>;
 
 type CoreParts = Awaited<ReturnType<typeof openStore>>;
 
-async function start(context: StartContext): Promise<Service> {
+async function assemble(context: StartContext): Promise<Service> {
   const base = await openBase(context);
   const core = await openStore(context, base);
   const provider = await openProvider(context, base, core);
@@ -414,18 +396,3 @@ function startTrust(
   if (trust) disposables.add(() => trust.stop());
   return trust;
 }
-
-/** Prepares after the first requests what would delay a later one. */
-const warmUp = (registry: Registry, log: Log): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(() => {
-      registry.compileValidators();
-      loadWebauthn().then(
-        () => resolve(),
-        (error) => {
-          log.error({ err: error }, 'passkeys cannot be verified');
-          resolve();
-        },
-      );
-    });
-  });

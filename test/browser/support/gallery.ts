@@ -11,6 +11,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { GalleryServer } from './gallery-server.js';
+import { scaled } from '../../support/patience.js';
 
 /** What one call to the scripted API was. */
 export interface Call {
@@ -89,7 +90,7 @@ export class Gallery {
       await page.goto(`${this.#origin}/gallery/${scene}`);
       const reached = await page
         .locator('html[data-scene]')
-        .waitFor({ state: 'attached', timeout: 30_000 })
+        .waitFor({ state: 'attached', timeout: scaled(30_000) })
         .then(
           () => true,
           () => false,

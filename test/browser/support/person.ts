@@ -1,6 +1,7 @@
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { seen } from '../../support/secrets.js';
+import { scaled } from '../../support/patience.js';
 
 let browser: Browser | undefined;
 
@@ -22,7 +23,7 @@ export class Person {
       args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
     });
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(scaled(15_000));
     // A page may be gone before its headers are asked for.
     context.on(
       'response',
