@@ -45,7 +45,7 @@ await build({
   build: {
     ssr: join(root, 'dist/cmd/vestibule/main.js'),
     outDir: join(root, 'dist/bundle'),
-    target: 'node20',
+    target: 'node24',
     minify: false,
     emptyOutDir: true,
     rolldownOptions: {

@@ -9,6 +9,7 @@ export default class Progress {
   #total = 0;
   #done = 0;
   #failed = 0;
+  #finishedAt = [];
 
   constructor(config) {
     this.#config = config;
@@ -22,6 +23,7 @@ export default class Progress {
 
   onTestFileResult({ path }, result) {
     this.#done += 1;
+    this.#finishedAt.push(Date.now());
     const isFailed = result.numFailingTests > 0 || result.testExecError;
     if (isFailed) this.#failed += 1;
     const { start, end } = result.perfStats;
@@ -37,8 +39,9 @@ export default class Progress {
 
   #left() {
     const left = this.#total - this.#done;
-    if (left === 0 || this.#done < this.#total / 10) return '';
-    return `, about ${seconds(((Date.now() - this.#startedAt) / this.#done) * left)} left`;
+    const span = Math.min(this.#done, 20);
+    if (left === 0 || this.#done < 30) return '';
+    return `, about ${seconds(((Date.now() - this.#finishedAt.at(-span)) / span) * left)} left`;
   }
 
   onRunComplete() {

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { PolicyFault } from '../../kinds/policy/fault.js';
@@ -10,17 +9,8 @@ export type Cedar = typeof import('@cedar-policy/cedar-wasm/nodejs');
 
 /** Loads Cedar; takes 30 to 50 ms once. */
 export async function loadCedar(): Promise<Cedar> {
-  disableWasmInlining(process.versions.node);
   const loaded = (await import('@cedar-policy/cedar-wasm/nodejs')) as Cedar & { default?: Cedar };
   return loaded.default ?? loaded;
-}
-
-/**
- * V8 11 (Node 20) aborts with "unreachable code" when a function with an inlined wasm call is
- * deoptimized during that call.
- */
-function disableWasmInlining(version: string): void {
-  if (Number.parseInt(version, 10) < 24) setFlagsFromString('--no-turbo-inline-js-wasm-calls');
 }
 
 /** A text that parses and validates: formatted, with warnings for its author. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Keys, newKeys } from '../../security/keyring.js';
+import { Keys } from '../../security/keyring.js';
 import { Following, signedIn, stopFollowing, vestibule } from '../support/command.js';
 import { signIn } from '../support/signin.js';
 import {
@@ -14,11 +14,12 @@ import {
 } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
+import { testKeys } from '../support/keys.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
 
-const keys = new Keys(newKeys());
+const keys = new Keys(testKeys());
 let [directory, base]: string[] = [];
 let service: TestService;
 let tab: Tab;

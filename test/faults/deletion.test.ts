@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { newKeys, Keys } from '../../security/keyring.js';
+import { Keys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { UnavailableError, type Storage } from '../../storage/storage.js';
@@ -17,6 +17,7 @@ import { redeem, signIn } from '../support/signin.js';
 import { memberOf } from '../support/member.js';
 import { stores } from '../support/stores.js';
 import { until } from '../support/patience.js';
+import { testKeys } from '../support/keys.js';
 
 const flags = ['--limit-factor', '1000'];
 const clients = ['app', 'second'];
@@ -59,7 +60,7 @@ class Mortal {
 }
 
 describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
-  const keys = new Keys(newKeys());
+  const keys = new Keys(testKeys());
   const [directory, prefix] = [temporary(), `/d${Math.random().toString(36).slice(2)}/`];
   const open = (): Promise<Storage> =>
     store === 'etcd'

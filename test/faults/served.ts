@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newKeys } from '../../security/keyring.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
 import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
 import { Tab } from '../support/tab.js';
+import { testKeys } from '../support/keys.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -91,6 +91,7 @@ export class Served {
     { flags = [], manifest = '' }: { flags?: readonly string[]; manifest?: string } = {},
   ): Promise<Served> {
     if (manifest) Served.#declare(directory, manifest);
+    writeFileSync(join(directory, 'keys.json'), JSON.stringify(testKeys()), { mode: 0o600 });
     const served = new Served(directory, (await freePorts(1))[0]!, {
       environment,
       flags: ['--data-dir', directory, ...flags],
@@ -114,7 +115,7 @@ export class Served {
   ): Promise<Served[]> {
     const ports = await freePorts(count);
     Served.#declare(directory, manifest);
-    writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
+    writeFileSync(join(directory, 'keys.json'), JSON.stringify(testKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
     const flags = [
       '--keys-file',

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { loadCedar } from '../../policy/parse/cedar.js';
 
 /**
- * On an unguarded Node 20 this ends the process: V8 must throw `ask` back to the interpreter while
- * it is inside Cedar.
+ * V8 before 13 ends the process here: it must throw `ask` back to the interpreter while `ask` is
+ * inside Cedar.
  */
 test('a function that was optimised around a call into Cedar can be thrown back during one', async () => {
   const cedar = await loadCedar();

@@ -6,11 +6,12 @@ import { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
 import { UnitOfWork, inUnitOfWork } from '../../provider/context/unit-of-work.js';
 import type { ProviderServices } from '../../provider/context/context.js';
 import { Records, recordKey } from '../../provider/context/records.js';
-import { digest, Keys, newKeys } from '../../security/keyring.js';
+import { digest, Keys } from '../../security/keyring.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { counting, House } from './fixture.js';
+import { testKeys } from '../support/keys.js';
 
-const keys = new Keys(newKeys());
+const keys = new Keys(testKeys());
 const seconds = (): number => Math.floor(Date.now() / 1000);
 let count = 0;
 const newID = (): string => `id-${process.pid}-${count++}-of-some-length`;

@@ -25,7 +25,7 @@ import type { Authorizer } from '../../registry/authorizer.js';
 import { readEpoch } from '../../storage/epoch.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../registry/kind.js';
-import { Keys, newKeys, type KeysFile } from '../../security/keyring.js';
+import { Keys, type KeysFile } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
 import { Outbox } from '../../registry/outbox.js';
 import { Registry } from '../../registry/registry.js';
@@ -40,7 +40,7 @@ import { cookieValue } from '../../provider/context/cookies.js';
 export type ClientObject = ObjectOf<typeof Client>;
 export type AccountObject = ObjectOf<typeof Account>;
 
-const keysFile = newKeys();
+const keysFile = testKeys();
 
 /** What a house is built with; everything has a default. */
 export interface HouseOptions {
@@ -429,6 +429,7 @@ export const hashOf = (secret: string): string =>
   `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
 import { createHash } from 'node:crypto';
 import { settles } from '../support/patience.js';
+import { testKeys } from '../support/keys.js';
 const createHashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const closeServer = (server: Server): Promise<void> =>

@@ -2,12 +2,13 @@ import { defaultLimits } from '../../registry/limit-settings.js';
 import { z } from 'zod';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { defineKind, type AnyKind, type Ports, type Settings } from '../../registry/kind.js';
-import { Keys, newKeys } from '../../security/keyring.js';
+import { Keys } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
 import { Outbox, type Worker } from '../../registry/outbox.js';
 import { Registry } from '../../registry/registry.js';
 import { Store } from '../../registry/store.js';
 import type { Storage } from '../../storage/storage.js';
+import { testKeys } from '../support/keys.js';
 
 /** A kind that exists in these tests alone: a thing with a unique colour. */
 export const Thing = defineKind({
@@ -25,7 +26,7 @@ export const Thing = defineKind({
   columns: {},
 });
 
-const keys = new Keys(newKeys());
+const keys = new Keys(testKeys());
 const settings: Settings = {
   baseURL: 'http://localhost:1',
   limitFactor: 1,

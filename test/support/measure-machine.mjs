@@ -1,8 +1,9 @@
 /**
  * Jest's global setup: measures once how fast the machine is now, and sets VESTIBULE_TEST_PATIENCE,
- * the factor of every timeout of the tests.
+ * the factor of every timeout of the tests. Makes the signing keys of the run.
  */
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -15,10 +16,27 @@ for (let i = 0; i < 300_000; i += 1)
 const referenceMs = 450;
 const [least, most] = [2, 12];
 
-export default async function measureMachine() {
-  if (process.env.VESTIBULE_TEST_PATIENCE) return;
+export default async function setUp() {
+  process.env.VESTIBULE_TEST_SIGNING_KEYS ??= JSON.stringify(signingKeys());
+  process.env.VESTIBULE_TEST_PATIENCE ??= await measurePatience();
+}
+
+function signingKeys() {
+  const pairs = {
+    ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    RS256: generateKeyPairSync('rsa', { modulusLength: 3072 }),
+  };
+  return Object.entries(pairs).map(([alg, { privateKey }]) => ({
+    ...privateKey.export({ format: 'jwk' }),
+    alg,
+    use: 'sig',
+    kid: randomUUID(),
+  }));
+}
+
+async function measurePatience() {
   const startedAt = performance.now();
   await Promise.all([1, 2].map(() => run(process.execPath, ['-e', work])));
   const ratio = (performance.now() - startedAt) / referenceMs;
-  process.env.VESTIBULE_TEST_PATIENCE = Math.min(most, Math.max(least, 2 * ratio)).toFixed(1);
+  return Math.min(most, Math.max(least, 2 * ratio)).toFixed(1);
 }

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { readConfig } from '../../cmd/vestibule/options/config.js';
 import type { ClientSpec } from '../../kinds/client/client.js';
 import { Client } from '../../kinds/client/client.js';
-import { Keys, newKeys } from '../../security/keyring.js';
+import { Keys } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
 import { startService, type Service } from '../../cmd/vestibule/serve/service.js';
 import type { Storage } from '../../storage/storage.js';
@@ -16,6 +16,7 @@ import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
 import { memberOf } from './member.js';
 import { scaled } from './patience.js';
+import { testKeys } from './keys.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -58,7 +59,7 @@ const keysOf = new Map<string, Keys>();
 /** A service on a free port; `stopAll` ends it. */
 export async function startTest(options: TestOptions = {}): Promise<TestService> {
   const directory = options.directory ?? temporary();
-  const keys = options.keys ?? keysOf.get(directory) ?? new Keys(newKeys());
+  const keys = options.keys ?? keysOf.get(directory) ?? new Keys(testKeys());
   keysOf.set(directory, keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
   if (options.store === 'etcd') etcd ??= await startEtcd();

@@ -42,7 +42,11 @@ export class Stream {
   /** Asks, and again where the store had no time to answer. */
   #ask(isPatient: boolean, begin: (taken: (res: IncomingMessage) => void) => ClientRequest): void {
     this.#request = begin((res) => {
-      if (res.statusCode === 503 && isPatient && repeats.allows('503 the store cannot be reached')) {
+      if (
+        res.statusCode === 503 &&
+        isPatient &&
+        repeats.allows('503 the store cannot be reached')
+      ) {
         res.resume().on('close', () => this.#ask(isPatient, begin));
         return;
       }

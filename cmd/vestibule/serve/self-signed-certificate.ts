@@ -29,7 +29,7 @@ export async function makeCertificate(
     name: 'CN=vestibule',
     notBefore: new Date(now - dayMs),
     notAfter: new Date(now + lifetimeMs),
-    keys,
+    keys: keys as CryptoKeyPair, // Node's type has usages that the library's does not know yet
     signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
