@@ -12,6 +12,10 @@ const dayMs = 86_400_000;
 /** The lifetime of a generated certificate in milliseconds, the same as kube-apiserver's own. */
 export const lifetimeMs = 365 * dayMs;
 
+type Generator = typeof import('@peculiar/x509').X509CertificateGenerator;
+/** The key pair type of the library, which does not know the newest usages of Node's. */
+type GeneratedKeys = Parameters<Generator['createSelfSigned']>[0]['keys'];
+
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
@@ -29,7 +33,7 @@ export async function makeCertificate(
     name: 'CN=vestibule',
     notBefore: new Date(now - dayMs),
     notAfter: new Date(now + lifetimeMs),
-    keys: keys as CryptoKeyPair, // Node's type has usages that the library's does not know yet
+    keys: keys as GeneratedKeys,
     signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
