@@ -4,7 +4,7 @@
  */
 const slow = [
   '/test/browser/(gallery|hostile|refused|account)',
-  '/test/faults/(history/(etcd|rolling)|quorum|floods|replicas|informer)',
+  '/test/faults/(history/(etcd|rolling)|quorum|floods|replicas|informer|start)',
   '/test/kubernetes/(parity|tables)',
   '/test/(docs|chart|new-kind|sbom|bundle)',
   '/test/api/slowreader',
