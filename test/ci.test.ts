@@ -41,6 +41,13 @@ function run(first: string, second: string): { out: string; code: number | null;
   return { out: stdout, code: status, given: told };
 }
 
+test('the image and the scripts have the same Node', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+  const [, image] = /node:(\d+\.\d+\.\d+)-/.exec(read('deploy/Dockerfile'))!;
+  const { optionalDependencies } = JSON.parse(read('hack/tools/node/package.json'));
+  expect(new Set(Object.values(optionalDependencies))).toEqual(new Set([image]));
+});
+
 const given = expect.stringMatching(/^--within (20|19)\d\d chart aggregation$/);
 
 test.each([
@@ -95,6 +102,7 @@ function cluster(
   };
   for (const one of [
     'hack/prepare',
+    'hack/node.sh',
     'bin/npm',
     'bin/etcd',
     ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`),

@@ -108,11 +108,20 @@ function textOf(path: string): string | undefined {
   }
 }
 
+/** The new space of V8, three semi-spaces of at most 64 MiB each. */
+const maxNewSpaceBytes = 192 << 20;
+const setsOldSpace = /--max[-_]old[-_]space[-_]size/;
+
 /**
- * The largest part of V8's limit for new objects, in bytes: three halves of the new space, of 16
- * MiB each.
+ * Returns the part of V8's limit that is for new objects: all of the new space where a flag sets
+ * the size of the old space, otherwise at most three parts to 64 of the old space.
  */
-const maxNewSpaceBytes = 48 << 20;
+function newSpaceBytes(limit: number): number {
+  const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];
+  return flags.some((flag) => setsOldSpace.test(flag))
+    ? maxNewSpaceBytes
+    : Math.min(maxNewSpaceBytes, (limit * 3) / 67);
+}
 
 /**
  * Returns the used share of V8's space for long-lived objects. The process ends when it is full,
@@ -125,7 +134,7 @@ export function readHeap(): number {
   );
   return (
     longLivedSpaces.reduce((sum, { space_used_size: used }) => sum + used, 0) /
-    (limit - Math.min(maxNewSpaceBytes, limit / 4))
+    (limit - newSpaceBytes(limit))
   );
 }
 

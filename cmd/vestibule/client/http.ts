@@ -52,6 +52,7 @@ export function openRequest(
       url,
       {
         method,
+        agent: false, // Node can time out a kept connection in the moment in which it is used again
         ...(ca !== undefined && { ca }),
         headers: {
           accept: 'application/json',
