@@ -15,8 +15,13 @@ test('a service that starts before etcd says so, starts again, and is ready once
   writeFileSync(keys, JSON.stringify(testKeys()), { mode: 0o600 });
   const service = new Following(
     [
-      ...['serve', '--port', '0', '--base-url', 'http://localhost:1', '--keys-file', keys],
-      ...['--mock-mail', '--allow-mock-mail', '--etcd-servers', etcd.endpoint],
+      'serve',
+      '--port=0',
+      '--base-url=http://localhost:1',
+      `--keys-file=${keys}`,
+      '--mock-mail',
+      '--allow-mock-mail',
+      `--etcd-servers=${etcd.endpoint}`,
     ],
     {},
   );
