@@ -49,9 +49,10 @@ export function openPolicyAuthorizer(
   store: Store,
   log: Log,
   onChange: () => void,
+  decisionIntervalMs?: number,
 ): PolicyAuthorizer {
   const controller = new ActivePolicyController(engine, store, log, onChange);
-  const recorder = new Recorder(store, log);
+  const recorder = new Recorder(store, log, decisionIntervalMs);
   const activate = async (
     policy: PolicyObject,
     warnings: readonly PolicyFault[],

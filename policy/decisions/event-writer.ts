@@ -7,11 +7,13 @@ import { seriesEvent, seriesKey, writeEvent, type DecisionEvent } from './event.
 /** Series counted in memory, events waiting to be written, and events per commit. */
 const limits = { seriesCount: 10_000, queueLength: 2_000, batchSize: 20 };
 
+/** How often series are written, in milliseconds, where the caller does not say. */
+const defaultIntervalMs = 5_000;
 /**
- * In milliseconds: the interval of checking the series, the first and the longest interval of
- * writing one (doubled while it stays busy), and the delay after a failed commit.
+ * In milliseconds: the longest interval of writing a series (doubled while it stays busy), and the
+ * delay after a failed commit.
  */
-const delaysMs = { check: 5_000, firstWrite: 5_000, maxWrite: 300_000, retry: 1_000 };
+const delaysMs = { maxWrite: 300_000, retry: 1_000 };
 
 /** A series with the decisions counted since it was last written. */
 interface Series {
@@ -24,6 +26,7 @@ interface Series {
 export class EventWriter {
   readonly #store: Store;
   readonly #log: Log;
+  readonly #intervalMs: number;
   readonly #series = new Map<string, Series>();
   readonly #waiting: DecisionEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -31,9 +34,11 @@ export class EventWriter {
   #isStopping = false;
   #dropped = 0;
 
-  constructor(store: Store, log: Log) {
+  /** `intervalMs` is how often series are looked at, and after which a new one is written. */
+  constructor(store: Store, log: Log, intervalMs = defaultIntervalMs) {
     this.#store = store;
     this.#log = log;
+    this.#intervalMs = intervalMs;
   }
 
   /** Returns whether another event may be queued. */
@@ -80,10 +85,13 @@ export class EventWriter {
     const record = event.record();
     this.#series.set(key, {
       event: { ...event, record: () => record },
-      delayMs: delaysMs.firstWrite,
+      delayMs: this.#intervalMs,
       dueAt: 0,
     });
-    this.#timer ??= setInterval(() => this.#enqueueDue(performance.now()), delaysMs.check).unref();
+    this.#timer ??= setInterval(
+      () => this.#enqueueDue(performance.now()),
+      this.#intervalMs,
+    ).unref();
     return event.name;
   }
 

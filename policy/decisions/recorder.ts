@@ -22,10 +22,10 @@ export class Recorder {
   readonly #writer: EventWriter;
   readonly #limits = new EventRateLimiter();
 
-  constructor(store: Store, log: Log) {
+  constructor(store: Store, log: Log, intervalMs?: number) {
     this.#store = store;
     this.#log = log;
-    this.#writer = new EventWriter(store, log);
+    this.#writer = new EventWriter(store, log, intervalMs);
   }
 
   /**

@@ -78,6 +78,7 @@ describe('what an operation costs (performance budgets)', () => {
   beforeAll(async () => {
     storage = observed(await openEmbedded({ directory: join(temporary(), 'store') }));
     service = await startTest({
+      quickDecisions: true,
       storage,
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });

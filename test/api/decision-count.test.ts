@@ -13,6 +13,7 @@ const max = 100;
 describe.each(stores)('decisions about one account, on %s', (store) => {
   test('are never more than may be, on replicas together: the oldest go in the commit that adds one', async () => {
     const service = await startTest({
+      quickDecisions: true,
       store,
       flags: ['--limits-decisions-per-account', String(max), '--limit-factor', '1000'],
     });

@@ -14,6 +14,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
   let operator: Tab;
   beforeAll(async () => {
     service = await startTest({
+      quickDecisions: true,
       store,
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });

@@ -32,7 +32,7 @@ describe.each(stores)('decisions, on %s', (store) => {
   let bob: Tab;
   const names = { ada: '', bob: '', operator: '' };
   beforeAll(async () => {
-    service = await startTest({ store, flags });
+    service = await startTest({ quickDecisions: true, store, flags });
     await createClient(service, 'app');
     for (const [who, address] of [
       ['operator', 'op@example.test'],
@@ -329,7 +329,7 @@ describe.each(stores)('decisions, on %s', (store) => {
   });
 
   test('what browsers change before anybody is known is counted in one object', async () => {
-    const service = await startTest({ store, flags });
+    const service = await startTest({ quickDecisions: true, store, flags });
     await createClient(service, 'app');
     const ofChallenges = async (): Promise<DecisionObject[]> =>
       (await all(service)).filter(({ spec }) => spec.action === 'interactions/emailchallenge');
@@ -349,7 +349,7 @@ describe.each(stores)('decisions, on %s', (store) => {
 });
 
 test('changes of what people own are counted by network, before they are read', async () => {
-  const service = await startTest();
+  const service = await startTest({ quickDecisions: true });
   await createClient(service, 'app');
   const { tab } = await signIn(service, 'often@example.test');
   const answers: number[] = [];
@@ -369,7 +369,7 @@ describe('trying a text on what was decided', () => {
   let operator: Tab;
   let account: ObjectOf<typeof Account>;
   beforeAll(async () => {
-    service = await startTest({ flags });
+    service = await startTest({ quickDecisions: true, flags });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     account = (await operator.get('accounts/~').is(200)).body;

@@ -24,7 +24,7 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
   let person: Tab;
   let author: string;
   beforeAll(async () => {
-    service = await startTest({ store, flags });
+    service = await startTest({ quickDecisions: true, store, flags });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     person = (await signIn(service, 'ada@example.test')).tab;

@@ -39,7 +39,7 @@ describe.each(stores)('policies, on %s', (store) => {
   let operator: Tab;
   let person: Tab;
   beforeAll(async () => {
-    service = await startTest({ store, flags });
+    service = await startTest({ quickDecisions: true, store, flags });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     person = (await signIn(service, 'ada@example.test')).tab;
@@ -463,7 +463,7 @@ describe.each(stores)('policies, on %s', (store) => {
 test.each(stores)(
   'the policy of an earlier release stays in force, and each start says so, on %s',
   async (store) => {
-    const service = await startTest({ store, flags });
+    const service = await startTest({ quickDecisions: true, store, flags });
     const said = ({ logs }: TestService): unknown[] =>
       logs
         .map((line) => JSON.parse(line))
@@ -501,12 +501,17 @@ describe('a Policy manifest', () => {
 
   test('is put in force when its text is news, and a bad one stops the start with one line', async () => {
     const [folder, directory] = [temporary(), temporary()];
-    const plain = await startTest({ directory, flags });
+    const plain = await startTest({ quickDecisions: true, directory, flags });
     const text = await textWith(plain, closed);
     await plain.stop();
     write(folder, text);
     const start = (at = directory) =>
-      startTest({ directory: at, keys: plain.keys, flags: [...flags, '--manifests', folder] });
+      startTest({
+        quickDecisions: true,
+        directory: at,
+        keys: plain.keys,
+        flags: [...flags, '--manifests', folder],
+      });
     const first = await start();
     expect(await names(first)).toEqual(['p-1', 'p-2']);
     await first.stop();

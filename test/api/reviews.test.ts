@@ -20,6 +20,7 @@ const names = {} as { ada: string; operator: string };
 const tokens = {} as { ada: string; operator: string };
 beforeAll(async () => {
   service = await startTest({
+    quickDecisions: true,
     flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
   });
   await createClient(service, 'app');

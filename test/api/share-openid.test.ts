@@ -19,6 +19,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
   let first: string;
   beforeAll(async () => {
     service = await startTest({
+      quickDecisions: true,
       store,
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });

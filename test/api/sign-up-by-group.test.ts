@@ -13,6 +13,7 @@ describe.each(stores)('a rule about sign-up by group, on %s', (store) => {
   let first: string;
   beforeAll(async () => {
     service = await startTest({
+      quickDecisions: true,
       store,
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });

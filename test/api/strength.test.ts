@@ -32,6 +32,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
   beforeAll(async () => {
     clock.own();
     service = await startTest({
+      quickDecisions: true,
       store,
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });

@@ -38,6 +38,8 @@ export interface TestOptions {
   /** Flags of `vestibule serve`. */
   readonly flags?: readonly string[];
   readonly store?: 'embedded' | 'etcd';
+  /** Whether series of decisions are written at once, not every five seconds. */
+  readonly quickDecisions?: boolean;
   readonly keys?: Keys;
   /** An open storage; it is closed with the service. */
   readonly storage?: Storage;
@@ -105,6 +107,7 @@ async function assemble(
     {
       storage,
       keys,
+      ...(options.quickDecisions && { decisionIntervalMs: 100 }),
       ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }),
     },
   );

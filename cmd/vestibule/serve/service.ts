@@ -22,7 +22,7 @@ import { declareBuiltIn, ScopeIndex } from '../../../kinds/claims/scope-index.js
 import { openMailTransport } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
-import { followTrust, type FollowedTrust } from './requestheader-trust.js';
+import { followTrust } from './requestheader-trust.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
 import { CidrList } from '../../../security/cidr-list.js';
 import type { ClockSkew } from './clock-skew.js';
@@ -77,6 +77,8 @@ interface StartOverrides {
   readonly keys?: Keys;
   /** The directory of a pod's service account. */
   readonly serviceAccount?: string;
+  /** How often series of decisions are written, in milliseconds. */
+  readonly decisionIntervalMs?: number;
 }
 
 /**
@@ -159,7 +161,9 @@ async function assemble(context: StartContext): Promise<Service> {
 /** Opens what every other part needs. The policy engine loads in the background. */
 async function openBase({ config, log, overrides, disposables, lateParts }: StartContext) {
   if (overrides.storage) disposables.add(() => overrides.storage!.close());
-  const proxyTrust = startTrust(config, log, overrides, disposables);
+  const proxyTrust =
+    config.frontProxy && followTrust(config.frontProxy, log, overrides.serviceAccount);
+  if (proxyTrust) disposables.add(() => proxyTrust.stop());
   const keys = overrides.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
   const registry = new Registry(
     config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
@@ -208,8 +212,12 @@ async function openStore(
   });
   const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
   lateParts.store = store;
-  const policy = openPolicyAuthorizer(await engine, store, log, () =>
-    lateParts.server?.endDecoratedWatches(),
+  const policy = openPolicyAuthorizer(
+    await engine,
+    store,
+    log,
+    () => lateParts.server?.endDecoratedWatches(),
+    overrides.decisionIntervalMs,
   );
   lateParts.policy = policy;
   const outbox = new Outbox(store, keys, log);
@@ -383,16 +391,4 @@ async function startIndexes(
   });
   operatorPasskeys.start();
   await Promise.all([groups.start(), scopeIndex.start()]);
-}
-
-/** Starts following which front proxies are trusted, if any are configured. */
-function startTrust(
-  { frontProxy }: Config,
-  log: Log,
-  { serviceAccount }: StartOverrides,
-  disposables: DisposableStack,
-): FollowedTrust | undefined {
-  const trust = frontProxy && followTrust(frontProxy, log, serviceAccount);
-  if (trust) disposables.add(() => trust.stop());
-  return trust;
 }
