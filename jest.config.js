@@ -3,10 +3,12 @@
  * programs of others, and benchmarks of what policy decides.
  */
 const slow = [
-  '/test/browser/(gallery|hostile|refused|account)',
+  '/test/browser/(?!journey)',
   '/test/faults/(history/(etcd|rolling)|quorum|floods|replicas|informer|start)',
-  '/test/kubernetes/(parity|tables)',
+  '/test/kubernetes/(?!writes)',
   '/test/(docs|chart|new-kind|sbom|bundle)',
+  '/test/storage/etcd-(faults|certificates)',
+  '/test/cmd/snapshot',
   '/test/api/slowreader',
 ];
 
