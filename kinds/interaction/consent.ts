@@ -99,13 +99,7 @@ async function loadPerson(
   const account = await tx.get(Account, internal.account!);
   if (!account || account.status.disabledTimestamp)
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (
-    !isSessionValid(
-      account.internal.signedOut,
-      session.metadata.name,
-      session.internal.loginSeconds,
-    )
-  )
+  if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   return { account, session };
 }

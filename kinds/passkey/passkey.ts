@@ -275,13 +275,7 @@ async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<
       session.metadata.deletionTimestamp
     )
       throw unauthorized();
-    if (
-      !isSessionValid(
-        account.internal.signedOut,
-        session.metadata.name,
-        session.internal.loginSeconds,
-      )
-    )
+    if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
       throw unauthorized();
     requireRecentAuthentication(call, Passkey, undefined, account.status.passkeys);
     return addPasskey(

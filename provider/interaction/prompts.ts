@@ -198,11 +198,7 @@ async function isSignInValid(services: ProviderServices, session: Session): Prom
   const account = await accountObject(services, session.accountId!);
   return (
     account !== undefined &&
-    isSessionValid(
-      account.internal.signedOut,
-      sessionName(account.metadata.name, session.uid),
-      session.loginTs ?? 0,
-    )
+    isSessionValid(account, sessionName(account.metadata.name, session.uid), session.loginTs ?? 0)
   );
 }
 
