@@ -3,6 +3,7 @@ import { createServer, STATUS_CODES, type Server as HttpServer } from 'node:http
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { StatusError, badRequest } from '../registry/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
@@ -217,13 +218,5 @@ function secure(
 const lingerMs = 1_000;
 
 /** Resolves with `closed`, or after that time. */
-export async function lingerUntil(closed: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([
-    closed,
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, lingerMs);
-    }),
-  ]);
-  clearTimeout(timer);
-}
+export const lingerUntil = (closed: Promise<unknown>): Promise<unknown> =>
+  Promise.race([closed, pause(lingerMs, undefined, { ref: false })]);

@@ -32,6 +32,12 @@ const document = openapi(registry, release);
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 
+/** Returns the names that a source file imports from a file beside it. */
+const importedNames = (source, file) =>
+  [...source.matchAll(/\{([^{}]+)\} from '\.\/([^']+)'/g)]
+    .filter(([, , from]) => from === file)
+    .flatMap(([, names]) => names.match(/\w+/g));
+
 /** All generated files and their text. */
 const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
@@ -51,7 +57,7 @@ const files = {
   // a chart cannot read files outside its folder
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
-  'ui/api.gen.ts': pageTypes(document),
+  'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
 };
 
 const check = process.argv.includes('--check');

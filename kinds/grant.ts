@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind, type Call } from '../registry/kind.js';
+import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
 import type { Cause } from '../registry/status.js';
 import { updateLimit } from './signin/update-limit.js';
 import { timestamp } from './signin/schema-types.js';
@@ -135,25 +136,17 @@ const mayOnlyNarrow = ({ caller }: Call): boolean =>
 function wideningCauses(next: readonly string[], old: readonly string[]): Cause[] {
   const causes: Cause[] = [];
   for (const [i, scope] of next.entries()) {
-    if (next.indexOf(scope) < i)
-      causes.push({
-        reason: 'FieldValueDuplicate',
-        field: `spec.scopes[${i}]`,
-        message: 'Duplicate value',
-      });
+    if (next.indexOf(scope) < i) causes.push(duplicateValue(`spec.scopes[${i}]`));
     else if (!old.includes(scope))
-      causes.push({
-        reason: 'FieldValueForbidden',
-        field: `spec.scopes[${i}]`,
-        message: 'Forbidden: scopes can only be removed here; the Client must request new ones',
-      });
+      causes.push(
+        forbiddenField(
+          `spec.scopes[${i}]`,
+          'scopes can only be removed here; the Client must request new ones',
+        ),
+      );
   }
   if (old.includes('openid') && !next.includes('openid'))
-    causes.push({
-      reason: 'FieldValueRequired',
-      field: 'spec.scopes',
-      message: 'Required value: openid; delete the grant to end it',
-    });
+    causes.push(requiredValue('spec.scopes', 'openid; delete the grant to end it'));
   return causes;
 }
 

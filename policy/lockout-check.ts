@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
 import { authenticationClaims } from '../kinds/session/acr.js';
@@ -118,12 +119,6 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
  * The largest number of policies and paths that rules may name, since each adds requests to check.
  */
 const maxNamed = 20;
-
-/** Yields to the event loop. */
-const yieldToEventLoop = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 
 /**
  * Returns faults if a policy would deny public requests, or would leave no operator able to create

@@ -143,10 +143,7 @@ function callerOf(
     internal.epoch < services.epoch
   )
     return undefined;
-  if (
-    !canSignIn(account) ||
-    !isSessionValid(account.internal.signedOut, metadata.name, internal.loginSeconds)
-  )
+  if (!canSignIn(account) || !isSessionValid(account, metadata.name, internal.loginSeconds))
     return undefined;
   return accountCaller(services, account, groups, {
     session: metadata.name,

@@ -12,7 +12,6 @@ declare module 'oidc-provider' {
     [field: string]: unknown;
     jti?: string;
     uid?: string;
-    kind?: string;
     iat?: number;
     exp?: number;
     accountId?: string;
@@ -69,11 +68,9 @@ declare module 'oidc-provider' {
 
   export interface Client {
     readonly clientId: string;
-    readonly clientName?: string;
     readonly clientSecret?: string;
     readonly clientAuthMethod: string;
     readonly applicationType: 'web' | 'native';
-    readonly subjectType: 'public' | 'pairwise';
     readonly sectorIdentifier?: string;
     /** Added by this service: the Client's `spec.pkce` and `spec.profile`. */
     readonly pkce?: 'Required' | 'Optional';
@@ -93,8 +90,6 @@ declare module 'oidc-provider' {
     readonly jti: string;
     readonly accountId?: string;
     readonly clientId?: string;
-    readonly exp?: number;
-    getOIDCScope(): string;
     getOIDCScopeFiltered(filter: Set<string>): string;
     addOIDCScope(scope: string): void;
     rejectOIDCScope(scope: string): void;
@@ -104,15 +99,12 @@ declare module 'oidc-provider' {
   }
 
   export interface Session {
-    readonly jti: string;
     readonly uid: string;
     /** Seconds since the epoch; absent until it is first saved. */
     readonly exp?: number;
     readonly accountId?: string;
     readonly loginTs?: number;
     readonly acr?: string;
-    readonly amr?: string[];
-    readonly authorizations?: Record<string, ClientAuthorization>;
     state?: { secret: string; clientId?: string; postLogoutRedirectUri?: string };
     grantIdFor(clientId: string): string | undefined;
   }
@@ -120,8 +112,6 @@ declare module 'oidc-provider' {
   export interface Interaction {
     readonly uid: string;
     readonly cid: string;
-    readonly exp: number;
-    readonly iat?: number;
     readonly returnTo: string;
     readonly grantId?: string;
     /** The id of the device code, if the interaction belongs to one. */
@@ -139,8 +129,6 @@ declare module 'oidc-provider' {
   export interface Token {
     readonly kind: string;
     readonly jti: string;
-    readonly iat?: number;
-    readonly exp?: number;
     readonly accountId?: string;
     readonly clientId: string;
     readonly grantId?: string;
@@ -150,7 +138,6 @@ declare module 'oidc-provider' {
     readonly jkt?: string;
     readonly iiat?: number;
     readonly consumed?: unknown;
-    readonly isExpired: boolean;
     readonly remainingTTL: number;
     isSenderConstrained(): boolean;
     ttlPercentagePassed(): number;
@@ -158,7 +145,6 @@ declare module 'oidc-provider' {
 
   interface Model<T> {
     new (properties?: Record<string, unknown>): T;
-    readonly name: string;
     find(id: string, options?: { ignoreExpiration?: boolean }): Promise<T | undefined>;
   }
 
@@ -194,9 +180,7 @@ declare module 'oidc-provider' {
     readonly req: IncomingMessage;
     readonly res: ServerResponse;
     readonly method: string;
-    readonly path: string;
     readonly originalUrl: string;
-    readonly headers: IncomingMessage['headers'];
     readonly response: { get(field: string): string; is(...types: string[]): string | false };
     readonly oidc?: OIDCContext;
     status: number;
@@ -253,18 +237,14 @@ declare module 'oidc-provider' {
     constructor(issuer: string, configuration: Configuration);
     proxy: boolean;
     silent: boolean;
-    readonly issuer: string;
     readonly Client: { find(id: string): Promise<Client | undefined>; prototype: Client };
     readonly Claims: { prototype: Claims };
     readonly IdToken: { prototype: IdToken };
     readonly Grant: Model<Grant>;
     readonly Session: Model<Session> & {
-      findByUid(uid: string): Promise<Session | undefined>;
       prototype: { persist(this: Session): Promise<unknown> };
     };
-    readonly Interaction: Model<Interaction>;
     readonly AccessToken: Model<Token>;
-    readonly RefreshToken: Model<Token>;
     use(middleware: (ctx: KoaContext, next: () => Promise<void>) => Promise<void>): this;
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>;
     interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;
@@ -282,11 +262,8 @@ declare module 'oidc-provider' {
       constructor(status: number, message: string);
       error: string;
       error_description?: string;
-      error_detail?: string;
-      status: number;
       statusCode: number;
       expose: boolean;
-      allow_redirect: boolean;
     }
     class InvalidGrant extends OIDCProviderError {
       constructor(detail?: string);

@@ -1,4 +1,5 @@
 import type { AnyKind, Call, KindObject } from './kind.js';
+import { tooLongValue } from './field-errors.js';
 import type { Cause } from './status.js';
 
 /** Returns the stored size of labels, annotations and owner references in bytes. */
@@ -27,10 +28,9 @@ export function metadataSizeFaults(
   const size = sizeOf(next);
   if (size <= max || (old && size <= sizeOf(old))) return [];
   return [
-    {
-      reason: 'FieldValueTooLong',
-      field: 'metadata',
-      message: `Too long: labels, annotations and owner references may not be more than ${max} bytes together (got ${size})`,
-    },
+    tooLongValue(
+      'metadata',
+      `labels, annotations and owner references may not be more than ${max} bytes together (got ${size})`,
+    ),
   ];
 }

@@ -1,4 +1,13 @@
 import { patternDescription } from './pattern.js';
+import {
+  forbiddenField,
+  invalidType,
+  invalidValue,
+  requiredValue,
+  tooLongValue,
+  tooManyItems,
+  unsupportedValue,
+} from './field-errors.js';
 import type { Cause } from './status.js';
 
 /** An error of the JSON Schema validator. */
@@ -70,11 +79,7 @@ function choiceCause(choice: SchemaFault, errors: readonly SchemaFault[], at: st
   const words = typeErrors
     .map(({ params }) => typeWords((params as { type: unknown }).type))
     .join(', or ');
-  return {
-    reason: 'FieldValueTypeInvalid',
-    field: pathOf(at, choice.instancePath),
-    message: `Invalid value: must be ${words || 'of another form'}`,
-  };
+  return invalidType(pathOf(at, choice.instancePath), `must be ${words || 'of another form'}`);
 }
 
 const quoted = (values: readonly unknown[]): string =>
@@ -90,11 +95,7 @@ function causeOf(fault: SchemaFault, at: string): Cause {
 function memberCause({ keyword, params }: SchemaFault, field: string): Cause | undefined {
   switch (keyword) {
     case 'required':
-      return {
-        reason: 'FieldValueRequired',
-        field: `${field}.${params.missingProperty}`,
-        message: 'Required value',
-      };
+      return requiredValue(`${field}.${params.missingProperty}`);
     case 'discriminator':
       return {
         reason: params.tagValue === undefined ? 'FieldValueRequired' : 'FieldValueNotSupported',
@@ -102,11 +103,7 @@ function memberCause({ keyword, params }: SchemaFault, field: string): Cause | u
         message: params.tagValue === undefined ? 'Required value' : 'Unsupported value',
       };
     case 'additionalProperties':
-      return {
-        reason: 'FieldValueForbidden',
-        field: `${field}.${params.additionalProperty}`,
-        message: 'Forbidden: unknown field',
-      };
+      return forbiddenField(`${field}.${params.additionalProperty}`, 'unknown field');
     default:
       return undefined;
   }
@@ -120,37 +117,18 @@ function valueCause(fault: SchemaFault, field: string): Cause {
     case 'const':
       return notSupported(field, [params.allowedValue]);
     case 'type':
-      return {
-        reason: 'FieldValueTypeInvalid',
-        field,
-        message: `Invalid value: must be ${typeWords(params.type)}`,
-      };
+      return invalidType(field, `must be ${typeWords(params.type)}`);
     case 'maxLength':
-      return {
-        reason: 'FieldValueTooLong',
-        field,
-        message: `Too long: may not be more than ${Number(params.limit)} characters`,
-      };
+      return tooLongValue(field, `may not be more than ${Number(params.limit)} characters`);
     case 'maxItems':
-      return {
-        reason: 'FieldValueTooMany',
-        field,
-        message: `Too many: must have at most ${Number(params.limit)} items`,
-      };
+      return tooManyItems(field, `must have at most ${Number(params.limit)} items`);
     default:
-      return {
-        reason: 'FieldValueInvalid',
-        field,
-        message: `Invalid value: ${requirementOf(fault)}`,
-      };
+      return invalidValue(field, requirementOf(fault));
   }
 }
 
-const notSupported = (field: string, supported: readonly unknown[]): Cause => ({
-  reason: 'FieldValueNotSupported',
-  field,
-  message: `Unsupported value: supported values: ${quoted(supported)}`,
-});
+const notSupported = (field: string, supported: readonly unknown[]): Cause =>
+  unsupportedValue(field, `supported values: ${quoted(supported)}`);
 
 /** Returns what a value must be, in words. */
 function requirementOf({ keyword, params }: SchemaFault): string {

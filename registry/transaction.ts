@@ -1,4 +1,4 @@
-import { randomUUID, webcrypto } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
@@ -30,28 +30,9 @@ import { toTimestamp } from './timestamp.js';
 
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Returns random letters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
-export function randomName(length: number): string {
-  let name = '';
-  while (name.length < length) {
-    const byte = randomByte();
-    if (byte < 243) name += nameLetters[byte % 27];
-  }
-  return name;
-}
-
-const randomBlock = { bytes: new Uint8Array(1024), used: 1024 };
-
-/** Returns a byte from the CSPRNG, which is read in blocks; each byte is used once. */
-function randomByte(): number {
-  if (randomBlock.used === randomBlock.bytes.length) {
-    webcrypto.getRandomValues(randomBlock.bytes);
-    randomBlock.used = 0;
-  }
-  const byte = randomBlock.bytes[randomBlock.used]!;
-  randomBlock.used += 1;
-  return byte;
-}
+/** Returns random letters for names, uniform from the CSPRNG. */
+export const randomName = (length: number): string =>
+  Array.from({ length }, () => nameLetters[randomInt(nameLetters.length)]).join('');
 
 /** Returns the key that reserves a unique value. */
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>

@@ -36,30 +36,6 @@ export interface Account {
   };
 }
 
-/** One line of a watch on accounts. */
-export interface AccountEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Account | Bookmark | Status;
-}
-
-/** A list of accounts. */
-export interface AccountList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'AccountList';
-  metadata: ListMeta;
-  items: Account[];
-}
-
-/** Nothing up to this version is missing. */
-export interface Bookmark {
-  apiVersion: string;
-  kind: string;
-  metadata: {
-    resourceVersion: string;
-    annotations?: Record<string, string>;
-  };
-}
-
 /** A service that supplies claims by responding to claims reviews; the one named vestibule is built in. */
 export interface ClaimsProvider {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -84,12 +60,6 @@ export interface ClaimsProvider {
     }[];
   };
   status: Record<string, never>;
-}
-
-/** One line of a watch on claimsproviders. */
-export interface ClaimsProviderEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: ClaimsProvider | Bookmark | Status;
 }
 
 /** A list of claimsproviders. */
@@ -118,93 +88,6 @@ export interface ClaimsReview {
     durationMilliseconds: number;
     timestamp: string;
   };
-}
-
-/** One line of a watch on claimsreviews. */
-export interface ClaimsReviewEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: ClaimsReview | Bookmark | Status;
-}
-
-/** A list of claimsreviews. */
-export interface ClaimsReviewList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'ClaimsReviewList';
-  metadata: ListMeta;
-  items: ClaimsReview[];
-}
-
-/** An OpenID Connect relying party; its name is the client_id. */
-export interface Client {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'Client';
-  metadata: ObjectMeta;
-  spec: {
-    displayName: string;
-    redirectURIs?: string[];
-    postLogoutRedirectURIs?: string[];
-    backchannelLogoutURI?: string;
-    initiateLoginURI?: string;
-    homepageURI?: string;
-    policyURI?: string;
-    termsURI?: string;
-    logoURI?: string;
-    type?: 'Public' | 'Confidential';
-    applicationType?: 'web' | 'native';
-    tokenEndpointAuthMethod?: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
-    profile?: 'FAPI2';
-    pkce?: 'Required' | 'Optional';
-    requirePushedAuthorizationRequests?: boolean;
-    dpopBoundAccessTokens?: boolean;
-    tokenEndpointAuthSigningAlg?: 'ES256' | 'PS256' | 'RS256' | 'EdDSA' | 'Ed25519';
-    jwks?: {
-      keys: (Record<string, string | string[] | boolean>)[];
-    };
-    jwksURI?: string;
-    grantTypes?: ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[];
-    scopes?: {
-      name: string;
-      required?: boolean;
-    }[];
-    subjectType?: 'public' | 'pairwise';
-    idTokenClaims?: string[];
-    idTokenSignedResponseAlg?: 'ES256' | 'RS256';
-    firstParty?: boolean;
-    lifetimes?: {
-      accessToken?: string;
-      idToken?: string;
-      refreshToken?: string;
-      signIn?: string;
-    };
-    secretHashes?: string[];
-  };
-  status: {
-    secrets: {
-      hint: string;
-      creationTimestamp: string;
-    }[];
-    conditions?: {
-      type: string;
-      status: 'True' | 'False' | 'Unknown';
-      reason: string;
-      message: string;
-      lastTransitionTime: string;
-    }[];
-  };
-}
-
-/** One line of a watch on clients. */
-export interface ClientEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Client | Bookmark | Status;
-}
-
-/** A list of clients. */
-export interface ClientList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'ClientList';
-  metadata: ListMeta;
-  items: Client[];
 }
 
 /** What a person agreed to share with a Client. */
@@ -239,44 +122,12 @@ export interface Grant {
   };
 }
 
-/** One line of a watch on grants. */
-export interface GrantEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Grant | Bookmark | Status;
-}
-
 /** A list of grants. */
 export interface GrantList {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'GrantList';
   metadata: ListMeta;
   items: Grant[];
-}
-
-/** A group of people: an account belongs to it while its verified address is listed. */
-export interface Group {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'Group';
-  metadata: ObjectMeta;
-  spec: {
-    displayName: string;
-    members?: string[];
-  };
-  status: Record<string, never>;
-}
-
-/** One line of a watch on groups. */
-export interface GroupEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Group | Bookmark | Status;
-}
-
-/** A list of groups. */
-export interface GroupList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'GroupList';
-  metadata: ListMeta;
-  items: Group[];
 }
 
 /** A sign-in in progress. */
@@ -361,20 +212,6 @@ export interface Interaction {
   };
 }
 
-/** One line of a watch on interactions. */
-export interface InteractionEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Interaction | Bookmark | Status;
-}
-
-/** A list of interactions. */
-export interface InteractionList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'InteractionList';
-  metadata: ListMeta;
-  items: Interaction[];
-}
-
 /** Metadata of a list. */
 export interface ListMeta {
   resourceVersion: string;
@@ -398,12 +235,6 @@ export interface MockMessage {
     code?: string;
     link?: string;
   };
-}
-
-/** One line of a watch on mockmessages. */
-export interface MockMessageEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: MockMessage | Bookmark | Status;
 }
 
 /** A list of mockmessages. */
@@ -435,21 +266,6 @@ export interface ObjectMeta {
   deletionTimestamp?: string;
 }
 
-/** An object’s metadata alone. */
-export interface PartialObjectMetadata {
-  apiVersion: string;
-  kind: 'PartialObjectMetadata';
-  metadata: ObjectMeta;
-}
-
-/** A list of objects’ metadata. */
-export interface PartialObjectMetadataList {
-  apiVersion: string;
-  kind: 'PartialObjectMetadataList';
-  metadata: ListMeta;
-  items: PartialObjectMetadata[];
-}
-
 /** A passkey that a person signs in with. */
 export interface Passkey {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -470,20 +286,6 @@ export interface Passkey {
     lastUsedTimestamp: string | null;
     fullStrengthTimestamp?: string;
   };
-}
-
-/** One line of a watch on passkeys. */
-export interface PasskeyEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Passkey | Bookmark | Status;
-}
-
-/** A list of passkeys. */
-export interface PasskeyList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'PasskeyList';
-  metadata: ListMeta;
-  items: Passkey[];
 }
 
 /** The active policy, or a superseded one. Anyone may read it. */
@@ -575,34 +377,6 @@ export interface PolicyDecision {
   };
 }
 
-/** One line of a watch on policydecisions. */
-export interface PolicyDecisionEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: PolicyDecision | Bookmark | Status;
-}
-
-/** A list of policydecisions. */
-export interface PolicyDecisionList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'PolicyDecisionList';
-  metadata: ListMeta;
-  items: PolicyDecision[];
-}
-
-/** One line of a watch on policies. */
-export interface PolicyEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Policy | Bookmark | Status;
-}
-
-/** A list of policies. */
-export interface PolicyList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'PolicyList';
-  metadata: ListMeta;
-  items: Policy[];
-}
-
 /** Recovery of an account whose passkeys are all lost: after a wait, they are removed. Until then, anyone who is signed in to the account can cancel it. */
 export interface Recovery {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -619,20 +393,6 @@ export interface Recovery {
     readyTimestamp: string;
     endedTimestamp?: string;
   };
-}
-
-/** One line of a watch on recoveries. */
-export interface RecoveryEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Recovery | Bookmark | Status;
-}
-
-/** A list of recoveries. */
-export interface RecoveryList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'RecoveryList';
-  metadata: ListMeta;
-  items: Recovery[];
 }
 
 /** A browser in which an account is signed in. */
@@ -674,20 +434,6 @@ export interface Session {
   };
 }
 
-/** One line of a watch on sessions. */
-export interface SessionEvent {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: Session | Bookmark | Status;
-}
-
-/** A list of sessions. */
-export interface SessionList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'SessionList';
-  metadata: ListMeta;
-  items: Session[];
-}
-
 /** Every error is a Status object. */
 export interface Status {
   apiVersion: 'v1';
@@ -712,22 +458,4 @@ export interface Status {
     triesLeft?: number;
     policyDecision?: string;
   };
-}
-
-/** Objects as rows of a table. */
-export interface Table {
-  apiVersion: string;
-  kind: 'Table';
-  metadata: ListMeta;
-  columnDefinitions: {
-    name: string;
-    type: string;
-    format: string;
-    description: string;
-    priority: number;
-  }[];
-  rows: {
-    cells: string[];
-    object: Record<string, never> | null;
-  }[];
 }

@@ -2,7 +2,6 @@ import type { Interaction, Status } from './api.gen.js';
 
 export type {
   Account,
-  AccountList,
   ClaimsProviderList,
   ClaimsReview,
   Grant,

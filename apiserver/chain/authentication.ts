@@ -1,6 +1,5 @@
 import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
-import { BoundedMap } from '../../security/bounded-map.js';
 import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import type { Caller } from '../../registry/kind.js';
@@ -17,37 +16,21 @@ const keepEncoded = (text: string): string => text;
 const parseCookies = cookieParser(undefined, { decode: keepEncoded });
 const anonymous: Caller = { type: 'Anonymous' };
 
-/** Parsed Cookie headers: a browser sends the same one with every request. */
-const cookiesByHeader = new BoundedMap<string, Readonly<Record<string, unknown>>>(5_000);
-
-function parseCached(cookie: string): Readonly<Record<string, unknown>> {
-  let cookies = cookiesByHeader.get(cookie);
-  if (cookies) return cookies;
-  const request: { headers: { cookie: string }; cookies?: Record<string, unknown> } = {
-    headers: { cookie },
-  };
-  parseCookies(request as never, {} as never, () => {});
-  cookies = request.cookies ?? {};
-  if (cookie.length <= 1_024) cookiesByHeader.set(cookie, cookies);
-  return cookies;
-}
-
 /**
  * Returns the value of a cookie as sent; undefined if it was sent with two values, or if parsing
  * changed it.
  */
 function cookieOf(header: string | undefined, name: string): string | undefined {
-  const value = header === undefined ? undefined : parseCached(header)[name];
-  if (typeof value !== 'string' || value === '') return undefined;
-  return isUnambiguous(header!, name) || cookieValues(header, name).every((one) => one === value)
+  const request: { headers: object; cookies?: Readonly<Record<string, unknown>> } = {
+    headers: { cookie: header },
+  };
+  parseCookies(request as never, {} as never, () => {});
+  const value = request.cookies?.[name];
+  return typeof value === 'string' &&
+    value !== '' &&
+    cookieValues(header, name).every((one) => one === value)
     ? value
     : undefined;
-}
-
-/** Whether a name occurs once and without quotes. */
-function isUnambiguous(header: string, name: string): boolean {
-  const index = header.indexOf(`${name}=`);
-  return index === header.lastIndexOf(`${name}=`) && !header.includes('"', index);
 }
 
 /** The credentials of a request. */

@@ -25,23 +25,13 @@ export function selectorOf({ query, kind }: ResourceRequestInfo): Selector | und
 
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** The facts of a request by site and representation, made once. */
-export const factsBySite = new Map(
-  ['', 'same-origin', 'same-site', 'cross-site', 'none'].map((site) => {
-    const facts = site ? { site } : {};
-    return [
-      site,
-      { whole: Object.freeze(facts), metadata: Object.freeze({ ...facts, metadataOnly: true }) },
-    ] as const;
-  }),
-);
-
 export const noFacts = Object.freeze({});
 
-export function factsOf({ representation }: ResourceRequestInfo, site = ''): Facts {
-  const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
-  return representation.metadataOnly ? metadata : whole;
-}
+/** Returns the facts of a request: its site and whether it is for metadata only. */
+export const factsOf = ({ representation }: ResourceRequestInfo, site?: string): Facts => ({
+  ...(site && { site }),
+  ...(representation.metadataOnly && { metadataOnly: true }),
+});
 
 /** The inputs of the authorization of a request for objects. */
 export interface AuthorizationRequestContext {

@@ -1,5 +1,6 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import type { JSONSchema } from '../../registry/schema.js';
+import { forbiddenField, invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { badRequest, conflict, invalid, staleVersion, type Cause } from '../../registry/status.js';
 import {
   hiddenCharacters,
@@ -28,8 +29,7 @@ export function draftOf(
     ...hiddenCharacters(body.spec, 'spec'),
     ...nameFaults(kind, name, metadata.generateName),
   ];
-  if (body.spec === undefined || body.spec === null)
-    causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
+  if (body.spec === undefined || body.spec === null) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
   const { labels, annotations, ownerReferences, generateName } = metadata;
   return {
@@ -51,38 +51,22 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
   if (kind.nameSource === 'service')
     return name === undefined
       ? []
-      : [
-          {
-            reason: 'FieldValueForbidden',
-            field: 'metadata.name',
-            message: 'Forbidden: it is named by the service',
-          },
-        ];
+      : [forbiddenField('metadata.name', 'it is named by the service')];
   if (name === undefined && !generateName)
-    causes.push({
-      reason: 'FieldValueRequired',
-      field: 'metadata.name',
-      message: 'Required value: name or generateName is required',
-    });
+    causes.push(requiredValue('metadata.name', 'name or generateName is required'));
   if (
     name !== undefined &&
     (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))
   )
-    causes.push({
-      reason: 'FieldValueInvalid',
-      field: 'metadata.name',
-      message: 'Invalid value: must be a lower case RFC 1123 subdomain',
-    });
+    causes.push(invalidValue('metadata.name', 'must be a lower case RFC 1123 subdomain'));
   if (
     generateName !== undefined &&
     (typeof generateName !== 'string' ||
       !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(generateName))
   )
-    causes.push({
-      reason: 'FieldValueInvalid',
-      field: 'metadata.generateName',
-      message: 'Invalid value: must begin a lower case RFC 1123 subdomain',
-    });
+    causes.push(
+      invalidValue('metadata.generateName', 'must begin a lower case RFC 1123 subdomain'),
+    );
   return causes;
 }
 
@@ -111,8 +95,7 @@ export function applyBody(
   checkIdentity(kind, next, metadata, mode);
   const unknown = unknownMembers(desired, schema);
   const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
-  if (!isRecord(desired.spec))
-    causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
+  if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
   next.spec = desired.spec;
   const { labels, annotations } = metadata;
@@ -135,13 +118,7 @@ function checkVersion(
   const version = metadata.resourceVersion;
   if (version === undefined && mode === 'merge') return;
   const versionError = (message: string): Error =>
-    invalid(kind, next.metadata.name, [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'metadata.resourceVersion',
-        message: `Invalid value: ${message}`,
-      },
-    ]);
+    invalid(kind, next.metadata.name, [invalidValue('metadata.resourceVersion', message)]);
   if (version === undefined || version === null || version === '')
     throw versionError('must be specified for an update');
   if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version))
@@ -169,13 +146,7 @@ function checkIdentity(
       next.metadata.name,
       'Precondition failed: uid does not match uid of the object',
     );
-  throw invalid(kind, next.metadata.name, [
-    {
-      reason: 'FieldValueInvalid',
-      field: 'metadata.uid',
-      message: 'Invalid value: field is immutable',
-    },
-  ]);
+  throw invalid(kind, next.metadata.name, [invalidValue('metadata.uid', 'field is immutable')]);
 }
 
 /** Reports whether a member is present, not null and not empty. */

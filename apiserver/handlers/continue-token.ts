@@ -1,5 +1,6 @@
 import type { Caller } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
+import { forbiddenField } from '../../registry/field-errors.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
 import type { AuthorizedRequest } from '../http/message.js';
@@ -33,13 +34,7 @@ export class ContinueTokens {
       throw invalid(
         { ...(authorized.requestInfo as ResourceRequestInfo).kind, kind: 'ListOptions' },
         '',
-        [
-          {
-            reason: 'FieldValueForbidden',
-            field: 'resourceVersionMatch',
-            message: 'Forbidden: not with continue',
-          },
-        ],
+        [forbiddenField('resourceVersionMatch', 'not with continue')],
       );
     if (!['', '0', undefined].includes(query.get('resourceVersion')))
       throw badRequest('specifying resource version is not allowed when using continue');

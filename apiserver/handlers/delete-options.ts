@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { apiVersion, type KindObject } from '../../registry/kind.js';
 import { toJSONSchema, Validator, prune } from '../../registry/schema.js';
-import { badRequest, conflict, invalid } from '../../registry/status.js';
+import { unsupportedValue } from '../../registry/field-errors.js';
+import { badRequest, conflict, invalid, type Cause } from '../../registry/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isDryRun, checkUnknownFields } from './field-validation.js';
@@ -60,18 +61,19 @@ export async function readDeleteOptions(
     prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)),
     optionsKind,
   );
-  const causes = validator
+  const causes: Cause[] = validator
     .check(body, '')
     .map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
   if (
     body.propagationPolicy === undefined &&
     !policies.includes(requestInfo.query.get('propagationPolicy'))
   )
-    causes.push({
-      reason: 'FieldValueNotSupported',
-      field: 'propagationPolicy',
-      message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"',
-    });
+    causes.push(
+      unsupportedValue(
+        'propagationPolicy',
+        'supported values: "Orphan", "Background", "Foreground"',
+      ),
+    );
   if (causes.length > 0) throw invalid(optionsKind, requestInfo.name ?? '', causes);
   const options = body as z.infer<typeof DeleteOptions>;
   return { ...options, isDryRun: isDryRun(requestInfo, options.dryRun ?? []) };

@@ -1,6 +1,12 @@
 import { apiVersion, type AnyKind } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
+import {
+  forbiddenField,
+  invalidValue,
+  tooLongValue,
+  unsupportedValue,
+} from '../../registry/field-errors.js';
 import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
@@ -80,11 +86,7 @@ export function checkUnknownFields(
     throw invalid(
       of,
       name,
-      unknown.slice(0, 32).map((field) => ({
-        reason: 'FieldValueForbidden',
-        field,
-        message: 'Forbidden: unknown field',
-      })),
+      unknown.slice(0, 32).map((field) => forbiddenField(field, 'unknown field')),
     );
   if (mode === 'Strict')
     throw badRequest(
@@ -113,27 +115,13 @@ function checkWriteParameters(
   const fieldManager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
     throw invalid(of, name, [
-      {
-        reason: 'FieldValueNotSupported',
-        field: 'fieldValidation',
-        message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"',
-      },
+      unsupportedValue('fieldValidation', 'supported values: "Ignore", "Warn", "Strict"'),
     ]);
   if (fieldManager.length > 128)
-    throw invalid(of, name, [
-      {
-        reason: 'FieldValueTooLong',
-        field: 'fieldManager',
-        message: 'Too long: may not be more than 128 bytes',
-      },
-    ]);
+    throw invalid(of, name, [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
   if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(fieldManager))
     throw invalid(of, name, [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'fieldManager',
-        message: 'Invalid value: should only contain printable characters',
-      },
+      invalidValue('fieldManager', 'should only contain printable characters'),
     ]);
 }
 
@@ -152,28 +140,16 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
     Array.isArray(metadata.ownerReferences) &&
     metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1
   )
-    causes.push({
-      reason: 'FieldValueInvalid',
-      field: 'metadata.ownerReferences',
-      message: 'Invalid value: only one owner may be the controller',
-    });
+    causes.push(invalidValue('metadata.ownerReferences', 'only one owner may be the controller'));
   if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0)
-    causes.push({
-      reason: 'FieldValueForbidden',
-      field: 'metadata.finalizers',
-      message: 'Forbidden: finalizers are not served',
-    });
+    causes.push(forbiddenField('metadata.finalizers', 'finalizers are not served'));
   if (
     Object.values((metadata.annotations ?? {}) as object).reduce(
       (sum, text) => sum + String(text).length,
       0,
     ) > 262_144
   )
-    causes.push({
-      reason: 'FieldValueTooLong',
-      field: 'metadata.annotations',
-      message: 'Too long: may not be more than 262144 bytes',
-    });
+    causes.push(tooLongValue('metadata.annotations', 'may not be more than 262144 bytes'));
   return causes;
 }
 
@@ -183,13 +159,7 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
 export function hiddenCharacters(value: unknown, path: string): Cause[] {
   if (typeof value === 'string')
     return hiddenPattern.test(value)
-      ? [
-          {
-            reason: 'FieldValueInvalid',
-            field: path,
-            message: 'Invalid value: has control or bidi override characters',
-          },
-        ]
+      ? [invalidValue(path, 'has control or bidi override characters')]
       : [];
   if (Array.isArray(value))
     return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));
@@ -208,13 +178,7 @@ export function isDryRun(
   const given = requestInfo.query.get('dryRun');
   const values = [...(given === undefined ? [] : [given]), ...options];
   if (values.some((one) => one !== 'All'))
-    throw invalid(requestInfo.kind, '', [
-      {
-        reason: 'FieldValueNotSupported',
-        field: 'dryRun',
-        message: 'Unsupported value: supported values: "All"',
-      },
-    ]);
+    throw invalid(requestInfo.kind, '', [unsupportedValue('dryRun', 'supported values: "All"')]);
   return values.length > 0;
 }
 

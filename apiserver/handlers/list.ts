@@ -8,6 +8,7 @@ import {
   type Revision,
 } from '../../storage/storage.js';
 import type { AnyKind } from '../../registry/kind.js';
+import { forbiddenField } from '../../registry/field-errors.js';
 import { badRequest, expired, invalid } from '../../registry/status.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
@@ -283,20 +284,12 @@ export class Lister {
     const text = query.get('resourceVersion') || undefined;
     const matchError = (message: string): Error =>
       invalid({ ...kind, kind: 'ListOptions' }, '', [
-        {
-          reason: 'FieldValueForbidden',
-          field: 'resourceVersionMatch',
-          message: `Forbidden: ${message}`,
-        },
+        forbiddenField('resourceVersionMatch', message),
       ]);
     const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
     if (query.has('sendInitialEvents'))
       throw invalid({ ...kind, kind: 'ListOptions' }, '', [
-        {
-          reason: 'FieldValueForbidden',
-          field: 'sendInitialEvents',
-          message: 'Forbidden: sendInitialEvents is for watches',
-        },
+        forbiddenField('sendInitialEvents', 'sendInitialEvents is for watches'),
       ]);
     if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))
       throw matchError('supported values: "Exact", "NotOlderThan"');

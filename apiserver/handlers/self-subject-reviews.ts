@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { group, type Caller, type Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import type { Authorization, AccessReviewResult } from '../chain/authorization.js';
@@ -195,12 +196,12 @@ function validateSpec(spec: unknown): ReviewSpec {
   prune(validator.schema, review, 'spec');
   const causes = validator.check(review, 'spec');
   if (causes.length === 0 && !review.resourceAttributes === !review.nonResourceAttributes)
-    causes.push({
-      reason: 'FieldValueInvalid',
-      field: 'spec.resourceAttributes',
-      message:
-        'Invalid value: exactly one of nonResourceAttributes or resourceAttributes must be specified',
-    });
+    causes.push(
+      invalidValue(
+        'spec.resourceAttributes',
+        'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      ),
+    );
   if (causes.length > 0) throw invalid(reviewKind, '', causes);
   return review;
 }

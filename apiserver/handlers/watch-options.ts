@@ -1,3 +1,4 @@
+import { forbiddenField, invalidValue } from '../../registry/field-errors.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
 import { booleanParameter, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
@@ -27,16 +28,10 @@ export function parseWatchOptions(
 ): WatchOptions {
   const { query, kind } = requestInfo;
   const optionError = (field: string, message: string): Error =>
-    invalid({ ...kind, kind: 'ListOptions' }, '', [
-      { reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` },
-    ]);
+    invalid({ ...kind, kind: 'ListOptions' }, '', [forbiddenField(field, message)]);
   const version = versionOf(query, () =>
     invalid({ ...kind, kind: 'ListOptions' }, '', [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'resourceVersion',
-        message: 'Invalid value: must be a decimal number',
-      },
+      invalidValue('resourceVersion', 'must be a decimal number'),
     ]),
   );
   if (query.get('continue')) throw badRequest('continue is not supported with watch');

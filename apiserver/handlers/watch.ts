@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
@@ -85,9 +86,7 @@ export class Watcher {
     const spread = Math.min(maxSpreadMs, all.length * 10);
     await Promise.all(
       all.map(async (stream, i) => {
-        await new Promise((resolve) => {
-          setTimeout(resolve, spread * (i / all.length));
-        });
+        await pause(spread * (i / all.length));
         stream.finish();
       }),
     );

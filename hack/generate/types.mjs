@@ -1,9 +1,16 @@
-/** Returns TypeScript types of the component schemas, nested ones inline. */
-export function pageTypes({ components: { schemas } }) {
-  const names = Object.keys(schemas)
-    .filter((name) => !name.endsWith('Draft'))
-    .sort();
-  const body = names
+const references = /"#\/components\/schemas\/(\w+)"/g;
+
+/**
+ * Returns TypeScript types of the component schemas that `imported` names and of those that they
+ * refer to; nested ones inline.
+ */
+export function pageTypes({ components: { schemas } }, imported) {
+  const names = new Set(imported);
+  for (const name of names)
+    for (const [, referred] of JSON.stringify(schemas[name]).matchAll(references))
+      names.add(referred);
+  const body = [...names]
+    .sort()
     .map(
       (name) =>
         `/** ${schemas[name].description ?? name} */\nexport ${declare(name, schemas[name])}`,

@@ -20,15 +20,15 @@ interface EndSessionsOrder {
 
 type SessionObject = ObjectOf<typeof Session>;
 
-/** The part of an Account's internal that revokes sign-ins. */
-type SignedOut = ObjectOf<typeof Account>['internal']['signedOut'];
-
 /**
  * Returns false for a sign-in from before the account's other sessions were ended, also if it was
  * still in progress then (docs/design/security.md#sign-out).
  */
-export const isSessionValid = (signedOut: SignedOut, session: string, seconds: number): boolean =>
-  !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
+export const isSessionValid = (
+  { internal: { signedOut } }: ObjectOf<typeof Account>,
+  session: string,
+  seconds: number,
+): boolean => !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
 
 /**
  * Revokes every session of an account except the caller's, in this commit. The commit deletes at

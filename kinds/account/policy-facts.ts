@@ -5,14 +5,14 @@ import { authenticationClaims } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
 
 /** The facts about a sign-in that policy sees; `authenticated` in seconds since the epoch. */
-interface SignedIn {
+export interface SignInFacts {
   readonly methods: readonly string[];
   readonly assurance: string;
   readonly authenticated: number;
 }
 
 /** The facts about a person that policy sees. */
-interface PersonFacts extends SignedIn {
+interface PersonFacts extends SignInFacts {
   readonly [fact: string]: unknown;
   readonly account?: string;
   readonly passkeys: number;
@@ -34,7 +34,7 @@ interface Person {
 export async function accountFacts(
   { ports }: Pick<Call, 'ports'>,
   { account, address, passkeys }: Person,
-  signedIn: SignedIn,
+  signedIn: SignInFacts,
 ): Promise<PersonFacts> {
   const email = canonicalAddress(address);
   return {
@@ -63,7 +63,7 @@ export const sessionFacts = (
   );
 
 /** Returns the facts of a sign-in at `now` (ms since the epoch). */
-export const signedInNow = (method: Method, now: number, isFullStrength = true): SignedIn => ({
+export const signedInNow = (method: Method, now: number, isFullStrength = true): SignInFacts => ({
   methods: [method],
   assurance: authenticationClaims(method, isFullStrength).acr,
   authenticated: Math.floor(now / 1000),

@@ -5,6 +5,7 @@ import { defineAction } from '../../registry/action.js';
 import { apiVersion, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import { perMinute } from '../../registry/rate-limit.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import {
   badRequest,
   expired,
@@ -111,11 +112,7 @@ export const newAddressChallenge = defineAction({
     const mails = mailLimits(limits, requester);
     if (!isWithinLengths(email))
       throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [
-        {
-          reason: 'FieldValueInvalid',
-          field: 'spec.email',
-          message: 'Invalid value: must be an email address',
-        },
+        invalidValue('spec.email', 'must be an email address'),
       ]);
     const faults = newAddressFaults(email, 'spec.email');
     if (faults.length > 0) throw invalid({ ...Account, kind: 'EmailChallenge' }, name, faults);
@@ -276,9 +273,4 @@ async function verifyCode<T>(
 }
 
 const wrongCode = (name: string, message: string, details?: { triesLeft: number }): StatusError =>
-  invalid(
-    { ...Account, kind: 'Email' },
-    name,
-    [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: ${message}` }],
-    details,
-  );
+  invalid({ ...Account, kind: 'Email' }, name, [invalidValue('spec.code', message)], details);

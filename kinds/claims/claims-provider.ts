@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
+import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
-import { invalidValue, outboundFaults } from './outbound-url.js';
+import { outboundFaults } from './outbound-url.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, webAddress } from '../signin/schema-types.js';
 import { describePattern } from '../../registry/pattern.js';
@@ -149,9 +150,7 @@ const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== lastApplied));
 
 const urlFaults = (url: string | undefined, settings: Settings): Cause[] =>
-  url === undefined
-    ? [{ reason: 'FieldValueRequired', field: 'spec.url', message: 'Required value' }]
-    : outboundFaults('spec.url', url, settings);
+  url === undefined ? [requiredValue('spec.url')] : outboundFaults('spec.url', url, settings);
 
 function certificateFaults(bundle: string | undefined): Cause[] {
   if (bundle === undefined) return [];

@@ -2,14 +2,8 @@ import { isIP } from 'node:net';
 import { EgressPolicy } from '../../security/egress-policy.js';
 import type { Settings } from '../../registry/kind.js';
 import { isLoopback } from '../../security/loopback.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
-
-/** Returns the cause for a field whose value passes the schema but is invalid. */
-export const invalidValue = (field: string, message: string): Cause => ({
-  reason: 'FieldValueInvalid',
-  field,
-  message: `Invalid value: ${message}`,
-});
 
 /**
  * Returns causes at `field` for a URL that this service must not call, from its text alone. The

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { isLoopback } from '../../security/loopback.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import { alreadyExists, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
 import {
@@ -12,7 +13,7 @@ import {
   securityFields,
 } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
-import { invalidValue, outboundFaults } from '../claims/outbound-url.js';
+import { outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, timestamp, webAddress } from '../signin/schema-types.js';
 import { describePattern } from '../../registry/pattern.js';
 
@@ -192,7 +193,7 @@ export const Client = defineKind({
 function validate(name: string, spec: Spec, settings: Settings): Cause[] {
   const causes: Cause[] = [];
   const addFault = (field: string, message: string): void => {
-    causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` });
+    causes.push(invalidValue(field, message));
   };
   if (name.length > 200) addFault('metadata.name', 'must have at most 200 characters');
   spec.redirectURIs.forEach((uri, i) => {

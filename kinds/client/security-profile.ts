@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isLoopback } from '../../security/loopback.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
@@ -72,11 +73,7 @@ export function applyProfile(spec: ClientSpec): void {
 export function securityFaults(spec: ClientSpec): Cause[] {
   const faults: Cause[] = [];
   const addFault = (field: string, message: string): void => {
-    faults.push({
-      reason: 'FieldValueInvalid',
-      field: `spec.${field}`,
-      message: `Invalid value: ${message}`,
-    });
+    faults.push(invalidValue(`spec.${field}`, message));
   };
   if (spec.pkce === 'Optional' && spec.type === 'Public')
     addFault('pkce', 'a Public Client must use PKCE (RFC 9700 §2.1.1)');

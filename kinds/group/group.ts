@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineKind, type Caller } from '../../registry/kind.js';
 import { emailAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { line } from '../signin/schema-types.js';
+import { invalidValue } from '../../registry/field-errors.js';
 
 /** The Group whose members operate this service. */
 export const operators = 'operators';
@@ -38,12 +39,7 @@ export const Group = defineKind({
         const field = `spec.members[${i}]`;
         if (!isWithinLengths(member))
           return [
-            {
-              reason: 'FieldValueInvalid' as const,
-              field,
-              message:
-                'Invalid value: must have at most 64 characters before the @ and 255 after it',
-            },
+            invalidValue(field, 'must have at most 64 characters before the @ and 255 after it'),
           ];
         return known.has(member) ? [] : newAddressFaults(member, field);
       });

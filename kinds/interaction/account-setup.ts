@@ -28,7 +28,7 @@ export function assertSessionValid(
 ): asserts account is AccountObject {
   if (!account || account.status.disabledTimestamp)
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (!isSessionValid(account.internal.signedOut, '', internal.login!.seconds))
+  if (!isSessionValid(account, '', internal.login!.seconds))
     throw expired('this sign-in was revoked from another session', Interaction, metadata.name);
 }
 

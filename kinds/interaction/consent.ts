@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
+import {
+  forbiddenField,
+  invalidValue,
+  requiredValue,
+  unsupportedValue,
+} from '../../registry/field-errors.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -93,13 +99,7 @@ async function loadPerson(
   const account = await tx.get(Account, internal.account!);
   if (!account || account.status.disabledTimestamp)
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (
-    !isSessionValid(
-      account.internal.signedOut,
-      session.metadata.name,
-      session.internal.loginSeconds,
-    )
-  )
+  if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   return { account, session };
 }
@@ -125,22 +125,19 @@ async function checkScopes(
   for (const [i, scope] of agreedScopes.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!requested.includes(scope)) {
-      causes.push({
-        reason: 'FieldValueNotSupported',
-        field,
-        message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn' : 'not requested'}`,
-      });
+      causes.push(
+        unsupportedValue(
+          field,
+          `this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn' : 'not requested'}`,
+        ),
+      );
       continue;
     }
     const question = { scope, client: interaction.spec.client, ...facts };
     const decision = await call.decide('share', { ...question, record: 'change' });
     if (!decision.allowed) {
       await call.decide('share', question);
-      causes.push({
-        reason: 'FieldValueForbidden',
-        field,
-        message: `Forbidden: ${refusalMessage(decision)}`,
-      });
+      causes.push(forbiddenField(field, refusalMessage(decision)));
       continue;
     }
     const notShownReason = claimsNotShownReason(
@@ -148,11 +145,7 @@ async function checkScopes(
       call.ports.scopes().find(({ name }) => name === scope)!,
     );
     if (notShownReason)
-      causes.push({
-        reason: 'FieldValueInvalid',
-        field,
-        message: `Invalid value: ${notShownReason}; get the interaction again`,
-      });
+      causes.push(invalidValue(field, `${notShownReason}; get the interaction again`));
     else {
       await decision.join?.(tx);
       if (decision.name && !call.dryRun)
@@ -163,12 +156,7 @@ async function checkScopes(
   const missing = [...scopesRequiredBy(interaction.spec.client, client)].filter(
     (scope) => requested.includes(scope) && !agreedScopes.includes(scope),
   );
-  if (missing.length > 0)
-    causes.push({
-      reason: 'FieldValueRequired',
-      field: 'spec.scopes',
-      message: `Required value: ${missing.join(', ')}`,
-    });
+  if (missing.length > 0) causes.push(requiredValue('spec.scopes', missing.join(', ')));
   return { causes, shareDecisions };
 }
 

@@ -6,6 +6,7 @@ import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import { invalid, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -84,11 +85,7 @@ async function sendChallenge(
   const { name } = interaction.metadata;
   if (!isWithinLengths(email))
     throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'spec.email',
-        message: 'Invalid value: must be an email address',
-      },
+      invalidValue('spec.email', 'must be an email address'),
     ]);
   assertPhase('LoginRequired', interaction, call);
   assertResendAllowed(interaction, call);

@@ -5,13 +5,13 @@ import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import {
   expired,
   forbidden,
   invalid,
   StatusError,
   tooManyRequests,
-  type Cause,
 } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -177,12 +177,9 @@ function assertChallengeInForce(
 function assertCodeLength({ metadata, status }: InteractionObject, code: string): void {
   const length = status.emailChallenge?.codeLength ?? code.length;
   if (code.length === length) return;
-  const cause: Cause = {
-    reason: 'FieldValueInvalid',
-    field: 'spec.code',
-    message: `Invalid value: must be ${length} digits`,
-  };
-  throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause]);
+  throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [
+    invalidValue('spec.code', `must be ${length} digits`),
+  ]);
 }
 
 /** Signs in by an emailed link if its challenge is the one in force. */
@@ -279,11 +276,7 @@ function wrongCode(
   if (internal.replaced.some((previous) => isCodeOf(call, name, previous, code)))
     return proofExpired('replaced', name);
   const { triesLeft } = internal.email!;
-  const cause: Cause = {
-    reason: 'FieldValueInvalid',
-    field: 'spec.code',
-    message: `Invalid value: wrong code, ${triesLeft} tries left`,
-  };
+  const cause = invalidValue('spec.code', `wrong code, ${triesLeft} tries left`);
   return invalid({ ...Interaction, kind: 'Login' }, name, [cause], { triesLeft });
 }
 

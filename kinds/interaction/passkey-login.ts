@@ -1,4 +1,5 @@
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -31,11 +32,7 @@ interface KnownPasskey {
  */
 const notAccepted = (name: string): StatusError =>
   invalid({ ...Interaction, kind: 'Login' }, name, [
-    {
-      reason: 'FieldValueInvalid',
-      field: 'spec.credential',
-      message: 'Invalid value: this passkey was not accepted',
-    },
+    invalidValue('spec.credential', 'this passkey was not accepted'),
   ]);
 
 /**

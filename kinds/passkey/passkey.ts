@@ -8,6 +8,7 @@ import {
 } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { updateLimit } from '../signin/update-limit.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
@@ -180,13 +181,7 @@ async function assertRemovable(call: Call, account: AccountObject, name: string)
  * (docs/design/security.md#passkeys).
  */
 const notAccepted = (name: string): StatusError =>
-  invalid(Passkey, name, [
-    {
-      reason: 'FieldValueInvalid',
-      field: 'spec.credential',
-      message: 'Invalid value: this passkey was not accepted',
-    },
-  ]);
+  invalid(Passkey, name, [invalidValue('spec.credential', 'this passkey was not accepted')]);
 
 /** The spec of a registration request. */
 interface RegistrationRequest {
@@ -280,13 +275,7 @@ async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<
       session.metadata.deletionTimestamp
     )
       throw unauthorized();
-    if (
-      !isSessionValid(
-        account.internal.signedOut,
-        session.metadata.name,
-        session.internal.loginSeconds,
-      )
-    )
+    if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
       throw unauthorized();
     requireRecentAuthentication(call, Passkey, undefined, account.status.passkeys);
     return addPasskey(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describePattern } from '../../registry/pattern.js';
+import { invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
 
 /**
@@ -36,12 +37,10 @@ const ambiguous = /[%!]|=\?|^-/;
 export const newAddressFaults = (address: string, field: string): Cause[] =>
   ambiguous.test(address)
     ? [
-        {
-          reason: 'FieldValueInvalid',
+        invalidValue(
           field,
-          message:
-            'Invalid value: must be an email address without %, ! and =? that does not begin with -',
-        },
+          'must be an email address without %, ! and =? that does not begin with -',
+        ),
       ]
     : [];
 

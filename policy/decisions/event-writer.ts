@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:timers/promises';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Log } from '../../observability/log.js';
 import type { Store } from '../../registry/store.js';
@@ -130,9 +131,7 @@ export class EventWriter {
   }
 
   async #drain(): Promise<void> {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await yieldToEventLoop();
     for (let hasFailed = false; this.#waiting.length > 0; ) {
       const batch = this.#nextBatch();
       try {
@@ -147,9 +146,7 @@ export class EventWriter {
           this.#log.warn({ err: error, waiting }, 'decisions could not be recorded, retrying');
         hasFailed = true;
         if (this.#isStopping) break;
-        await new Promise((resolve) => {
-          setTimeout(resolve, delaysMs.retry).unref();
-        });
+        await pause(delaysMs.retry, undefined, { ref: false });
       }
     }
     this.#writing = undefined;

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../security/bounded-map.js';
+
 /**
  * Single events per owner and hour, owners tracked at a time, and refusals of all owners per
  * minute.
@@ -11,7 +13,7 @@ const minuteMs = 60_000;
  * rest is counted in series.
  */
 export class EventRateLimiter {
-  readonly #spentByOwner = new Map<string, number>();
+  readonly #spentByOwner = new BoundedMap<string, number>(limits.owners);
   #windowStart = 0;
   #allRefusals = { windowStart: 0, count: 0 };
 
@@ -27,8 +29,6 @@ export class EventRateLimiter {
     const key = `${type} ${owner}`;
     const spent = this.#spentByOwner.get(key) ?? 0;
     if (spent >= limits[type]) return false;
-    if (spent === 0 && this.#spentByOwner.size >= limits.owners)
-      this.#spentByOwner.delete(this.#spentByOwner.keys().next().value!);
     this.#spentByOwner.set(key, spent + 1);
     return true;
   }

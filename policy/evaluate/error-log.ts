@@ -1,4 +1,5 @@
 import type { Log } from '../../observability/log.js';
+import { BoundedMap } from '../../security/bounded-map.js';
 
 /**
  * An evaluation that failed or exceeded the time limit. `rules` lists the rules that failed, or all
@@ -24,7 +25,7 @@ const intervalMs = 60_000;
  */
 export class EvaluationErrorLog {
   readonly #log: Log;
-  readonly #entries = new Map<string, { at: number; times: number }>();
+  readonly #entries = new BoundedMap<string, { at: number; times: number }>(maxEntries);
 
   constructor(log: Log) {
     this.#log = log;
@@ -49,8 +50,6 @@ export class EvaluationErrorLog {
         );
         Object.assign(entry, { at: now, times: 0 });
       }
-      if (this.#entries.size >= maxEntries && !this.#entries.has(key))
-        this.#entries.delete(this.#entries.keys().next().value!);
       this.#entries.set(key, entry);
     }
   }

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { balance, depthOf } from './ast.js';
 import type { Cedar } from './cedar.js';
@@ -61,10 +62,7 @@ export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules
   const positions: ParsedRules['positions'] = [];
   const policyTexts = sortByPosition(parts.policies);
   for (const [i, policyText] of policyTexts.entries()) {
-    if (i % rulesPerTurn === rulesPerTurn - 1)
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
+    if (i % rulesPerTurn === rulesPerTurn - 1) await yieldToEventLoop();
     const rule = readUniqueRule(rules, cedar, policyText, `rule${i + 1}`);
     const start = position(text, starts[i]!);
     if (typeof rule === 'string') {

@@ -1,4 +1,5 @@
 import { Account } from '../../kinds/account/account.js';
+import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
@@ -42,15 +43,9 @@ export const canSignIn = (account: AccountObject): boolean =>
 export const domainOf = (account: AccountObject): string =>
   account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
-/**
- * The facts about a sign-in that are known to a request; `authenticated` in seconds since the
- * epoch.
- */
-export interface SignedIn {
+/** The facts about a sign-in that are known to a request. */
+export interface SignedIn extends Partial<SignInFacts> {
   readonly session?: string;
-  readonly authenticated?: number;
-  readonly methods?: readonly string[];
-  readonly assurance?: string;
 }
 
 /** Returns the account as a caller for policy, with its groups and the facts of its sign-in. */

@@ -5,46 +5,38 @@ import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 
 /** Returns the policy decision about sharing a scope with a Client. */
-export async function decideShare(
+export const decideShare = (
   services: ProviderServices,
   account: AccountObject,
   client: string,
   scope: string,
   signedIn: SignedIn,
   record?: 'allowed' | 'never',
-): Promise<Decision> {
-  const { session: _, ...by } = signedIn;
-  const facts = {
-    client,
-    scope,
-    account: account.metadata.name,
-    domain: domainOf(account),
-    passkeys: account.status.passkeys,
-    ...siteFact(),
-    ...by,
-  };
-  return services.authorize({
-    caller: await callerFor(services, account, signedIn),
-    action: 'share',
-    facts,
-    ...(record && { record }),
-  });
-}
+): Promise<Decision> => decide(services, account, 'share', { client, scope }, signedIn, record);
 
 /** Returns the policy decision about a person's sign-in to a Client. */
-export async function decideSignIn(
+export const decideSignIn = (
   services: ProviderServices,
   account: AccountObject,
   client: string,
+  signedIn: SignedIn,
+  record?: 'allowed' | 'never',
+): Promise<Decision> => decide(services, account, 'signIn', { client }, signedIn, record);
+
+async function decide(
+  services: ProviderServices,
+  account: AccountObject,
+  action: 'share' | 'signIn',
+  target: { readonly client: string; readonly scope?: string },
   signedIn: SignedIn,
   record?: 'allowed' | 'never',
 ): Promise<Decision> {
   const { session: _, ...by } = signedIn;
   return services.authorize({
     caller: await callerFor(services, account, signedIn),
-    action: 'signIn',
+    action,
     facts: {
-      client,
+      ...target,
       account: account.metadata.name,
       domain: domainOf(account),
       passkeys: account.status.passkeys,

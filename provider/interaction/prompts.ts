@@ -1,5 +1,6 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { isSessionValid } from '../../kinds/account/end-sessions.js';
+import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { Session as ProjectedSession } from '../../kinds/session/session.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { isLoopback } from '../../security/loopback.js';
@@ -25,13 +26,6 @@ type Verdict =
   | { readonly is: 'Permitted' | 'Stronger' }
   | { readonly is: 'Refused'; readonly decision: Decision };
 
-/** The facts about a sign-in that policy sees; `authenticated` in seconds since the epoch. */
-interface SignedIn {
-  readonly methods: readonly string[];
-  readonly assurance: string;
-  readonly authenticated: number;
-}
-
 /**
  * Returns the facts of a session's sign-in. The method comes from this unit of work if it completes
  * the sign-in, else from the Session object, else it is inferred from the acr.
@@ -39,7 +33,7 @@ interface SignedIn {
 export async function signInOfSession(
   services: ProviderServices,
   session: Session,
-): Promise<SignedIn> {
+): Promise<SignInFacts> {
   const methods = [
     (currentUnitOfWork()?.memo.get(loginMethodMemo) as string | undefined) ??
       (session.acr === phishingResistant ? 'Passkey' : 'EmailCode'),
@@ -74,7 +68,7 @@ async function decideVerdict(
   const { clientId } = oidc.client!;
   const sharesIdentity =
     clientId !== accountPageClient && oidc.requestParamOIDCScopes.has('openid');
-  const decide = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => {
+  const decide = async (by: SignInFacts, record?: 'allowed' | 'never'): Promise<Decision> => {
     const signIn = await decideSignIn(
       services,
       account,
@@ -198,11 +192,7 @@ async function isSignInValid(services: ProviderServices, session: Session): Prom
   const account = await accountObject(services, session.accountId!);
   return (
     account !== undefined &&
-    isSessionValid(
-      account.internal.signedOut,
-      sessionName(account.metadata.name, session.uid),
-      session.loginTs ?? 0,
-    )
+    isSessionValid(account, sessionName(account.metadata.name, session.uid), session.loginTs ?? 0)
   );
 }
 

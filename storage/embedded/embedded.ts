@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { validateKey } from '../limits.js';
 import { UnavailableError, type Storage, type StorageMetrics } from '../storage.js';
 import { EmbeddedCommitter } from './committer.js';
@@ -10,6 +10,7 @@ import { countRange, readRange } from './reader.js';
 import { collectExpired } from './expiry-gc.js';
 import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
+import { syncDirectory } from './sync-directory.js';
 
 /** Options of an embedded store; times in milliseconds. */
 interface EmbeddedOptions {
@@ -45,16 +46,6 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   } catch (error) {
     unlock();
     throw error;
-  }
-}
-
-/** Makes newly created file names durable. */
-function syncDirectory(directory: string): void {
-  const handle = openSync(directory, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   baseKey,
@@ -15,6 +15,7 @@ import { acquireLock } from './lock.js';
 import { expiryKey } from './encoding.js';
 import { isFull } from './disk-full.js';
 import { openTables, databasePath, type Tables } from './tables.js';
+import { syncDirectory } from './sync-directory.js';
 
 const emptyValue = Buffer.alloc(1);
 
@@ -132,14 +133,4 @@ function moveToFinal(draft: string, directory: string): void {
   }
   syncDirectory(dirname(directory));
   rmSync(join(directory, 'lock'), { force: true });
-}
-
-/** Makes the names in a directory durable. */
-function syncDirectory(directory: string): void {
-  const handle = openSync(directory, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -5,7 +5,7 @@ import { Button } from '../base/button.js';
 import { loadLocale } from '../base/i18n.js';
 import { Ltr, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { LoadErrorView } from '../base/error-page.js';
+import { FirstLoad } from '../base/first-load.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
@@ -91,19 +91,7 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
 /** Shown while there is no account: a sign-in button, the error, or that it is loading. */
 function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 401) return <Visitor />;
-  if (failure)
-    return (
-      <LoadErrorView failure={failure}>
-        <Button variant="main" onPress={retry}>
-          {t('retry')}
-        </Button>
-      </LoadErrorView>
-    );
-  return (
-    <h1 class="waiting" aria-busy="true">
-      {t('account.loading')}
-    </h1>
-  );
+  return <FirstLoad loading="account.loading" failure={failure} retry={retry} />;
 }
 
 /** The account page: what the service stores, who receives it, and how the person signs in. */

@@ -7,7 +7,8 @@ import { ignoredMs, useClickGuard } from '../base/click-guard.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { errorText, LoadErrorView, ErrorView } from '../base/error-page.js';
+import { errorText, ErrorView } from '../base/error-page.js';
+import { FirstLoad } from '../base/first-load.js';
 import { View } from '../base/view.js';
 import { watch } from '../base/watch.js';
 import { MessageRow } from './message-row.js';
@@ -54,19 +55,7 @@ function Messages({
 function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 404)
     return <ErrorView title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
-  if (failure)
-    return (
-      <LoadErrorView failure={failure}>
-        <Button variant="main" onPress={retry}>
-          {t('retry')}
-        </Button>
-      </LoadErrorView>
-    );
-  return (
-    <h1 class="waiting" aria-busy="true">
-      {t('working')}
-    </h1>
-  );
+  return <FirstLoad loading="working" failure={failure} retry={retry} />;
 }
 
 /** The messages of the mock mailbox, newest first, kept up to date by a watch. */

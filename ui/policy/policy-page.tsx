@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, type ApiError } from '../base/api.js';
-import { Button } from '../base/button.js';
+import { call } from '../base/api.js';
 import { useCollection } from '../base/collection.js';
 import { loadLocale } from '../base/i18n.js';
 import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { errorText, LoadErrorView, ErrorView } from '../base/error-page.js';
+import { errorText, ErrorView } from '../base/error-page.js';
+import { FirstLoad } from '../base/first-load.js';
 import { Comparison } from './comparison.js';
 import { historyOf, policyNamed, type History } from './history.js';
 import { OwnDecisions } from './own-decisions.js';
@@ -132,35 +132,12 @@ function LoadedPolicies({ route, history }: { route: Route; history: History }) 
   );
 }
 
-/** Shown while there is no list of policies: the error, or that it is loading. */
-function WithoutPolicies({
-  failure,
-  again: retry,
-}: {
-  failure: ApiError | undefined;
-  again: () => void;
-}) {
-  if (failure)
-    return (
-      <LoadErrorView failure={failure}>
-        <Button variant="main" onPress={retry}>
-          {t('retry')}
-        </Button>
-      </LoadErrorView>
-    );
-  return (
-    <h1 class="waiting" aria-busy="true">
-      {t('policy.loading')}
-    </h1>
-  );
-}
-
 /** The policy page: the one in force, earlier ones, comparisons, and decisions about the reader. */
 export function PolicyPage() {
   const [ready, setReady] = useState(false);
   const [, render] = useState(0);
   const route = useRoute();
-  const { items, failure, reload: again } = useCollection<Policy>(ready ? 'policies' : undefined);
+  const { items, failure, reload } = useCollection<Policy>(ready ? 'policies' : undefined);
   useEffect(() => {
     void loadLocale().then(() => setReady(true));
   }, []);
@@ -173,7 +150,7 @@ export function PolicyPage() {
       {items ? (
         <LoadedPolicies route={route} history={historyOf(items)} />
       ) : (
-        <WithoutPolicies failure={failure} again={again} />
+        <FirstLoad loading="policy.loading" failure={failure} retry={reload} />
       )}
     </Page>
   );

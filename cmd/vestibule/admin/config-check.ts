@@ -1,5 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.js';
@@ -9,7 +8,7 @@ import { escapeControls } from '../terminal/output.js';
 import { subcommands } from '../terminal/commands.js';
 import { ConfigError, loadConfig, type Config } from '../options/config.js';
 import { configSchema } from '../options/json-schema.js';
-import { ExposedFile, readSecretFile } from '../options/secret-file.js';
+import { readCertificate, readPrivateKey } from '../options/pem-file.js';
 import { settingKey } from '../options/flags.js';
 
 /**
@@ -100,13 +99,14 @@ function yamlValue(value: unknown): string {
  */
 async function fileProblems(found: Config): Promise<string[]> {
   const problems: string[] = [];
-  const attempt = async (check: () => Promise<unknown> | unknown): Promise<void> => {
+  const attempt = async <T>(check: () => Promise<T> | T): Promise<T | undefined> => {
     try {
-      await check();
+      return await check();
     } catch (error) {
       problems.push(
         ...(error instanceof ConfigError ? error.problems : [(error as Error).message]),
       );
+      return undefined;
     }
   };
   const { store, secure, frontProxy, manifests } = found;
@@ -122,7 +122,14 @@ async function fileProblems(found: Config): Promise<string[]> {
     await attempt(async () =>
       (await import('../serve/requestheader-trust.js')).checkTrust(frontProxy),
     );
-  if (store.type === 'etcd') await attempt(() => checkCertificates(store));
+  if (store.type === 'etcd') {
+    const { caFile, certFile, keyFile } = store;
+    await attempt(() => caFile && readCertificate('etcd-cafile', caFile));
+    const certificate = await attempt(() => certFile && readCertificate('etcd-certfile', certFile));
+    const key = await attempt(() => keyFile && readPrivateKey('etcd-keyfile', keyFile));
+    if (certificate && key && !certificate.value.checkPrivateKey(key.value))
+      problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
+  }
   if (manifests !== undefined)
     await attempt(async () =>
       problems.push(...(await import('../serve/manifests.js')).validateManifests(manifests)),
@@ -135,54 +142,4 @@ async function checkKeys({ keysFile }: Config, directory: string): Promise<void>
   const file = keysFile ?? join(directory, 'keys.json');
   if (keysFile !== undefined || existsSync(file))
     (await import('../serve/keys-file.js')).readKeys(file);
-}
-
-/** Checks the certificates for etcd. */
-function checkCertificates({
-  caFile,
-  certFile,
-  keyFile,
-}: Extract<Config['store'], { type: 'etcd' }>): void {
-  const problems: string[] = [];
-  const readPEM = <T>(
-    flag: string,
-    file: string | undefined,
-    parse: (pem: string) => T,
-    kind: string,
-    readFile = (path: string): string => readFileSync(path, 'utf8'),
-  ): T | undefined => {
-    if (file === undefined) return undefined;
-    let pem: string;
-    try {
-      pem = readFile(file);
-    } catch (error) {
-      problems.push(
-        `--${flag}: ${error instanceof ExposedFile ? error.message : `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`}`,
-      );
-      return undefined;
-    }
-    try {
-      return parse(pem);
-    } catch {
-      problems.push(`--${flag}: ${file} is not ${kind} in PEM`);
-      return undefined;
-    }
-  };
-  readPEM('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
-  const certificate = readPEM(
-    'etcd-certfile',
-    certFile,
-    (pem) => new X509Certificate(pem),
-    'a certificate',
-  );
-  const key = readPEM(
-    'etcd-keyfile',
-    keyFile,
-    (pem) => createPrivateKey(pem),
-    'a private key',
-    readSecretFile,
-  );
-  if (certificate && key && !certificate.checkPrivateKey(key))
-    problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
-  if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { formatTable } from '../client/columns.js';
 import { parseInvocation } from '../client/run.js';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
@@ -334,16 +335,8 @@ const storeName = (store: 'embedded' | 'etcd'): string =>
 const sizeText = ({ keys, bytes }: SnapshotStats): string => `${keys} keys, ${bytes} bytes`;
 
 /** Formats the number of keys and bytes by range. */
-function table({ ranges }: SnapshotStats): string {
-  const rows = [
+const table = ({ ranges }: SnapshotStats): string =>
+  formatTable(
     ['RANGE', 'KEYS', 'BYTES'],
-    ...[...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)]),
-  ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)) + 3);
-  return rows
-    .map(
-      ([range, keys, bytes]) =>
-        `${range!.padEnd(widths[0]!)}${keys!.padEnd(widths[1]!)}${bytes!}\n`,
-    )
-    .join('');
-}
+    [...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)]),
+  );

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { setTimeout as pause } from 'node:timers/promises';
 import { contextsFile, readContexts } from './contexts.js';
 import { discover, findResources } from './discovery.js';
 import { flags, type Invocation } from '../terminal/flags.js';
@@ -26,12 +27,9 @@ interface Completion {
  * renewal would lose it.
  */
 export async function complete({ args, environment }: Invocation): Promise<void> {
-  const timeout = new Promise<Completion>((resolve) => {
-    setTimeout(() => resolve({ words: [] }), timeoutMs).unref();
-  });
   const { words: found, directive = noFiles } = (await Promise.race([
     candidates(args, environment).catch(() => ({ words: [] })),
-    timeout,
+    pause(timeoutMs, { words: [] }, { ref: false }),
   ])) as Completion;
   const current = args.at(-1) ?? '';
   process.stdout.write(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError } from '../terminal/errors.js';
 import { makeFolder, writeFileAtomically } from '../terminal/files.js';
 import { program } from '../terminal/program-name.js';
@@ -84,13 +85,7 @@ export function findContext(
 let runningChange: Promise<unknown> = Promise.resolve();
 
 /** Resolves when no change of this process is running, after five seconds at most. */
-export const settled = (): Promise<unknown> =>
-  Promise.race([
-    runningChange,
-    new Promise((resolve) => {
-      setTimeout(resolve, 5_000);
-    }),
-  ]);
+export const settled = (): Promise<unknown> => Promise.race([runningChange, pause(5_000)]);
 
 /** Changes the file under a lock and replaces it atomically; only its owner may read it. */
 export function changeContexts<T>(
@@ -132,9 +127,7 @@ async function acquireLock(path: string): Promise<() => void> {
     if (isStale(path)) moveAside(path, id);
     else if (Date.now() > deadline)
       throw new CommandError(`another command holds ${path}; remove it if none is running`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, lockTimesMs.pause);
-    });
+    await pause(lockTimesMs.pause);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, SignedOutError } from '../terminal/errors.js';
 import type { Context } from './contexts.js';
 import { send, caOption } from './http.js';
@@ -117,9 +118,7 @@ async function poll(
 ): Promise<TokenResponse> {
   let intervalSeconds = interval;
   for (const deadline = Date.now() + expires_in * 1000; Date.now() < deadline; ) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, intervalSeconds * 1000);
-    });
+    await pause(intervalSeconds * 1000);
     const { ok, body } = await post(place, tokenEndpoint, { grant_type: deviceGrant, device_code });
     if (ok) return body as TokenResponse;
     if (body.error === 'slow_down') intervalSeconds += 5;

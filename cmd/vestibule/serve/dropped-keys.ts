@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { toStatusError } from '../../../registry/storage-errors.js';
 import { keyTypes, type KeyIDs, type Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
@@ -126,9 +127,6 @@ export class DroppedKeys {
   }
 
   #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      setTimeout(resolve, retryMs).unref();
-      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    return pause(retryMs, undefined, { ref: false, signal: this.#stop.signal }).catch(() => {});
   }
 }

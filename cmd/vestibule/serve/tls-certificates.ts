@@ -1,5 +1,5 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { ServingCertificate } from '../../../apiserver/listener.js';
@@ -8,7 +8,7 @@ import { writeFileAtomically } from '../terminal/files.js';
 import { ConfigError, type SecureConfig } from '../options/config.js';
 import { watchFiles } from './watch-files.js';
 import type { Log } from '../../../observability/log.js';
-import { ExposedFile, readSecretFile } from '../options/secret-file.js';
+import { readCertificate, readPrivateKey } from '../options/pem-file.js';
 
 /** The paths of a certificate and its key. */
 interface CertificateFiles {
@@ -96,46 +96,17 @@ function isUsable(files: CertificateFiles, names: readonly string[]): boolean {
 
 /** Reads and checks both files. Throws a ConfigError if they are unusable. */
 function readPair({ certFile, keyFile }: CertificateFiles): CertificatePair {
-  const pair = {
-    cert: readText(certFile, 'tls-cert-file'),
-    key: readText(keyFile, 'tls-private-key-file', readSecretFile),
-  };
-  const certificate = parseOrThrow(
-    () => new X509Certificate(pair.cert),
-    `--tls-cert-file: ${certFile} is not a certificate in PEM`,
+  const certificate = readCertificate('tls-cert-file', certFile);
+  const key = readPrivateKey(
+    'tls-private-key-file',
+    keyFile,
+    'a private key in PEM without a pass phrase',
   );
-  const key = parseOrThrow(
-    () => createPrivateKey(pair.key),
-    `--tls-private-key-file: ${keyFile} is not a private key in PEM without a pass phrase`,
-  );
-  if (!certificate.checkPrivateKey(key))
+  if (!certificate.value.checkPrivateKey(key.value))
     throw new ConfigError([
       `--tls-private-key-file: ${keyFile} is not the key of the certificate in ${certFile}`,
     ]);
-  return pair;
-}
-
-function readText(
-  file: string,
-  flag: string,
-  readFile = (path: string): string => readFileSync(path, 'utf8'),
-): string {
-  try {
-    return readFile(file);
-  } catch (error) {
-    if (error instanceof ExposedFile) throw new ConfigError([`--${flag}: ${error.message}`]);
-    throw new ConfigError([
-      `--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    ]);
-  }
-}
-
-function parseOrThrow<T>(parse: () => T, problem: string): T {
-  try {
-    return parse();
-  } catch {
-    throw new ConfigError([problem]);
-  }
+  return { cert: certificate.text, key: key.text };
 }
 
 /**
