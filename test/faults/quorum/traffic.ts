@@ -1,6 +1,7 @@
 import { exchange, type Answer, type Tab } from '../../support/tab.js';
 import type { Served } from '../served.js';
 import { pause } from './quorum.js';
+import { scaled } from '../../support/patience.js';
 
 /**
  * One request and what became of it, in milliseconds since the traffic began; without a code it got
@@ -19,7 +20,7 @@ export interface Told {
 
 const every = 20;
 /** After so long a request is given up; no answer of the service may take as long. */
-const patience = 10_000;
+const patience = scaled(10_000);
 
 function whatOf(number: number): Told['what'] {
   if (number % every === 0) return 'list';
