@@ -84,7 +84,7 @@ describe.each(stores)('an account, on %s', (store) => {
   }
 
   describe('the address', () => {
-    test('is changed by a code sent to the new one; the old one is told and opens nothing', async () => {
+    test('is changed by a code sent to the new one; the old one is notified and opens nothing', async () => {
       const { tab, name } = await person('old@example.test');
       const elsewhere = (await signIn(service, 'old@example.test')).tab;
       const pending = await begin(service);
@@ -132,13 +132,13 @@ describe.each(stores)('an account, on %s', (store) => {
       );
       await pending.tab.get('accounts/~').fails(401, 'Unauthorized');
       clock.advance(1_000);
-      const anew = await person('old@example.test');
-      expect(anew.name).not.toBe(name);
-      expect((await anew.tab.get('grants').is(200)).body.items).toHaveLength(1);
+      const successor = await person('old@example.test');
+      expect(successor.name).not.toBe(name);
+      expect((await successor.tab.get('grants').is(200)).body.items).toHaveLength(1);
       expect((await signIn(service, 'NEW@example.test')).tab).toBeDefined();
     });
 
-    test('of somebody else is told apart only by who reads its mail: 409 once that is proven', async () => {
+    test('of another account is recognised only by the reader of its mail: 409 once that is verified', async () => {
       const [one, other] = [await person('one@example.test'), await person('other@example.test')];
       const shape = ({ body, code }: any): unknown => [code, Object.keys(body.status), body.kind];
       const used = await one.tab
@@ -221,7 +221,7 @@ describe.each(stores)('an account, on %s', (store) => {
     await other.stop();
   });
 
-  test('deleted by its owner, is gone with all it owned, and the person is told', async () => {
+  test('deleted by its owner, is gone with all it owned, and the person is notified', async () => {
     const { tab, name, access, refresh } = await person('leaving@example.test');
     await tab.patch('accounts/~', { spec: { displayName: 'Leaving' } }).is(200);
     await tab.get('accounts/zzzzzzzzzzzzzzzzzzzz').fails(404, 'NotFound');
@@ -242,9 +242,9 @@ describe.each(stores)('an account, on %s', (store) => {
     await until(async () => (await leftOf(service, name)).length === 0);
     await operator.get(`accounts/${name}`).fails(404, 'NotFound');
     stream.close();
-    const anew = await person('leaving@example.test');
-    expect(anew.name).not.toBe(name);
-    expect((await anew.tab.get('accounts/~').is(200)).body.spec).toEqual({});
+    const successor = await person('leaving@example.test');
+    expect(successor.name).not.toBe(name);
+    expect((await successor.tab.get('accounts/~').is(200)).body.spec).toEqual({});
   });
 
   test('is deleted by operators too, whose own recent sign-in counts', async () => {
@@ -260,7 +260,7 @@ describe.each(stores)('an account, on %s', (store) => {
     await until(async () => (await leftOf(service, name)).length === 0);
   });
 
-  test('tells of a sign-in from a browser that proves no earlier one, and of no other', async () => {
+  test('reports a sign-in from a browser that proves no earlier one, and no other', async () => {
     const address = 'roaming@example.test';
     const { tab } = await person(address);
     clock.advance(120_000);
@@ -323,7 +323,7 @@ describe.each(stores)('an account, on %s', (store) => {
       await other.stop();
     });
 
-    test('all of them are withdrawn together, and nobody else’s', async () => {
+    test('all of them are withdrawn together, and no one else’s', async () => {
       const [mine, others] = [await person('all@example.test'), await person('none@example.test')];
       const { body } = await mine.tab.delete('grants').is(200);
       expect(body.items.map((one: any) => one.metadata.name)).toEqual([`${mine.name}-app`]);

@@ -92,7 +92,7 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     ).toBe(emailed);
   });
 
-  test('that cannot be met is told the Client, signed in or not', async () => {
+  test('that cannot be met is reported to the Client, signed in or not', async () => {
     const { tab } = await signIn(service, address());
     const unmet: Record<string, string>[] = [
       { acr_values: 'silver' },
@@ -129,7 +129,7 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     );
   });
 
-  test('of a device is demanded of whoever confirms it', async () => {
+  test('of a device is required of the person who confirms it', async () => {
     const { tab, authenticator } = await withPasskey(service, address());
     const device = (parameters: Record<string, string>) =>
       form('/oauth2/device/auth', { client_id: 'app', scope: 'openid email', ...parameters }).is(

@@ -76,7 +76,7 @@ describe('proofs', () => {
     await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } }).is(200);
   });
 
-  test('cancelling and signing in at once: who is told it was cancelled is not signed in', async () => {
+  test('cancelling and signing in at once: a browser that gets "cancelled" is not signed in', async () => {
     for (let i = 0; i < 15; i += 1) {
       const { tab, I, mail } = await challenged(`cancel-${i}@example.test`);
       const login = tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } });
@@ -176,7 +176,7 @@ describe('what has ended', () => {
     return (await one.storage.get(`objects/grants/${account.metadata.name}-app`)).entry;
   };
 
-  test('consent in a session that was signed out meanwhile is 410 and leaves no Grant', async () => {
+  test('consent in a session that was signed out in between is 410 and leaves no Grant', async () => {
     const { tab, I } = await asked('left@example.test');
     await elsewhere(tab).delete('sessions/~').is(200);
     await tab.post(`${I}/consent`, { spec: { scopes: ['openid', 'email'] } }).fails(410, 'Expired');
@@ -217,7 +217,7 @@ describe('what has ended', () => {
     expect([code, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  test('the former session’s cookie, put back beside or in place of the new one, is nobody’s', async () => {
+  test('the former session’s cookie, put back beside or in place of the new one, belongs to no one', async () => {
     const { tab } = await signIn(one, 'former@example.test');
     const former = [...tab.cookies];
     await tab.delete('sessions/~').is(200);

@@ -34,7 +34,7 @@ const lines = (text: string): any[] =>
     .map((line) => JSON.parse(line));
 const log = createLog('silent');
 
-test('an audit event is one line to whoever reads it, whatever was sent', async () => {
+test('an audit event is one line to every reader, with any data in it', async () => {
   const file = join(temporary(), 'audit.log');
   const audit = new AuditLog(file, log);
   const event = { agent: 'a\u0085b\u2028c\u2029d\u007fe', user: '\u001c\u000b' };
@@ -168,17 +168,17 @@ describe('the disk of the audit log is full', () => {
       mountDisk(disk, 1);
       try {
         writeFileSync(join(disk, 'other'), Buffer.alloc(512 << 10));
-        const told: unknown[] = [];
+        const messages: unknown[] = [];
         const audit = new AuditLog(join(disk, 'audit.log'), {
           ...log,
           error: (fields: unknown) => {
-            told.push(fields);
+            messages.push(fields);
           },
         } as never);
         const padding = 'x'.repeat(10_000);
         for (let n = 0; n < 100; n += 1) audit.write({ n, padding });
         await settles(
-          async () => told,
+          async () => messages,
           ([first]) => first !== undefined,
         );
         rmSync(join(disk, 'other'));
@@ -194,7 +194,7 @@ describe('the disk of the audit log is full', () => {
               return [];
             }
           });
-        expect([events, told, errors > 0, whole.length]).toEqual([
+        expect([events, messages, errors > 0, whole.length]).toEqual([
           110,
           [{ why: 'ENOSPC' }],
           true,
@@ -227,20 +227,20 @@ test('what comes after the end is lost, and touches no file that was opened sinc
   ]).toEqual([{ events: 1, errors: 1 }, [{ n: 1 }], '']);
 });
 
-test('what cannot be written in time is dropped and counted, and nobody waits', async () => {
-  const told: unknown[] = [];
+test('what cannot be written in time is dropped and counted, and no one waits', async () => {
+  const messages: unknown[] = [];
   const file = join(temporary(), 'audit.log');
   const audit = new AuditLog(file, {
     ...log,
     error: (fields: unknown) => {
-      told.push(fields);
+      messages.push(fields);
     },
   } as never);
   const event = { padding: 'x'.repeat(1 << 20) };
   for (let i = 0; i < 12; i += 1) audit.write(event);
   expect(audit.counts).toEqual({ events: 7, errors: 5 });
   await audit.close();
-  expect([lines(readFileSync(file, 'utf8')).length, told]).toEqual([
+  expect([lines(readFileSync(file, 'utf8')).length, messages]).toEqual([
     7,
     [{ why: 'writes are too slow' }],
   ]);
@@ -303,7 +303,7 @@ test('a path that cannot be written stops the start, and so do settings that are
   ).toMatchObject({ 'smtp-url': '***', 'data-dir': 'x' });
 });
 
-test('a line for people is one line, whatever it is about, and an error brings its stack', () => {
+test('a line for people is one line, with any content, and an error brings its stack', () => {
   const line = (fields: Record<string, unknown>): string =>
     formatText(JSON.stringify({ level: 'warn', time: '2026-01-01T00:00:00.000Z', ...fields }));
   expect(

@@ -198,7 +198,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     await former.get('accounts/~').fails(401, 'Unauthorized');
   });
 
-  test('cancelling is told once; afterwards 409, after an hour 410, after two 404', async () => {
+  test('cancelling is reported once; afterwards 409, after an hour 410, after two 404', async () => {
     const { body } = await tab.delete(I).is(200);
     expect(body.status.phase).toBe('Aborted');
     await tab.delete(I).fails(409, 'Conflict');

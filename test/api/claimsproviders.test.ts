@@ -43,7 +43,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     (await at.tab().get('/.well-known/openid-configuration', { plain: true }).is(200)).body
       .scopes_supported;
 
-  test('the built-in provider is shown, and nobody changes it', async () => {
+  test('the built-in provider is shown, and no one changes it', async () => {
     const { body } = await ada.get('claimsproviders/vestibule').is(200);
     expect(body.spec.scopes.map((one: any) => one.name)).toEqual([
       'openid',

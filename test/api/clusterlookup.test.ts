@@ -112,7 +112,7 @@ test.each(stores)(
   },
 );
 
-test('a watch that ends is taken up where it was; one from too long ago begins anew', async () => {
+test('a watch that ends is resumed where it was; one from too long ago starts again', async () => {
   const api = await open();
   const signers = Array.from({ length: 6 }, (_, i) => authority(`front-proxy-${i}`));
   const turn = async (i: number, between: () => void): Promise<void> => {
@@ -216,7 +216,7 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
   expect(await code(proxyOf(signer))).toBe(401);
 });
 
-test('a cluster that cannot be asked yet keeps nobody else from being served', async () => {
+test('a cluster that cannot be asked yet keeps no one else from being served', async () => {
   const api = await open();
   api.failing = 403;
   const signer = authority('front-proxy');

@@ -18,8 +18,8 @@ function folderOf(write: Parameters<Storage['commit']>[1][number]): string {
 }
 
 /**
- * A store of its own that tells each commit; `during` returns those that were made meanwhile, but
- * for the blocks of limits by network.
+ * A store of its own that records each commit; `during` returns those that were made by then,
+ * except for the blocks of limits by network.
  */
 async function recorded(): Promise<{
   storage: Storage;

@@ -25,7 +25,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
   const decisions = async (): Promise<DecisionObject[]> =>
     service.store.reader(PolicyDecision).list() as Promise<DecisionObject[]>;
 
-  test('the browser that was refused a sign-up reads the decision that it is told of, and no other browser does', async () => {
+  test('the browser that was refused a sign-up reads the decision of the refusal, and no other browser does', async () => {
     const first = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
     await operator
       .post('policies', {
@@ -75,7 +75,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
     }
   });
 
-  test('a Grant names the decisions that it rests on, a scope each, also where nobody was asked', async () => {
+  test('a Grant names the decisions that it rests on, a scope each, also where no one was asked', async () => {
     const { tab } = await signIn(service, 'grace@example.test');
     await signIn(service, 'grace@example.test', {
       tab,

@@ -104,9 +104,9 @@ describe.each(stores)('decisions, on %s', (store) => {
     ];
     await ada.get(`accounts/${absent}`).fails(404, 'NotFound');
     const other = await recorded(service, ({ spec }) => spec.resource?.name === absent);
-    const told = ({ spec, status }: DecisionObject): string =>
+    const shown = ({ spec, status }: DecisionObject): string =>
       JSON.stringify([spec, status.reasons]).replaceAll(names.bob, absent);
-    expect(told(of)).toBe(told(other));
+    expect(shown(of)).toBe(shown(other));
   });
 
   test('reads are counted in one object', async () => {
@@ -328,7 +328,7 @@ describe.each(stores)('decisions, on %s', (store) => {
     ).toHaveLength(1);
   });
 
-  test('what browsers change before anybody is known is counted in one object', async () => {
+  test('what browsers change before anyone is known is counted in one object', async () => {
     const service = await startTest({ quickDecisions: true, store, flags });
     await createClient(service, 'app');
     const ofChallenges = async (): Promise<DecisionObject[]> =>
@@ -457,7 +457,7 @@ describe('trying a text on what was decided', () => {
     expect(odd.replayed - odd.unchanged - odd.undecidable).toBe(1_000);
   });
 
-  test('judges by the time of the decision', async () => {
+  test('evaluates at the time of the decision', async () => {
     const before = await impact(
       '@id("then") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.now < datetime("2026-01-02") };',
     );
@@ -482,13 +482,13 @@ describe('trying a text on what was decided', () => {
       longest = Math.max(longest, performance.now() - at);
       asked += 1;
     }
-    const told = await trying;
+    const result = await trying;
     process.stdout.write(
-      `100,000 decisions: ${Math.round(performance.now() - begun)} ms, ${asked} requests meanwhile, the longest ${Math.round(longest)} ms; loop delay max ${Math.round(delay.max / 1e6)} p99 ${Math.round(delay.percentile(99) / 1e6)} ms\n`,
+      `100,000 decisions: ${Math.round(performance.now() - begun)} ms, ${asked} requests in between, the longest ${Math.round(longest)} ms; loop delay max ${Math.round(delay.max / 1e6)} p99 ${Math.round(delay.percentile(99) / 1e6)} ms\n`,
     );
-    expect(told.replayed + (told.notReached ?? 0)).toBeGreaterThanOrEqual(100_000);
-    expect(told.notReached ?? 0).toBe(0);
-    expect(told.nowRefused.length + told.unnamed.nowRefused).toBe(50_000);
+    expect(result.replayed + (result.notReached ?? 0)).toBeGreaterThanOrEqual(100_000);
+    expect(result.notReached ?? 0).toBe(0);
+    expect(result.nowRefused.length + result.unnamed.nowRefused).toBe(50_000);
     expect(asked).toBeGreaterThan(20);
     expect(longest).toBeLessThan(1_000);
   }, 120_000);

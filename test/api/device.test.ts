@@ -44,11 +44,11 @@ describe.each(stores)('the command, on %s', (store) => {
   test('the API is what the command is for: its scope is required and says what it permits', async () => {
     const { tab } = await signIn(service, 'ada@example.test');
     let tell!: (words: string) => void;
-    const told = new Promise<string>((resolve) => {
+    const shown = new Promise<string>((resolve) => {
       tell = resolve;
     });
     const connected = connect({ server: service.baseURL }, (words) => tell(words));
-    const I = await toConsent(tab, /Open (\S+)\n/.exec(await told)![1]!);
+    const I = await toConsent(tab, /Open (\S+)\n/.exec(await shown)![1]!);
     const { body } = await tab.get(I).is(200);
     const api = body.status.consent.scopes.find(({ name }: { name: string }) => name === 'api');
     expect(api).toMatchObject({ required: true, sensitive: true, preview: [] });

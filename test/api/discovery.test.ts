@@ -260,7 +260,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     }
   });
 
-  test('each form has an ETag of its own, and 304 answers whoever has it', async () => {
+  test('each form has an ETag of its own, and 304 answers a caller that has it', async () => {
     const etags = new Set<string>();
     for (const [path, accept] of [
       ['/apis', kubectl],

@@ -24,7 +24,7 @@ function decoded(bytes: Buffer, coding: 'br' | 'gzip' | undefined): Buffer {
 
 describe('documents and assets', () => {
   test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/openapi/v2', '/version'])(
-    '%s has an ETag, and 304 answers whoever has it already',
+    '%s has an ETag, and 304 answers a caller that has it already',
     async (path) => {
       const tab = service.tab();
       const first = await tab.get(path).is(200);
@@ -226,7 +226,7 @@ describe('an authorization request as a form post from another site', () => {
     expect((await tab.get(headers.location!).is(200)).body.status.phase).toBe('LoginRequired');
   });
 
-  test('leads nowhere but to this very endpoint, whatever it holds', async () => {
+  test('redirects to this endpoint alone, with any content', async () => {
     for (const body of [
       '',
       'redirect_uri=https://evil.test',

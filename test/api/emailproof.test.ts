@@ -284,7 +284,7 @@ describe('limits, at their real sizes', () => {
     await stopAll();
   });
 
-  test('five mails for an address and twenty for a network in a quarter of an hour, whatever is forwarded', async () => {
+  test('five mails for an address and twenty for a network in a quarter of an hour, with any forwarded headers', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1'] });
     await createClient(service, 'app');
     const challenge = async (email: string, headers: Record<string, string> = {}) => {

@@ -113,7 +113,7 @@ describe('what is over stays over', () => {
     await expect(proceed(first.tab, body.status.returnTo)).rejects.toThrow();
   });
 
-  test('a removed sealing key makes old cookies nobody’s, not an error', async () => {
+  test('a cookie of a removed sealing key belongs to no one and is not an error', async () => {
     const file = newKeys();
     const directory = temporary();
     const base = ['--base-url', 'http://localhost:7001', '--limit-factor', '100'];
@@ -347,7 +347,7 @@ describe('nothing is taken for something else', () => {
     }
   });
 
-  test('an unknown field is told of the body’s own kind', async () => {
+  test('an unknown field is reported with the kind of the body', async () => {
     const { tab, I } = await begin(service);
     const { details, message } = await tab
       .post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test', extra: 1 } })

@@ -134,7 +134,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
     expect(events).not.toContain('ada@');
   });
 
-  test('is told 403 of metadata that they may not read, whether the object is there or not: 404 would mean that an owner is gone', async () => {
+  test('gets 403 for metadata that they may not read, whether the object is there or not: 404 would mean that an owner is gone', async () => {
     const accept =
       'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
     const ada = front.caller(front.proxy, saying('ada', 'system:authenticated'));
@@ -158,7 +158,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
       .fails(404, 'NotFound');
   });
 
-  test('is told who that is, whole, and what may be done', async () => {
+  test('can read who they are, in full, and what they may do', async () => {
     const headers = {
       ...saying('Zoë', 'a, b', 'system:authenticated'),
       'X-REMOTE-UID': 'u-1',
@@ -243,7 +243,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
       .fails(401, 'Unauthorized');
   });
 
-  test('is nobody else', async () => {
+  test('cannot impersonate anyone else', async () => {
     for (const path of ['clients', '/apis'])
       expect(
         (
@@ -355,7 +355,7 @@ describe('a certificate', () => {
       .fails(401, 'Unauthorized');
   });
 
-  test('is judged anew by the authorities of now, on connections that stand', async () => {
+  test('is verified again by the authorities of now, on open connections', async () => {
     const [next, agent] = [
       authority('front-proxy-2'),
       new Agent({ keepAlive: true, maxSockets: 1, ca: front.ca, ...front.proxy }),
@@ -458,7 +458,7 @@ describe('a certificate', () => {
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is shown again by whoever comes back, by %s',
+    'is shown again by a client that comes back, by %s',
     async (version) => {
       const pair = others['yes: by an authority below']!;
       let session: Buffer | undefined;
@@ -534,7 +534,7 @@ async function handshake(front: Fronted): Promise<Buffer> {
   return Buffer.concat(heard);
 }
 
-test('whoever connects is asked for a certificate of the authorities of now alone, so that no browser offers its person another (RFC 5246 7.4.4)', async () => {
+test('every client that connects is asked for a certificate of the authorities of now alone, so that no browser offers its person another (RFC 5246 7.4.4)', async () => {
   const front = await startFronted({}, [], authority('the-first-authority'));
   const asks = async (): Promise<string[]> => {
     const said = (await handshake(front)).toString('latin1');
@@ -610,7 +610,7 @@ async function kept(front: Fronted, agent: Agent, ports: Set<number>): Promise<{
   return answer;
 }
 
-describe('what is said of somebody', () => {
+describe('what a front proxy says of a user', () => {
   let front: Fronted;
   beforeAll(async () => {
     front = await startFronted({}, [
@@ -646,7 +646,7 @@ describe('what is said of somebody', () => {
     );
   });
 
-  test('names one user, in letters that are seen, or nobody', async () => {
+  test('names one user, in letters that are seen, or no one', async () => {
     for (const user of [
       ['ada', 'root'],
       '',
@@ -671,7 +671,7 @@ describe('what is said of somebody', () => {
       .fails(431, 'RequestHeaderFieldsTooLarge');
   });
 
-  test('means nothing on the other port, from nobody’s certificate, or where no front proxy is believed', async () => {
+  test('means nothing on the other port, without a certificate, or where no front proxy is believed', async () => {
     const off = await startTest({ flags: ['--secure-port', '0'] });
     await createClient(front.service, 'app');
     const { tab } = await signIn(front.service, 'ada@example.test');

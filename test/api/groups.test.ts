@@ -40,7 +40,7 @@ describe.each(stores)('who is an operator, over %s', (store) => {
   let op: Tab;
   let ada: Tab;
 
-  test('is said by Group operators or, while it lists nobody, by the flag, on every replica within a second', async () => {
+  test('is said by Group operators or, while it lists no one, by the flag, on every replica within a second', async () => {
     service = await startTest({ store, flags });
     other = await service.replica();
     await createClient(service, 'app');
@@ -57,7 +57,7 @@ describe.each(stores)('who is an operator, over %s', (store) => {
     await ada.post('groups', group('staff', [])).is(201);
   });
 
-  test('and whoever is taken out is none at once, and elsewhere within a second', async () => {
+  test('and a person who is taken out is none at once, and elsewhere within a second', async () => {
     const elsewhere = other.tab();
     elsewhere.cookies = ada.cookies;
     for (let round = 0; round < 20; round += 1) {

@@ -67,7 +67,7 @@ describe.each(stores)('the rules of the policy in force, on %s', (store) => {
     expect(await answers(service)).toBe(401);
   });
 
-  test('are read from the text, and kept anew, where what is kept was changed, is not ours, or is none', async () => {
+  test('are read from the text, and stored again, where the stored form was changed, is not ours, or is none', async () => {
     const { service, genuine, plant, made } = await open();
     const forged = made(turned(read(genuine)));
     const at = forged.indexOf('forbid');

@@ -141,7 +141,7 @@ function decoded(text: string): { head: string; pieces: string[]; whole: boolean
   }
 }
 
-/** Watches what a socket is given: the pieces written to it by whoever. */
+/** Records the pieces that are written to a socket. */
 function overheard(socket: Socket): Buffer[] {
   const heard: Buffer[] = [];
   const { write } = socket;
@@ -156,7 +156,7 @@ describe.each([
   ['HTTP', false],
   ['HTTPS', true],
 ] as const)('a line, over %s', (_, secure) => {
-  test('is given to the socket in one piece, framed once however many are told, and leaves with the others of its turn', async () => {
+  test('is given to the socket in one piece, framed once for any number of watches, and leaves with the others of its turn', async () => {
     const teller = await Teller.start(secure);
     const clients = [teller.client().ask(...watch), teller.client().ask(...watch)];
     const answers = [await teller.res(0), await teller.res(1)];

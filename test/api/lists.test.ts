@@ -142,7 +142,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     expect((await operator.send('HEAD', 'clients/app')).bytes).toHaveLength(0);
   });
 
-  test('limits and tokens: odd ones are 400, somebody else’s too', async () => {
+  test('limits and tokens: odd ones are 400, and so are those of another caller', async () => {
     for (const query of [
       'limit=-1',
       'limit=abc',
@@ -201,7 +201,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     }
   });
 
-  test('no page has more than 500, whatever is asked; without a limit there is all of it', async () => {
+  test('no page has more than 500 objects with any limit; without a limit a list has all of them', async () => {
     const sent = new Date().toISOString().slice(0, 19);
     for (let from = 0; from < 520; from += 40)
       await service.store.change(service.store.systemCall(), async (tx) => {
@@ -261,7 +261,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
         await operator.delete(`clients/${one.metadata.name}`).is(200);
   });
 
-  test('a watch begins with what there is, then tells each change once; bookmarks and selectors work', async () => {
+  test('a watch begins with the objects that exist, then sends each change once; bookmarks and selectors work', async () => {
     const own = new Stream(
       operator,
       'clients?watch=true&labelSelector=w%3Dyes&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan',

@@ -123,7 +123,7 @@ class Siege {
       case 'owner signs in': {
         const signed = await signInByPasskey(this.#service, this.#keys[0]!.authenticator);
         this.#owner = signed.tab;
-        return expect((await this.#told(signed)).acr).toBe('phr') as void;
+        return expect((await this.#idTokenClaims(signed)).acr).toBe('phr') as void;
       }
       case 'owner adds': {
         await this.does('owner signs in');
@@ -144,14 +144,14 @@ class Siege {
       case 'minutes pass':
         clock.advance(7 * 60_000);
         return;
-      case 'hours pass': // an owner who looks once in a day finds whatever waits
+      case 'hours pass': // an owner who looks once in a day finds everything that waits
         await this.does('owner stops a recovery');
         clock.advance(23 * hour);
         return;
     }
   }
 
-  /** What has to hold after whatever was done. */
+  /** What has to hold after every act. */
   async holds(): Promise<void> {
     const account = await this.#service.store.reader(Account).get(this.#account);
     expect(account!.status.email.address).toBe(this.#address);
@@ -192,12 +192,12 @@ class Siege {
   }
 
   async #claims(signed: Parameters<typeof redeem>[1]): Promise<void> {
-    const { acr, amr } = await this.#told(signed);
+    const { acr, amr } = await this.#idTokenClaims(signed);
     expect(acr).not.toBe('phr');
     expect(amr).not.toContain('mfa');
   }
 
-  async #told(signed: Parameters<typeof redeem>[1]): Promise<any> {
+  async #idTokenClaims(signed: Parameters<typeof redeem>[1]): Promise<any> {
     return JSON.parse(
       Buffer.from(
         (await redeem(this.#service, signed)).body.id_token.split('.')[1],
@@ -228,7 +228,7 @@ describe.each(stores)('a mailbox alone, on %s', (store) => {
     await stopAll();
   });
 
-  test('never reaches phr, nor anything else that the passkeys hold, whatever is tried in whatever order', async () => {
+  test('never reaches phr, nor anything else that the passkeys hold, by any acts in any order', async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(

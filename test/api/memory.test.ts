@@ -54,7 +54,7 @@ describe('the memory that is in use of a cgroup', () => {
     ).toBe(0.6);
   });
 
-  test('is that of the container, whose files stand at the top, whatever the path outside', () => {
+  test('is that of the container, whose files are at the top, with any path outside', () => {
     const v1 = {
       'sys/fs/cgroup/memory/memory.limit_in_bytes': '1000',
       'sys/fs/cgroup/memory/memory.usage_in_bytes': '900',
@@ -86,7 +86,7 @@ describe('the memory that is in use of a cgroup', () => {
     expect(readCgroup(temporary())()).toBeUndefined();
   });
 
-  test('is read anew, beside that of the heap', () => {
+  test('is read again each time, beside that of the heap', () => {
     const root = files({ 'proc/self/cgroup': '0::/', ...second('sys/fs/cgroup', '1000', '850') });
     const read = readCgroup(root);
     writeFileSync(join(root, 'sys/fs/cgroup/memory.current'), '1350');

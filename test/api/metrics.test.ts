@@ -85,11 +85,12 @@ describe.each(stores)('metrics on %s', (store) => {
   const moved = (name: string, labels: Record<string, string> = {}): number =>
     after.sum(name, labels) - before.sum(name, labels);
 
-  test('every definition is told, with its type and its labels and no others', async () => {
+  test('every definition is exposed, with its type and its labels and no others', async () => {
     for (const { name, type, labels } of definitions) {
       expect([name, after.types.get(name)]).toEqual([name, type]);
-      const told = [...after.labels(name)].filter((label) => label !== 'le').sort();
-      if (told.length > 0) expect([name, told]).toEqual([name, [...labels].sort()]);
+      const exposedLabels = [...after.labels(name)].filter((label) => label !== 'le').sort();
+      if (exposedLabels.length > 0)
+        expect([name, exposedLabels]).toEqual([name, [...labels].sort()]);
     }
     const silent = definitions
       .filter(
@@ -292,7 +293,7 @@ describe.each(stores)('metrics on %s', (store) => {
     else expect(after.sum('vestibule_storage_version_supported')).toBe(1);
   });
 
-  test('an open watch is counted while it is open, and what it is told', async () => {
+  test('an open watch is counted while it is open, and so is what it receives', async () => {
     const { tab } = await signIn(service, 'op@example.test');
     const stream = await new Stream(tab, 'groups?watch=true').until(({ code }) => code === 200);
     const open = await service.scrape();
@@ -378,7 +379,7 @@ describe.each(stores)('metrics on %s', (store) => {
     ).toContain('app');
   });
 
-  test('the audit log has one event for each request that says anything of anybody', () => {
+  test('the audit log has one event for each request that says anything of anyone', () => {
     const events = service.audited();
     const shape = {
       kind: 'Event',
@@ -521,7 +522,7 @@ function certificate(): string[] {
   return ['--tls-cert-file', `${folder}/tls.crt`, '--tls-private-key-file', `${folder}/tls.key`];
 }
 
-test('whoever looks sees the stop, too', async () => {
+test('a scrape during the stop shows it, too', async () => {
   const service = await startWatched('embedded', ['--shutdown-delay-duration', '5s']);
   let stopped = false;
   const stop = service.stop().then(() => {

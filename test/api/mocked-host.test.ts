@@ -34,7 +34,7 @@ describe('while mail is mocked', () => {
     }
   });
 
-  test('one for the base URL, whatever its port, and for loopback is answered, and health always', async () => {
+  test('one for the base URL with any port and for loopback is answered, and health always', async () => {
     for (const host of [
       new URL(service.baseURL).host,
       'localhost',

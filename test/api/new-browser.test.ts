@@ -25,7 +25,7 @@ describe.each(stores)('a sign-in from a new browser, on %s', (store) => {
   const inbox = (address: string) =>
     mailTo(service, address, [], (status) => status.code === undefined);
 
-  test('is told of by mail, though a session of a browser just like it is live', async () => {
+  test('is reported by mail, though a session of a browser just like it is live', async () => {
     await signIn(service, 'new@example.test', { tab: browser() });
     await signIn(service, 'new@example.test', { tab: browser() });
     const notice = await inbox('new@example.test');
@@ -33,7 +33,7 @@ describe.each(stores)('a sign-in from a new browser, on %s', (store) => {
     expect(notice.text).toContain('Firefox on Linux');
   });
 
-  test('is news to nobody where it made the account, or where the browser has proven an earlier sign-in', async () => {
+  test('is not reported where it made the account, or where the browser has proven an earlier sign-in', async () => {
     const known = browser();
     const { tab } = await signIn(service, 'known@example.test', { tab: known });
     await tab.delete('sessions/~').is(200);

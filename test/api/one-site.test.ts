@@ -58,7 +58,7 @@ describe.each(stores)('one /48 never gets one more than its ceiling, over %s', (
     clock.release();
   });
 
-  test('whatever its addresses, browsers and replicas ask for, and in which order', async () => {
+  test('with any requests by its addresses and browsers at any replicas, in any order', async () => {
     clock.own();
     clock.advance(900_000 - (Date.now() % 900_000) + 1_000); // nothing below crosses the end of a window
     await fc.assert(

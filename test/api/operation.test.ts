@@ -86,7 +86,7 @@ describe('headers, logs and dumps', () => {
     expect(headers['cache-control']).toMatch(/no-(store|cache)/);
   });
 
-  test('refusals carry them too, whatever was asked and whoever asks', async () => {
+  test('refusals carry them too, for every request and every caller', async () => {
     const { tab, I } = await begin(service);
     const api = {
       'cache-control': 'no-store',
@@ -380,7 +380,7 @@ describe('the store fails and keys turn', () => {
           : async (...args: unknown[]) => (target[name] as any)(...args),
     });
 
-  test('a rotated cookie key: old cookies are good while it is kept, then they are nobody’s', async () => {
+  test('a rotated cookie key: old cookies are good while it is kept, then they belong to no one', async () => {
     const file = newKeys();
     const fresh = newKeys();
     const both: KeysFile = { ...file, cookies: [...fresh.cookies, ...file.cookies] };

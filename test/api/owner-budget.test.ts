@@ -43,7 +43,7 @@ describe.each(stores)('what an account may write, on %s', (store) => {
     await tab.delete('sessions/~').is(200);
   });
 
-  test('many bytes are refused for the rest of the day, whatever becomes of them', async () => {
+  test('many bytes are refused for the rest of the day, even if none of them is stored', async () => {
     const { tab } = await signIn(service, 'large@example.test');
     for (let i = 0; i < 2; i += 1)
       await tab.patch('accounts/~', note(100_000)).fails(422, 'Invalid', 'metadata');

@@ -122,41 +122,44 @@ describe.each(stores)('passkeys, on %s', (store) => {
     });
   });
 
-  test.each(algorithms)('%s: registered, signed in by, and told truly', async (algorithm) => {
-    const email = address();
-    const { tab, name, account, authenticator } = await withPasskey(
-      service,
-      email,
-      new Authenticator({ algorithm, synced: algorithm !== 'EdDSA' }),
-    );
-    const { body } = await tab.get(`passkeys/${name}`).is(200);
-    expect(body.spec).toEqual({ displayName: '1Password' });
-    expect(body.status).toEqual({
-      account,
-      deviceType: algorithm === 'EdDSA' ? 'singleDevice' : 'multiDevice',
-      backedUp: algorithm !== 'EdDSA',
-      transports: ['hybrid', 'internal'],
-      authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' },
-      lastUsedTimestamp: null,
-      fullStrengthTimestamp: body.metadata.creationTimestamp,
-    });
-    expect((await tab.get('accounts/~').is(200)).body.status).toMatchObject({
-      passkeys: 1,
-      setup: { missing: ['displayName'] },
-    });
-    const notice = await mailTo(service, email);
-    expect(notice.subject).toContain('added');
-    const signed = await signInByPasskey(service, authenticator);
-    const session = (await signed.tab.get('sessions/~').is(200)).body;
-    expect(session.status).toMatchObject({ account, methods: ['Passkey'], assurance: 'phr' });
-    expect(
-      (await signed.tab.get(`passkeys/${name}`).is(200)).body.status.lastUsedTimestamp,
-    ).toMatch(/Z$/);
-    const tokens = await redeem(service, signed);
-    expect(
-      JSON.parse(Buffer.from(tokens.body.id_token.split('.')[1], 'base64url').toString()),
-    ).toMatchObject({ sub: account, acr: 'phr', amr: ['pop', 'user', 'mfa'] });
-  });
+  test.each(algorithms)(
+    '%s: registered, used to sign in, and shown as it is',
+    async (algorithm) => {
+      const email = address();
+      const { tab, name, account, authenticator } = await withPasskey(
+        service,
+        email,
+        new Authenticator({ algorithm, synced: algorithm !== 'EdDSA' }),
+      );
+      const { body } = await tab.get(`passkeys/${name}`).is(200);
+      expect(body.spec).toEqual({ displayName: '1Password' });
+      expect(body.status).toEqual({
+        account,
+        deviceType: algorithm === 'EdDSA' ? 'singleDevice' : 'multiDevice',
+        backedUp: algorithm !== 'EdDSA',
+        transports: ['hybrid', 'internal'],
+        authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' },
+        lastUsedTimestamp: null,
+        fullStrengthTimestamp: body.metadata.creationTimestamp,
+      });
+      expect((await tab.get('accounts/~').is(200)).body.status).toMatchObject({
+        passkeys: 1,
+        setup: { missing: ['displayName'] },
+      });
+      const notice = await mailTo(service, email);
+      expect(notice.subject).toContain('added');
+      const signed = await signInByPasskey(service, authenticator);
+      const session = (await signed.tab.get('sessions/~').is(200)).body;
+      expect(session.status).toMatchObject({ account, methods: ['Passkey'], assurance: 'phr' });
+      expect(
+        (await signed.tab.get(`passkeys/${name}`).is(200)).body.status.lastUsedTimestamp,
+      ).toMatch(/Z$/);
+      const tokens = await redeem(service, signed);
+      expect(
+        JSON.parse(Buffer.from(tokens.body.id_token.split('.')[1], 'base64url').toString()),
+      ).toMatchObject({ sub: account, acr: 'phr', amr: ['pop', 'user', 'mfa'] });
+    },
+  );
 
   test('id and response are enough, and what browsers add is ignored', async () => {
     const { authenticator } = await withPasskey(service, address());
@@ -328,11 +331,11 @@ describe.each(stores)('passkeys, on %s', (store) => {
       [authenticator, { credential: { id: 'AAAA', rawId: 'AAAA' } }],
       [authenticator, { clientData: { type: 'webauthn.create' } }],
     ];
-    const told = new Set<string>();
+    const answersSeen = new Set<string>();
     for (const [which, lie] of lies) {
       const { begun, answer } = await passkeyLogin(service, which, { lies: lie });
       const { headers: _, ...status } = await answer.fails(422, 'Invalid', 'spec.credential');
-      told.add(JSON.stringify(status).replaceAll(begun.name, 'NAME'));
+      answersSeen.add(JSON.stringify(status).replaceAll(begun.name, 'NAME'));
       expect((await begun.tab.get(begun.I).is(200)).body.status.phase).toBe('LoginRequired');
     }
     const [here, there] = [await begin(service), await begin(service)];
@@ -341,13 +344,13 @@ describe.each(stores)('passkeys, on %s', (store) => {
       const { headers: _, ...status } = await here.tab
         .post(`${here.I}/login`, sent)
         .fails(422, 'Invalid', 'spec.credential');
-      told.add(JSON.stringify(status).replaceAll(here.name, 'NAME'));
+      answersSeen.add(JSON.stringify(status).replaceAll(here.name, 'NAME'));
     }
-    expect(told.size).toBe(1);
+    expect(answersSeen.size).toBe(1);
     await there.tab.post(`${there.I}/login`, foreign).is(200);
   });
 
-  test('a counter that goes back is refused, and told to those who watch', async () => {
+  test('a counter that goes back is refused, and watches get the change', async () => {
     const { authenticator, name } = await withPasskey(
       service,
       address(),
@@ -367,7 +370,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
     for (let i = 0; i < 2; i += 1) await (await passkeyLogin(service, silent)).answer.is(200);
   });
 
-  test('a credential is somebody’s once; nothing is made by an answer that is not right', async () => {
+  test('a credential belongs to one person once; a wrong answer creates nothing', async () => {
     const owner = await signedInByPasskey(service, address());
     const email = address();
     const { tab } = await signIn(service, email);
@@ -435,21 +438,21 @@ describe.each(stores)('passkeys, on %s', (store) => {
     expect((await tab.get('accounts/~').is(200)).body.status.passkeys).toBe(20);
   });
 
-  test('nobody else’s; gone everywhere at once; a disabled account’s too', async () => {
-    const [owner, somebody] = [
+  test('no one else has access to them; they are gone everywhere at once, and so are those of a disabled account', async () => {
+    const [owner, another] = [
       await signedInByPasskey(service, address()),
       await withPasskey(service, address()),
     ];
     for (const path of [`passkeys/${owner.name}`]) {
-      await somebody.tab.get(path).fails(404, 'NotFound');
-      await somebody.tab.delete(path).fails(404, 'NotFound');
-      await somebody.tab.patch(path, { spec: { displayName: 'Mine' } }).fails(404, 'NotFound');
+      await another.tab.get(path).fails(404, 'NotFound');
+      await another.tab.delete(path).fails(404, 'NotFound');
+      await another.tab.patch(path, { spec: { displayName: 'Mine' } }).fails(404, 'NotFound');
     }
     expect(
-      (await somebody.tab.get('passkeys').is(200)).body.items.map(
+      (await another.tab.get('passkeys').is(200)).body.items.map(
         ({ metadata }: any) => metadata.name,
       ),
-    ).toEqual([somebody.name]);
+    ).toEqual([another.name]);
     expect(
       (await owner.tab.patch(`passkeys/${owner.name}`, { spec: { displayName: 'Laptop' } }).is(200))
         .body.spec.displayName,
@@ -465,9 +468,9 @@ describe.each(stores)('passkeys, on %s', (store) => {
       setup: { missing: ['displayName', 'passkey'] },
     });
     const ready = await begin(service);
-    const good = await assertion(service, ready, somebody.authenticator);
+    const good = await assertion(service, ready, another.authenticator);
     await service.store.change(service.store.systemCall(), (tx) =>
-      tx.update(Account, somebody.account, ({ status }) => {
+      tx.update(Account, another.account, ({ status }) => {
         status.disabledTimestamp = '2026-01-01T00:00:00Z';
       }),
     );
@@ -550,7 +553,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
     );
   });
 
-  test('an operator may see and take away, soon after signing in, and no more; the owner is told', async () => {
+  test('an operator may see and take away, soon after signing in, and no more; the owner is notified', async () => {
     const email = address();
     const { name, tab } = await withPasskey(service, email);
     await service.tab().delete('mockmessages').is(200);
@@ -616,13 +619,13 @@ describe.each(stores)('passkeys, on %s', (store) => {
   });
 
   test('challenges of one purpose, one person, one browser answer nothing else', async () => {
-    const [{ tab, authenticator }, somebody] = [
+    const [{ tab, authenticator }, another] = [
       await signedInByPasskey(service, address()),
       await signedInByPasskey(service, address()),
     ];
     const options = await challenge(tab, 'accounts/~', 'Register');
     const credential = new Authenticator().create(askingOf(service, options), {}, options.user.id);
-    await somebody.tab
+    await another.tab
       .post('passkeys', { spec: { credential } })
       .fails(422, 'Invalid', 'spec.credential');
     const begun = await begin(service);

@@ -18,7 +18,7 @@ import type { Answer } from '../support/tab.js';
 /** What differs from request to request anyone who is asked about. */
 const fleeting = new Set(['date', 'audit-id']);
 
-describe('what an address tells before it is proven', () => {
+describe('what an address reveals before it is verified', () => {
   let counted: Storage & { commits: number; reads: number };
   let service: TestService;
   const known = ['known1@example.test', 'known2@example.test'];
@@ -108,7 +108,7 @@ describe('what an address tells before it is proven', () => {
   }
 
   test('known, unknown and disabled: the same code, headers, body, mails and commits', async () => {
-    const told = [];
+    const answers = [];
     for (const address of [
       known[0]!,
       unknown[0]!,
@@ -117,10 +117,10 @@ describe('what an address tells before it is proven', () => {
       disabled[1]!,
       known[1]!,
     ])
-      told.push(await challenge(address));
-    for (const one of told) expect(one.seen).toEqual(told[0]!.seen);
-    expect(told.map(({ mails }) => mails)).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(new Set(told.map(({ commits }) => commits)).size).toBe(1);
+      answers.push(await challenge(address));
+    for (const one of answers) expect(one.seen).toEqual(answers[0]!.seen);
+    expect(answers.map(({ mails }) => mails)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(new Set(answers.map(({ commits }) => commits)).size).toBe(1);
   });
 
   test('the mails read the same', async () => {
@@ -143,7 +143,7 @@ describe('what an address tells before it is proven', () => {
     expect(texts[2]).toEqual(texts[0]);
   });
 
-  test('wrong codes are answered alike; only the proof tells that an account is disabled, and is used up by it', async () => {
+  test('wrong codes are answered alike; only the proof reveals that an account is disabled, and is used up by it', async () => {
     await service.tab().delete('mockmessages').is(200);
     const refused: unknown[] = [];
     for (const address of [known[0]!, unknown[0]!, disabled[0]!]) {
@@ -181,7 +181,7 @@ describe('what an address tells before it is proven', () => {
     }
   });
 
-  test('an account disabled between proof and consent gets nothing, and its session is nobody’s', async () => {
+  test('an account disabled between proof and consent gets nothing, and its session belongs to no one', async () => {
     const begun = await begin(service, { scope: 'openid email profile' });
     const { tab, I } = begun;
     await service.tab().delete('mockmessages').is(200);

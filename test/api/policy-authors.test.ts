@@ -75,7 +75,7 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
     ).toContainEqual(expect.arrayContaining([author]));
   });
 
-  test('is shown to nobody else, signed in or not, wherever policies are shown', async () => {
+  test('is shown to no one else, signed in or not, wherever policies are shown', async () => {
     for (const tab of [person, service.tab()]) {
       const seen = await seenBy(tab);
       expect(seen).toContain('"hash":');
@@ -84,7 +84,7 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
     }
   });
 
-  test('is not told in the answer to a creation or its dry run by somebody who is no operator', async () => {
+  test('is not in the answer to a creation or its dry run by a person who is no operator', async () => {
     const { body } = await operator.get('policies').is(200);
     const { cedar } = body.items.find((one: any) => one.status.inForce).spec;
     const own = (await person.get('accounts/~').is(200)).body.metadata.name;

@@ -106,7 +106,7 @@ describe.each(stores)('policies, on %s', (store) => {
     expect((await operator.get('policies').is(200)).body.items).toHaveLength(1);
   });
 
-  test('cannot lock out those who are operators now, whoever made them so', async () => {
+  test('cannot lock out those who are operators now, whether by the flag or by the Group', async () => {
     const own = (await operator.get('accounts/~').is(200)).body.metadata.name;
     const [byDomain, byName, noNews] = [
       create('context.domain == "example.test"'),
@@ -246,7 +246,7 @@ describe.each(stores)('policies, on %s', (store) => {
     await operator.delete('clients/hidden').is(200);
   });
 
-  test('a list with something hidden in it tells no number, on no page', async () => {
+  test('a list with something hidden in it gives no count, on any page', async () => {
     const [former, names] = [
       (await operator.get('policies/p-1').is(200)).body.spec.cedar,
       ['many-1', 'many-2', 'many-3', 'many-4', 'many-5', 'many-6'],
@@ -338,7 +338,7 @@ describe.each(stores)('policies, on %s', (store) => {
     });
     expect(tokens.scope).toBe('openid email');
     const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1], 'base64url').toString());
-    const told = (
+    const userinfo = (
       await service
         .tab()
         .get('/oauth2/userinfo', {
@@ -348,8 +348,8 @@ describe.each(stores)('policies, on %s', (store) => {
         .is(200)
     ).body;
     for (const claim of ['name', 'given_name', 'nickname', 'preferred_username', 'updated_at'])
-      for (const one of [claims, told]) expect(one).not.toHaveProperty(claim);
-    expect(told).toMatchObject({ email: 'grace@example.test' });
+      for (const one of [claims, userinfo]) expect(one).not.toHaveProperty(claim);
+    expect(userinfo).toMatchObject({ email: 'grace@example.test' });
     await operator.post('policies', draft(former)).is(201);
   });
 
@@ -394,7 +394,7 @@ describe.each(stores)('policies, on %s', (store) => {
     ]);
   });
 
-  test('every replica judges by the new one within a second, under load, each decision by one policy', async () => {
+  test('every replica evaluates the new one within a second, under load, each decision by one policy', async () => {
     const other = await service.replica();
     const elsewhere = other.tab();
     elsewhere.cookies = operator.cookies;

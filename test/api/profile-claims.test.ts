@@ -53,7 +53,7 @@ describe.each(stores)('the claims of scope profile, on %s', (store) => {
     const {
       body: { access_token: token },
     } = await redeem(service, begun);
-    const told = async (): Promise<Record<string, unknown>> =>
+    const shared = async (): Promise<Record<string, unknown>> =>
       (
         await service
           .tab()
@@ -63,12 +63,12 @@ describe.each(stores)('the claims of scope profile, on %s', (store) => {
     const read = async () => (await begun.tab.get('accounts/~').is(200)).body;
     const created = seconds((await read()).metadata.creationTimestamp);
     const profile = { sub: expect.any(String), email: 'ada@example.test', email_verified: true };
-    expect(await told()).toEqual({ ...profile, updated_at: created });
+    expect(await shared()).toEqual({ ...profile, updated_at: created });
 
     clock.advance(120_000);
     const { body: changed } = await begun.tab.patch('accounts/~', { spec }).is(200);
     expect(seconds(changed.status.profileTimestamp)).toBeGreaterThanOrEqual(created + 120);
-    expect(await told()).toEqual({
+    expect(await shared()).toEqual({
       ...profile,
       ...claims,
       updated_at: seconds(changed.status.profileTimestamp),
@@ -86,6 +86,6 @@ describe.each(stores)('the claims of scope profile, on %s', (store) => {
     const { gender: _, ...rest } = claims;
     const now = (await read()).status.profileTimestamp;
     expect(seconds(now)).toBeGreaterThan(seconds(changed.status.profileTimestamp));
-    expect(await told()).toEqual({ ...profile, ...rest, updated_at: seconds(now) });
+    expect(await shared()).toEqual({ ...profile, ...rest, updated_at: seconds(now) });
   });
 });

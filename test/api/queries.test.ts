@@ -191,7 +191,7 @@ describe('who may ask is settled before what is wrong with the query', () => {
   ];
   const asTable = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } };
 
-  test('for nobody it is 401, for somebody who may not 403, for others 400', async () => {
+  test('without credentials it is 401, for a caller who may not ask 403, for others 400', async () => {
     const { tab: ada } = await signIn(service, 'ada@example.test');
     for (const query of wrong) {
       for (const path of ['clients', 'clients/app', 'groups', 'sessions']) {
@@ -313,7 +313,7 @@ describe('the resourceVersion of a GET of one object', () => {
 });
 
 describe('a token is judged wherever it is sent', () => {
-  test('what a front proxy would say of somebody is heard from nobody else', async () => {
+  test('what a front proxy says of a user is accepted from no one else', async () => {
     const remote = {
       'x-remote-user': 'root',
       'x-remote-group': 'system:masters',
@@ -329,7 +329,7 @@ describe('a token is judged wherever it is sent', () => {
     expect((await operator.get('accounts/~', { headers: remote }).is(200)).body).toEqual(me);
   });
 
-  test('a bad one is 401 on documents, pages and assets; a stale cookie is nobody; health looks at neither', async () => {
+  test('a bad one is 401 on documents, pages and assets; a stale cookie names no one; health looks at neither', async () => {
     const stale = service.tab();
     stale.cookies = [
       { name: 'vestibule-session', value: 'gone', path: '/' },

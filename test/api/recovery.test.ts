@@ -218,10 +218,10 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     await until(async () => (await recoveries.get(name))!.status.phase !== 'Waiting');
     expect((await recoveries.get(name))!.status.phase).toBe('Cancelled');
     expect(await service.store.reader(Passkey).list(account)).toHaveLength(1);
-    const told = (
+    const notice = (
       await mailTo(service, email, [], ({ subject }) => subject.includes('keeps its passkeys'))
     ).text;
-    expect(told).toContain('stopped by an operator of the service');
+    expect(notice).toContain('stopped by an operator of the service');
   });
 
   test.each([1, 40 * 24])(

@@ -91,7 +91,7 @@ const protobuf = {
 };
 
 describe('SelfSubjectReview (7.3)', () => {
-  test('tells each who they are, in JSON and to protobuf', async () => {
+  test('shows callers who they are, for requests in JSON and in protobuf', async () => {
     for (const version of ['v1', 'v1beta1']) {
       const path = who.replace('/v1/', `/${version}/`);
       const apiVersion = `authentication.k8s.io/${version}`;
@@ -127,7 +127,7 @@ describe('SelfSubjectReview (7.3)', () => {
     });
   });
 
-  test('is 401 for nobody, for the browser of a sign-in, and for a bad token', async () => {
+  test('is 401 without credentials, for the browser of a sign-in, and for a bad token', async () => {
     await post(who, undefined, {}).fails(401, 'Unauthorized');
     await (await begin(service)).tab.post(who, {}).fails(401, 'Unauthorized');
     for (const path of [who, can])

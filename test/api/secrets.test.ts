@@ -77,7 +77,7 @@ describe('the keys file is followed', () => {
   const kidOf = (token: string): string =>
     JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid;
 
-  test('through a whole rotation: nobody is signed out, and tokens are signed by the new key once it is first', async () => {
+  test('through a whole rotation: no one is signed out, and tokens are signed by the new key once it is first', async () => {
     const { reached, logs } = await start([
       '--mock-mail',
       '--keys-file',
@@ -127,7 +127,7 @@ describe('the keys file is followed', () => {
       expect(logs.join('')).not.toContain(key);
   });
 
-  test('and what cannot be used is told, and changes nothing', async () => {
+  test('and contents that cannot be used are logged, and change nothing', async () => {
     const one = new Secrets({ keys: JSON.stringify(first) });
     const { reached, logs } = await start(['--mock-mail', '--keys-file', one.file('keys')]);
     const tab = reached.tab();
@@ -136,19 +136,19 @@ describe('the keys file is followed', () => {
       JSON.stringify({ ...first, pairwise: second.pairwise }),
       JSON.stringify({ ...first, signing: first.signing.slice(1) }),
     ]) {
-      const told = logs.length;
+      const logged = logs.length;
       one.swap({ keys: text });
       await settles(
-        async () => logs.slice(told).join(''),
+        async () => logs.slice(logged).join(''),
         (all) => all.includes('the former keys stay in use'),
       );
       expect(await kids(tab)).toEqual(first.signing.map(({ kid }) => kid));
     }
     const whole = JSON.stringify({ ...first, signing: [...first.signing, ...second.signing] });
-    const told = logs.length;
+    const logged = logs.length;
     one.swap({ keys: whole }, 0o644);
     await settles(
-      async () => logs.slice(told).join(''),
+      async () => logs.slice(logged).join(''),
       (all) =>
         all.includes('can be read by anyone on this machine') &&
         all.includes('the former keys stay'),
@@ -169,7 +169,7 @@ test.each([
     (held: string) => [['--config', settingsWith(held)], {}],
   ],
 ] as [string, (held: string) => [string[], Record<string, string>]][])(
-  'the file of the mail server that %s is followed: mail goes to the new one, what is under way ends by the former, and its password is never told',
+  'the file of the mail server that %s is followed: new mail goes to the new server, mail under way to the former, and its password is never disclosed',
   async (_, given) => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {

@@ -141,7 +141,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
     expect((await poll()).body).toMatchObject({ id_token: expect.any(String) });
   });
 
-  test('of everybody leaves the account page open, which shares nothing with anybody', async () => {
+  test('of everybody leaves the account page open, which shares nothing with anyone', async () => {
     await inForce(
       '@id("nobody") @message("No.") forbid (principal, action == Action::"share", resource == Scope::"openid");',
     );

@@ -73,7 +73,7 @@ class Watched {
     }));
   }
 
-  /** The same as the log tells them. */
+  /** The same events as the log has them. */
   logged(): Record<string, string>[] {
     const entries = this.service.logs
       .map((line) => JSON.parse(line))
@@ -108,7 +108,7 @@ describe('the audit log and the log', () => {
     await at.service.tab().delete('mockmessages').is(200);
   }
 
-  test('show brute force on one address from many networks by one field, which says the address to nobody', async () => {
+  test('show brute force on one address from many networks by one field, which shows the address to no one', async () => {
     const networks = ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8:0:1::/64'];
     for (const network of networks)
       await guess(

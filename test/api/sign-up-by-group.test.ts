@@ -37,7 +37,7 @@ describe.each(stores)('a rule about sign-up by group, on %s', (store) => {
     };
   };
 
-  test('lets those sign up whose address a Group lists, and nobody else', async () => {
+  test('lets those sign up whose address a Group lists, and no one else', async () => {
     await operator
       .post('policies', {
         spec: {

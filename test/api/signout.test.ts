@@ -46,7 +46,7 @@ const userinfo = (service: TestService, token: string) =>
 describe.each(stores)('signing out over two replicas, on %s', (store) => {
   let one: TestService;
   let two: TestService;
-  let told: Endpoint;
+  let listener: Endpoint;
   let broken: Endpoint;
   beforeAll(async () => {
     clock.own();
@@ -55,19 +55,19 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });
     two = await one.replica();
-    [told, broken] = [await new Endpoint().open(), await new Endpoint().open()];
-    await createClient(one, 'app', { backchannelLogoutURI: told.uri });
+    [listener, broken] = [await new Endpoint().open(), await new Endpoint().open()];
+    await createClient(one, 'app', { backchannelLogoutURI: listener.uri });
     await createClient(one, 'untold');
     await createClient(one, 'keeps', { grantTypes: ['authorization_code', 'refresh_token'] });
     await createClient(one, 'down', { backchannelLogoutURI: broken.uri });
   });
   afterAll(async () => {
-    told.close();
+    listener.close();
     broken.close();
     await stopAll();
   });
 
-  /** The same browser, as it reaches a replica, whatever becomes of its cookies elsewhere. */
+  /** The same browser at a replica, with a copy of its cookies. */
   const at = (service: TestService, tab: Tab): Tab => {
     const copy = service.tab();
     copy.cookies = [...tab.cookies];
@@ -155,7 +155,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     for (const watch of watches) await watch.until(({ ended }) => ended);
   }
 
-  /** What a Client is told (OpenID Connect Back-Channel Logout 1.0). */
+  /** Expects what a Client is sent (OpenID Connect Back-Channel Logout 1.0). */
   async function isLogoutToken(
     token: string,
     client: string,
@@ -180,7 +180,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
 
   test('DELETE of a session: all that hangs on it is dead on both, what is used offline apart', async () => {
     const ada = await person('l2@example.test');
-    const before = told.tokens.length;
+    const before = listener.tokens.length;
     const { body: ended, headers } = await ada.tab.delete('sessions/~').is(200);
     expect(ended).toMatchObject({
       kind: 'Session',
@@ -197,22 +197,22 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     expect(ada.tab.cookie('vestibule-session')).toBeUndefined();
     await isOver(ada);
     await settles(
-      async () => told.tokens.length,
+      async () => listener.tokens.length,
       (count) => count > before,
     );
-    await isLogoutToken(told.tokens.at(-1)!, 'app', ada);
+    await isLogoutToken(listener.tokens.at(-1)!, 'app', ada);
     await settles(
       () => one.store.reader(Session).list(ada.session.status.account),
       (left) => left.length === 0,
     );
-    const { body: anew } = await refreshed(two, ada.offline.refresh_token, 'keeps').is(200);
+    const { body: renewed } = await refreshed(two, ada.offline.refresh_token, 'keeps').is(200);
     const { tab } = await signIn(one, 'l2@example.test', { client: 'untold' });
     await tab.delete(`grants/${ada.session.status.account}-keeps`).is(200);
     for (const replica of [one, two]) {
-      expect((await refreshed(replica, anew.refresh_token, 'keeps').is(400)).body.error).toBe(
+      expect((await refreshed(replica, renewed.refresh_token, 'keeps').is(400)).body.error).toBe(
         'invalid_grant',
       );
-      await userinfo(replica, anew.access_token).is(401);
+      await userinfo(replica, renewed.access_token).is(401);
     }
     expect((await tab.delete('sessions/~').is(200)).body).toMatchObject({
       metadata: { deletionTimestamp: expect.any(String) },
@@ -221,7 +221,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     await tab.get('sessions/~').fails(401, 'Unauthorized');
   });
 
-  test('a Client that does not answer holds nobody up; it is told again and again, each time anew, then given up, and the last thing said of it is so', async () => {
+  test('a Client that does not answer delays no one; it is notified repeatedly, each time by a new token, then given up, and its last status says so', async () => {
     const ada = await person('h5@example.test');
     await also(ada.tab, 'down');
     const elsewhere = (await signIn(one, 'h5@example.test')).tab;
@@ -294,7 +294,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     );
   }, 120_000);
 
-  test('the sample is told, and where it does not run at that time, once it runs again', async () => {
+  test('the sample is notified, and where it does not run at that time, once it runs again', async () => {
     const notes = await startNotes(one);
     const rounds = ['running', 'ended'] as const;
     try {
@@ -375,23 +375,23 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
       const address = `l2-${how}@example.test`;
       const people = [await person(address), await person(address)];
       const name = people[0]!.session.status.account as string;
-      const before = told.tokens.length;
+      const before = listener.tokens.length;
       const { tab: operator } = await signIn(one, 'op@example.test');
       await (how === 'disabled'
         ? operator.post(`accounts/${name}/disable`, {})
         : operator.delete(`accounts/${name}`)
       ).is(200);
-      for (const somebody of people) {
-        await isOver(somebody);
+      for (const each of people) {
+        await isOver(each);
         for (const replica of [one, two]) {
           expect(
-            (await refreshed(replica, somebody.offline.refresh_token, 'keeps').is(400)).body.error,
+            (await refreshed(replica, each.offline.refresh_token, 'keeps').is(400)).body.error,
           ).toBe('invalid_grant');
-          await userinfo(replica, somebody.offline.access_token).is(401);
+          await userinfo(replica, each.offline.access_token).is(401);
         }
       }
       await settles(
-        async () => told.tokens.length,
+        async () => listener.tokens.length,
         (count) => count >= before + 2,
       );
       await settles(

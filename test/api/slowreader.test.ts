@@ -9,9 +9,9 @@ import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-/** A watch that is read only when it is told to; what came of it, by line, whole ones alone. */
+/** A watch that is read only after `read()`; keeps the lines that it received, whole ones alone. */
 class Reader {
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   last = '';
   readonly ended: Promise<void>;
   readonly answered: Promise<void>;
@@ -60,7 +60,7 @@ class Reader {
           if (!line.trim()) continue;
           const { type, object } = JSON.parse(line) as { type: string; object: any };
           this.last = object.metadata.resourceVersion;
-          this.told.push(`${type} ${object.metadata.name}@${this.last}`);
+          this.received.push(`${type} ${object.metadata.name}@${this.last}`);
         }
       })
       .resume();
@@ -79,8 +79,8 @@ class Reader {
   }
 }
 
-describe.each(stores)('a reader far behind, on %s', (store) => {
-  test('that comes back after more changes than are told at once gets all of them, some a connection', async () => {
+describe.each(stores)('watches that are far behind, on %s', (store) => {
+  test('a reader that comes back after more changes than one connection sends gets all of them', async () => {
     const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
@@ -102,27 +102,27 @@ describe.each(stores)('a reader far behind, on %s', (store) => {
       (await service.storage.get('meta/hub')).revision,
       60_000,
     );
-    const told: string[] = [];
-    for (let last = from, connections = 0; !told.at(-1)?.includes(' last@'); connections += 1) {
+    const received: string[] = [];
+    for (let last = from, connections = 0; !received.at(-1)?.includes(' last@'); connections += 1) {
       expect(connections).toBeLessThan(4);
       const reader = new Reader(tab, last);
       await reader.answered;
       reader.read();
       await Promise.race([
         reader.ended,
-        reader.until((one) => one.told.at(-1)?.includes(' last@') === true),
+        reader.until((one) => one.received.at(-1)?.includes(' last@') === true),
       ]);
       reader.stop();
-      told.push(...reader.told);
+      received.push(...reader.received);
       last = reader.last || last;
     }
     expect({
-      missed: names.filter((name) => !told.some((one) => one.includes(` ${name}@`))).length,
-      told: told.length,
-    }).toEqual({ missed: 0, told: names.length + 1 });
+      missed: names.filter((name) => !received.some((one) => one.includes(` ${name}@`))).length,
+      received: received.length,
+    }).toEqual({ missed: 0, received: names.length + 1 });
   });
 
-  test('that stops through many changes is cut behind a whole revision, holds nobody up, and goes on from there without gap or repetition', async () => {
+  test('a reader that stops during many changes is cut after a whole revision, delays no one, and goes on from there without gap or repetition', async () => {
     const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
@@ -154,23 +154,23 @@ describe.each(stores)('a reader far behind, on %s', (store) => {
     for (let round = 0; round < 36; round += 1)
       await Promise.all(names.map((name) => change(name, round)));
     const count = names.length * 36;
-    await quick.until(({ told }) => told.length === count);
+    await quick.until(({ received }) => received.length === count);
     slow.read();
     await slow.ended;
-    expect(slow.told.length).toBeLessThan(count);
+    expect(slow.received.length).toBeLessThan(count);
     const again = new Reader(tab, slow.last);
     await again.answered;
     again.read();
-    while (again.told.at(-1) !== quick.told.at(-1))
+    while (again.received.at(-1) !== quick.received.at(-1))
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
-    const both = [...slow.told, ...again.told];
+    const both = [...slow.received, ...again.received];
     expect({
-      missed: quick.told.filter((one) => !both.includes(one)).length,
-      told: both.length,
-    }).toEqual({ missed: 0, told: count });
-    expect(both).toEqual(quick.told);
+      missed: quick.received.filter((one) => !both.includes(one)).length,
+      received: both.length,
+    }).toEqual({ missed: 0, received: count });
+    expect(both).toEqual(quick.received);
     for (const reader of [quick, again]) reader.stop();
   });
 });

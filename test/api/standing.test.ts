@@ -60,7 +60,7 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
         ),
       ),
     );
-  /** All that was told is of this account. */
+  /** Expects that everything received is of this account. */
   const isOwn = (streams: readonly Stream[], { name }: Person): void => {
     for (const { object } of streams.flatMap(({ events }) => events))
       if (object.metadata.name !== undefined) expect(object.metadata.name.split('-')[0]).toBe(name);
@@ -72,7 +72,7 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
     await operator.tab.post('policies', { spec: { cedar } }).is(201);
   };
 
-  describe('a watch ends, having told nothing of another’s, once', () => {
+  describe('a watch ends, and has sent nothing of another account, once', () => {
     const ways: Record<string, (of: Person) => Promise<unknown>> = {
       'its session is ended at another replica': ({ tab }) => tab.delete('sessions/~').is(200),
       'its session is ended by an operator': async ({ tab }) =>
@@ -265,7 +265,7 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
     const named = (items: any[]): string[] => items.map(({ metadata }) => metadata.name).sort();
     const of = ({ name }: Person): string => `fieldSelector=status.account%3D${name}`;
 
-    test('is what a watch with its selector sees, for its owner and for operators, and for nobody else', async () => {
+    test('is what a watch with its selector sees, for its owner and for operators, and for no one else', async () => {
       const [one, other] = [await person(), await person()];
       const [mine, byOperator] = (await Promise.all(
         [one, operator].map(({ elsewhere }) =>

@@ -168,7 +168,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
     ]);
   });
 
-  test('an export is everything that an account owns, of every kind that has an owner, and nothing of anybody else', async () => {
+  test('an export is everything that an account owns, of every kind that has an owner, and nothing of anyone else', async () => {
     const [{ tab, account }, other] = [
       await signedInByPasskey(service, address()),
       await signedInByPasskey(service, address()),
@@ -265,7 +265,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
     await policy();
   });
 
-  test('passkeys of an earlier release, of which nobody noted how they were added, count', async () => {
+  test('passkeys of an earlier release, which have no record of how they were added, count', async () => {
     const { tab } = await signIn(service, address());
     const { authenticator, answer } = await register(service, tab);
     const {
@@ -282,7 +282,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
     });
   });
 
-  test('rules may ask how many passkeys somebody has, and how and when they signed in', async () => {
+  test('rules may ask how many passkeys a person has, and how and when they signed in', async () => {
     const [has, hasNone] = [address(), address()];
     const { tab, account, authenticator } = await signedInByPasskey(service, has);
     await policy(`@id("own") @message("Use your passkey.") forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.passkeys == 0 || context.assurance == "phr" };

@@ -25,7 +25,7 @@ describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
       expect(Math.abs(seconds(timestamp) - Date.now() / 1000)).toBeLessThan(20);
     };
 
-    test('tells the same times and gives the same lifetimes', async () => {
+    test('reports the same times and gives the same lifetimes', async () => {
       const tab = new Tab(served.url, served.baseURL);
       const begun = await tab
         .navigate(authorizationPath('app', 'openid email', 'v'.repeat(43)))

@@ -188,7 +188,7 @@ describe('a certificate of our own', () => {
       expect([suite, await meets('-tls1_3', '-ciphersuites', suite)]).toEqual([suite, true]);
   });
 
-  test('is made anew by a start that finds little left of it', async () => {
+  test('is made again by a start that finds little of its lifetime left', async () => {
     const directory = temporary();
     const old = makeCertificate(names, Date.now() - lifetimeMs + 29 * 86_400_000);
     writeFileSync(join(directory, 'tls.crt'), old.cert);
@@ -198,7 +198,7 @@ describe('a certificate of our own', () => {
     expect([cert === old.cert, (await get(service, cert)).serial]).toEqual([false, serial(cert)]);
   });
 
-  test('is not put in the place of one of somebody else’s', async () => {
+  test('does not replace a certificate that the service did not make', async () => {
     const directory = temporary();
     const others = makeCertificates();
     for (const [name, from] of [

@@ -121,15 +121,15 @@ test('a request is a trace with its steps, in that of the proxy where it is trus
     attribute(collector.spans.find(({ name }) => name === 'policy')!, 'vestibule.allowed'),
   ).toBe(true);
   expect([...collector.resources]).toEqual(expect.arrayContaining(['service.name=vestibule']));
-  for (const told of ['wilhelmina', 'example.test', account.metadata.name, 'Wilhelmina'])
-    expect(JSON.stringify(collector.spans)).not.toContain(told);
+  for (const personal of ['wilhelmina', 'example.test', account.metadata.name, 'Wilhelmina'])
+    expect(JSON.stringify(collector.spans)).not.toContain(personal);
   const line = served.complaints
     .split('\n')
     .find((one) => one.includes(passkeys.headers['audit-id'] as string))!;
   expect(JSON.parse(line)).toMatchObject({ traceID: trace });
 });
 
-test('what nobody vouches for begins a trace of its own, and what is malformed is none', async () => {
+test('what no one vouches for begins a trace of its own, and what is malformed is none', async () => {
   const begun = collector.spans.length;
   for (const traceparent of [
     '00-00000000000000000000000000000000-00f067aa0ba902b7-01',
@@ -145,7 +145,7 @@ test('what nobody vouches for begins a trace of its own, and what is malformed i
     expect(span.parentSpanId ?? '').toBe('');
 });
 
-test('from whoever is no trusted proxy the trace is not taken over, and without a collector nothing is written down', async () => {
+test('from a caller that is no trusted proxy the trace is not taken over, and without a collector nothing is written down', async () => {
   const [other, quiet] = [
     await Served.start(
       temporary(),

@@ -25,7 +25,7 @@ const minute = 60_000;
 const keysOf = async ({ storage }: TestService, prefix: string): Promise<string[]> =>
   (await storage.list(prefixRange(prefix))).entries.map(({ key }) => key);
 
-describe.each(stores)('a sign-in that nobody has proven, over %s', (store) => {
+describe.each(stores)('a sign-in that no one has verified, over %s', (store) => {
   let service: TestService;
   let replica: TestService;
   beforeAll(async () => {

@@ -173,7 +173,7 @@ describe.each(stores)('the version a read asks for (4.1, 12), on %s', (store) =>
   });
 
   test.each(['true', 'false'])(
-    'of a list with sendInitialEvents=%p is 422, whatever else it asks',
+    'of a list with sendInitialEvents=%p is 422, with any other parameters',
     async (value) => {
       for (const more of [
         '',

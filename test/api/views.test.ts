@@ -228,7 +228,7 @@ describe('metadata alone (4.2)', () => {
     ).toBe('Group');
   });
 
-  test('policy is told that no more is asked for, for a list as for each object in it', async () => {
+  test('a policy sees that only metadata is asked for, for a list as for each object in it', async () => {
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     await operator
       .post('policies', {
@@ -285,7 +285,7 @@ describe('what cannot be served', () => {
     await operator.get('groups/never').fails(404, 'NotFound');
   });
 
-  test('while JSON is good for whoever takes anything', async () => {
+  test('while JSON is good for a caller that takes anything', async () => {
     for (const accept of [
       '*/*',
       'application/*',
@@ -368,7 +368,7 @@ describe('watches', () => {
     for (const stream of [...streams, ...more]) stream.close();
   });
 
-  test('a version too old is told as what it is', async () => {
+  test('a version too old is reported as what it is', async () => {
     const stream = await new Stream(
       operator,
       'groups?watch=true&resourceVersion=99999999',

@@ -6,8 +6,8 @@ import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
-/** What a stream told, as type and name. */
-const told = ({ events }: Stream): string[] =>
+/** What a stream received, as type and name. */
+const received = ({ events }: Stream): string[] =>
   events.map(({ type, object }) =>
     `${type} ${object.metadata.name ?? Object.keys(object.metadata.annotations ?? {}).join()}`.trim(),
   );
@@ -75,7 +75,7 @@ describe.each(stores)('watches, on %s', (store) => {
       [`${list}&resourceVersion=n`, existing],
       ['sendInitialEvents=false&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true', []],
       ['sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=n', ['ADDED b']],
-    ])('with %p tells %j before what comes', async (query, first) => {
+    ])('with %p sends %j before later events', async (query, first) => {
       const of = own();
       const {
         metadata: { resourceVersion },
@@ -93,7 +93,7 @@ describe.each(stores)('watches, on %s', (store) => {
       }
       expect([
         stream.code,
-        told(stream)
+        received(stream)
           .slice(0, first.length + 1)
           .map((line) => line.replace(`-${of}`, '')),
       ]).toEqual([200, [...first, expect.stringMatching(/^(ADDED|MODIFIED) c$/)]]);
@@ -142,7 +142,7 @@ describe.each(stores)('watches, on %s', (store) => {
       await operator.get('groups?watch=true&continue=x').fails(400, 'BadRequest');
     });
 
-    test('from a version that was never reached is told as ERROR 410 and closed, with initial events too', async () => {
+    test('from a version that was never reached gets ERROR 410 and is closed, with initial events too', async () => {
       const now = await latest();
       const streams = [
         '',
@@ -186,7 +186,7 @@ describe.each(stores)('watches, on %s', (store) => {
     await patch(`a-${of}`, { metadata: { labels: { of: `${of}a` } } });
     for (const name of ['a', 'b']) await operator.delete(`groups/${name}-${of}`).is(200);
     const names = (stream: Stream): string[] =>
-      told(stream).map((line) => line.replace(`-${of}`, ''));
+      received(stream).map((line) => line.replace(`-${of}`, ''));
     await both.until(({ events }) => events.length >= 8);
     await Promise.all([
       a.until(({ events }) => events.length >= 5),
@@ -211,7 +211,7 @@ describe.each(stores)('watches, on %s', (store) => {
     }
   });
 
-  test('of one object tells of it alone: made, changed, deleted at the revision of that, made again', async () => {
+  test('of one object sends its events alone: created, changed, deleted at the revision of the deletion, created again', async () => {
     const of = own();
     const name = `one-${of}`;
     const streams = [
@@ -229,7 +229,7 @@ describe.each(stores)('watches, on %s', (store) => {
     await create(name, of);
     for (const stream of streams) {
       await stream.until(({ events }) => events.length >= 4);
-      expect(told(stream)).toEqual([
+      expect(received(stream)).toEqual([
         `ADDED ${name}`,
         `MODIFIED ${name}`,
         `DELETED ${name}`,
@@ -248,7 +248,7 @@ describe.each(stores)('watches, on %s', (store) => {
     const from = await new Stream(operator, `groups/${name}?watch=true&resourceVersion=0`).until(
       ({ events }) => events.length === 1,
     );
-    expect(told(from)).toEqual([`ADDED ${name}`]);
+    expect(received(from)).toEqual([`ADDED ${name}`]);
     from.close();
   });
 
@@ -297,7 +297,7 @@ describe.each(stores)('watches, on %s', (store) => {
     stream.close();
   });
 
-  test('is told of each minute that passed, kept alive by blank lines, and ends after half an hour to an hour', async () => {
+  test('get a bookmark each minute where they ask for it and blank lines in between, and end after half an hour to an hour', async () => {
     const [asked, ends]: number[][] = [[], []];
     const [real, once] = [globalThis.setInterval, globalThis.setTimeout];
     const from = await latest();
@@ -331,7 +331,7 @@ describe.each(stores)('watches, on %s', (store) => {
     for (const one of streams) one.close();
   });
 
-  describe('whoever is behind', () => {
+  describe('a reader that is behind', () => {
     test('by thousands of changes gets each of them once, from memory and from the store', async () => {
       const of = own();
       const from = await latest();
@@ -352,7 +352,7 @@ describe.each(stores)('watches, on %s', (store) => {
           tab,
           `groups?watch=true&resourceVersion=${from}&labelSelector=of%3D${of}`,
         ).until(({ events, ended }) => events.length >= names.length || ended, 30_000);
-        expect([stream.ended, told(stream)]).toEqual([false, names]);
+        expect([stream.ended, received(stream)]).toEqual([false, names]);
         stream.close();
       }
     });

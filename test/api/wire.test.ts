@@ -131,7 +131,7 @@ describe('requests in flight', () => {
     expect((await small.tab().get('/livez')).code).toBe(200);
   });
 
-  test('whose body is on its way take nobody’s place; of too many the oldest is cut, the newest is answered', async () => {
+  test('whose body is on its way take no other request’s place; of too many the oldest is cut, the newest is answered', async () => {
     const small = await startTest({
       flags: ['--limit-factor', '1000', '--max-mutating-requests-inflight', '1'],
     });
@@ -169,7 +169,7 @@ describe('requests in flight', () => {
 });
 
 describe('HTTP/1.0', () => {
-  test('a watch is told unframed and ends with its connection', async () => {
+  test('a watch is sent without chunks and ends with its connection', async () => {
     const raw = new RawSocket(service.url).send([
       'GET /api/v1alpha1/mockmessages?watch=true&timeoutSeconds=1 HTTP/1.0',
     ]);
@@ -197,7 +197,7 @@ describe('HTTP/1.0', () => {
   });
 });
 
-describe('bodies that nobody wants', () => {
+describe('bodies that no one wants', () => {
   const head = (...lines: string[]): string[] => [
     'POST /api/v1alpha1/clients HTTP/1.1',
     'Host: localhost',

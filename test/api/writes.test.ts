@@ -48,7 +48,7 @@ const version = async (name: string): Promise<string> =>
   (await send('GET', `groups/${name}`).is(200)).body.metadata.resourceVersion;
 
 describe('create (6.2, 3)', () => {
-  test('answers 201 with what is stored, whatever the caller says of what is not theirs to say', async () => {
+  test('answers 201 with what is stored, and ignores fields that the caller may not set', async () => {
     const body = {
       ...named({
         uid: 'mine',
@@ -150,7 +150,7 @@ describe('create (6.2, 3)', () => {
       await send(method, path, {}).fails(code, code === 405 ? 'MethodNotAllowed' : 'NotFound');
   });
 
-  test('takes a body without a type from whoever is no browser', async () => {
+  test('takes a body without a type from a caller that is no browser', async () => {
     const untyped = { 'content-type': undefined };
     await send('POST', 'groups', named(), untyped).is(201);
     await send(
@@ -221,7 +221,7 @@ describe('PUT (6.2, 30, 31)', () => {
     );
   });
 
-  test('of the same is 200 with the same version, and nobody is told', async () => {
+  test('of the same is 200 with the same version, and no watch gets an event', async () => {
     const object = await create({ labels: { a: 'b' } });
     const at = `groups/${object.metadata.name}`;
     const stream = new Stream(

@@ -75,7 +75,7 @@ describe.each([
       return { answer, lines: logged(before) };
     };
 
-    test('a scope that the Client may not have is named in the log, and the Client is told by the redirect', async () => {
+    test('a scope that the Client may not have is named in the log, and the Client gets it in the redirect', async () => {
       const before = service.logs.length;
       const { headers } = await service
         .tab()

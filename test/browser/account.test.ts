@@ -104,7 +104,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     service = store === 'embedded' ? home : await start(store);
   });
 
-  test('the profile is saved; what was changed elsewhere meanwhile is not overwritten, and what was typed stays', async () => {
+  test('the profile is saved; what was changed elsewhere in between is not overwritten, and what was typed stays', async () => {
     const { tab } = await signIn(service, 'profile@example.test');
     const person = await ownPage(service, tab);
     const { page } = person;
@@ -149,7 +149,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     ).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
   });
 
-  test('an answer that comes the very moment progress would be told is what stays said', async () => {
+  test('an answer that comes the very moment progress would be announced is what stays announced', async () => {
     const { tab } = await signIn(service, 'instant@example.test');
     const person = await ownPage(service, tab);
     const { page } = person;

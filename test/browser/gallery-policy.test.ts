@@ -49,7 +49,7 @@ describe('the policy', () => {
     ).toBe('');
   });
 
-  test('a new one is told, seen where the one in force is read, and a link away elsewhere', async () => {
+  test('a new one is announced, shown where the one in force is read, and linked elsewhere', async () => {
     const here = await gallery.visit('policy-arrived');
     expect(await here.getByRole('status').textContent()).toBe('A new policy came into force: p-2.');
     await here.getByText('You now see the new policy.').waitFor();
@@ -97,7 +97,7 @@ describe('the policy', () => {
     await heading(page, 'Current policy').waitFor();
   });
 
-  test('the history tells from when to when, by whom and what for', async () => {
+  test('the history shows from when to when, by whom and what for', async () => {
     const page = await gallery.visit('policy-signed-in');
     const items = page.getByRole('list', { name: 'Earlier policies' }).getByRole('heading');
     expect(await items.allTextContents()).toEqual(['p-2', 'p-1']);
@@ -144,7 +144,7 @@ describe('decisions', () => {
     await page.getByText('No rule permits this. Policy p-3').waitFor();
   });
 
-  test('come by themselves, move to the top when they happen again, and are not asked for anew', async () => {
+  test('come by themselves, move to the top when they happen again, and are not requested again', async () => {
     const page = await gallery.visit('decisions');
     expect(await watching(page, 2)).toBe(2);
     await page.evaluate(() => {

@@ -63,7 +63,7 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
     .waitFor({ state: 'attached' });
 });
 
-test('who lost all passkeys is told what happens before it begins', async () => {
+test('a person who lost all passkeys reads what happens before it begins', async () => {
   const page = await gallery.visit('account-recovery-ask');
   await page.getByText('After a wait, we remove all your passkeys').waitFor();
   expect(

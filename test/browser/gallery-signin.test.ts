@@ -110,7 +110,7 @@ describe('the first view', () => {
     await page.getByRole('alert').getByText('You can try again in 9 minutes.').waitFor();
   });
 
-  test('tells progress only when it lasts, and keeps the focus', async () => {
+  test('announces progress only when it lasts, and keeps the focus', async () => {
     const page = await gallery.visit('email-busy');
     await button(page, 'Sending…').waitFor();
     expect(await page.getByRole('status').textContent()).toBe('Sending…');
@@ -269,7 +269,7 @@ describe('the code', () => {
     expect([await focused(page), await field(page, 'Code').inputValue()]).toEqual(['resend', '']);
   });
 
-  test('on the account page too a new code is told, and the focus stays where it was asked for', async () => {
+  test('on the account page too a new code is announced, and the focus stays where it was asked for', async () => {
     const page = await gallery.visit('account-email-again');
     const again = page.getByRole('button', { name: /^Send a new code/ });
     await field(page, 'Code').fill('123');

@@ -104,7 +104,7 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     expect(faults).toEqual([]);
   });
 
-  test('arriving: one call for the interaction, which travels beside the script, and later views only once somebody is there', async () => {
+  test('arriving: one call for the interaction, which travels beside the script, and later views only once a person is there', async () => {
     const person = await arrive();
     const { page } = person;
     const asked: string[] = [];
@@ -147,7 +147,7 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await person.at('LoginRequired');
   });
 
-  test('cancelling leads back and the app is told', async () => {
+  test('cancelling leads back and the app is notified', async () => {
     const person = await arrive();
     await person.page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');

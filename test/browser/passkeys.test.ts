@@ -366,7 +366,7 @@ test('what is offered to autofill is a fresh challenge every four minutes, so th
   await says(person, 'You are signed in as patient@example.test');
 });
 
-test('password managers find the page, and are told what was deleted', async () => {
+test('password managers find the page, and are notified of what was deleted', async () => {
   const { headers, body } = await home.tab().send('GET', '/.well-known/passkey-endpoints').is(200);
   expect([headers['content-type'], body]).toEqual([
     'application/json',
@@ -375,42 +375,42 @@ test('password managers find the page, and are told what was deleted', async () 
   const { person } = await arrive();
   const { page } = person;
   await page.addInitScript(() => {
-    const told: unknown[] = [];
-    Object.assign(globalThis, { told });
+    const signals: unknown[] = [];
+    Object.assign(globalThis, { signals });
     Object.assign(PublicKeyCredential, {
       signalAllAcceptedCredentials: async (what: object) => {
-        told.push(what);
+        signals.push(what);
       },
       signalCurrentUserDetails: async (what: object) => {
-        told.push(what);
+        signals.push(what);
       },
     });
   });
-  const told = () =>
+  const signals = () =>
     page.evaluate(
       () =>
         (
           globalThis as unknown as {
-            told: { allAcceptedCredentialIds?: string[]; name?: string }[];
+            signals: { allAcceptedCredentialIds?: string[]; name?: string }[];
           }
-        ).told,
+        ).signals,
     );
-  const toldTimes = (count: number) =>
+  const signalled = (count: number) =>
     page.waitForFunction(
-      (least) => (globalThis as unknown as { told: unknown[] }).told.length >= least,
+      (least) => (globalThis as unknown as { signals: unknown[] }).signals.length >= least,
       count,
     );
   await join(home, person, 'signals@example.test');
   await press(person, 'Add a passkey');
   await byPasskey(person);
-  await toldTimes(2);
+  await signalled(2);
   expect(
-    (await told()).map(
+    (await signals()).map(
       ({ allAcceptedCredentialIds, name }) => allAcceptedCredentialIds?.length ?? name,
     ),
   ).toEqual([1, 'signals@example.test']);
   await press(person, 'Delete Passkey');
   await confirm(person);
-  await toldTimes(4);
-  expect((await told())[2]!.allAcceptedCredentialIds).toEqual([]);
+  await signalled(4);
+  expect((await signals())[2]!.allAcceptedCredentialIds).toEqual([]);
 });

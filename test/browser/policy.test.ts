@@ -173,7 +173,7 @@ test('who is signed in follows a rule to what it decided about them, and back; i
   await refused.getByText('No rule permits this.').waitFor();
 });
 
-test('decisions of others are not shown, not even to operators, and visitors are told where to sign in', async () => {
+test('decisions of others are not shown, not even to operators, and visitors see where to sign in', async () => {
   const one = await arrive(operator);
   await open(one, '#decisions');
   await one.page

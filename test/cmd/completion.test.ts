@@ -88,7 +88,7 @@ test('nothing is said where nothing is known, and no token is renewed', async ()
   expect(JSON.parse(readFileSync(file, 'utf8')).contexts.test.refreshToken).toBe('kept');
 });
 
-test('the script for bash fills in what it is told', async () => {
+test('the script for bash completes with what the command answers', async () => {
   const { out: script } = await vestibule(['completion', 'bash'], operator);
   const bash = (typed: string[]): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -146,7 +146,7 @@ async function homeWith(shell: string, at: string): Promise<string> {
 }
 
 whereInstalled('fish')(
-  'fish proposes what the script is told, from the file that it finds by itself (skipped where there is no fish)',
+  'fish proposes what the command answers, from the file that it finds by itself (skipped where there is no fish)',
   async () => {
     const home = await homeWith('fish', '.config/fish/completions/vestibule.fish');
     const proposes = async (typed: string): Promise<string[]> =>
@@ -167,7 +167,7 @@ whereInstalled('fish')(
 );
 
 whereInstalled('zsh')(
-  'zsh fills in what the script is told, from a file on its fpath and from the script itself (skipped where there is no zsh)',
+  'zsh completes with what the command answers, from a file on its fpath and from the script itself (skipped where there is no zsh)',
   async () => {
     const home = await homeWith('zsh', 'functions/_vestibule');
     // A terminal of its own, in which Tab is pressed as someone would; what becomes of the line,

@@ -103,7 +103,7 @@ test('check prints every setting that has a value with its source, so that it ca
   expect(existsSync(data)).toBe(false);
 });
 
-test('what check prints of what was given, but for secrets, is a file of settings that says the same', async () => {
+test('what check prints of the given settings, except for secrets, is a file of the same settings', async () => {
   const first = await check([
     '--data-dir',
     join(folder, 'd'),

@@ -21,7 +21,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-/** A service that answers as it is told. */
+/** Starts a service that answers as given. */
 async function pretend(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   open.push(server);

@@ -33,7 +33,7 @@ interface Said {
   readonly discovery?: readonly [code: number, value: unknown];
 }
 
-/** A service that says of itself what it is told to. */
+/** Starts a service that reports what it is given. */
 async function pretend({
   ready = [200, '[+]ping ok\nreadyz check passed\n'],
   discovery = [404, {}],
@@ -64,7 +64,7 @@ test('a service that is ready and is who it should be is well', async () => {
   });
 });
 
-test('one that is somebody else is not', async () => {
+test('one that has another issuer is not', async () => {
   expect(await healthcheck('--url', service.url, '--issuer', 'https://id.example.com')).toEqual(
     failure(`${service.url} has the issuer ${service.baseURL}, not https://id.example.com`),
   );

@@ -86,7 +86,7 @@ test('using the newest keys twice is using them once', async () => {
   ]);
 });
 
-test('a file of before, which does not say whether its last keys are in use, is taken at the word of whoever asks', async () => {
+test('an older file, which does not say whether its last keys are in use, is rotated as the caller asks', async () => {
   const old = join(temporary(), 'keys.json');
   for (const word of ['new', 'add']) await main(['keys', word, old]);
   const { unused, ...before } = KeysFile.parse(JSON.parse(readFileSync(old, 'utf8')));

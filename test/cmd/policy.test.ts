@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-const vestibule = (args: readonly string[], told?: (text: string) => void) =>
-  run(args, { HOME: folder }, told);
+const vestibule = (args: readonly string[], onOutput?: (text: string) => void) =>
+  run(args, { HOME: folder }, onOutput);
 
 test('an operator signs the command in, tries a policy, reads what it would change, and puts it in force', async () => {
   const ada = await signIn(service, 'ada@example.test', { client: 'notes' });

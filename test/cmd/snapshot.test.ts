@@ -45,7 +45,7 @@ afterAll(async () => {
 const kinds = ['embedded', 'etcd'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A place for a store, as the command is told of it and as tests open it. */
+/** Where a store is: as flags for the command, and as tests open it. */
 interface Site {
   readonly kind: Kind;
   readonly flags: string[];

@@ -56,7 +56,7 @@ const objects = (text: string): string[] =>
         .filter(Boolean)
         .join(' '),
     );
-/** The service that has gone, where its events cannot be told yet. */
+/** Whether the command reports that it cannot reach the service and tries again. */
 const lost = (text: string): boolean =>
   /^vestibule: http\S+ cannot be reached: .*; trying again$/m.test(text);
 
@@ -162,7 +162,7 @@ test('watch goes on after a restart, without repeating', async () => {
   expect(objects(lines.text)).toEqual(['stays First', 'stays Second']);
 });
 
-test('watch tells what changed meanwhile, once, where its version has become too old', async () => {
+test('watch reports what changed in between, once, where its version has become too old', async () => {
   for (const name of ['kept', 'moved', 'taken']) await make(name);
   const lines = new Following(['watch', 'groups', '-o', 'json', '--output-watch-events'], operator);
   await lines.until((text) => text.includes('taken'));

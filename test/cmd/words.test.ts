@@ -22,7 +22,7 @@ jest.setTimeout(120_000);
 let service: TestService;
 let tab: Tab;
 let [operator, person]: NodeJS.ProcessEnv[] = [];
-const nobody = { VESTIBULE_CONFIG: '/nowhere/contexts' };
+const signedOut = { VESTIBULE_CONFIG: '/nowhere/contexts' };
 
 const as =
   (who: NodeJS.ProcessEnv | undefined) =>
@@ -191,18 +191,20 @@ test('what is not there, not known or not allowed is said as kubectl says it, be
   );
 });
 
-test('nobody reads what anyone may, from a service that is named, and no token is sent there', async () => {
-  expect(await as(nobody)('get', 'policies')).toEqual({
+test('without a sign-in the command reads what anyone may, from a service that is named, and sends no token there', async () => {
+  expect(await as(signedOut)('get', 'policies')).toEqual({
     code: 1,
     out: '',
     error: 'vestibule: you are not signed in: vestibule login URL\n',
   });
-  expect(await as(nobody)('get', 'policies', '-o', 'name', '--server', service.baseURL)).toEqual({
-    code: 0,
-    out: 'policy.id.vestibule.org/p-1\n',
-    error: '',
-  });
-  expect(await as(nobody)('get', 'groups', '--server', service.baseURL)).toEqual({
+  expect(await as(signedOut)('get', 'policies', '-o', 'name', '--server', service.baseURL)).toEqual(
+    {
+      code: 0,
+      out: 'policy.id.vestibule.org/p-1\n',
+      error: '',
+    },
+  );
+  expect(await as(signedOut)('get', 'groups', '--server', service.baseURL)).toEqual({
     code: 1,
     out: '',
     error: 'error: You must be logged in to the server (Unauthorized)\n',

@@ -58,7 +58,7 @@ eachKubectl((found) => {
     ).toBe(0);
   });
 
-  test('may be nobody else, and is nobody without a good token', async () => {
+  test('may impersonate no one, and is unauthorized without a good token', async () => {
     expect(await operator.fails('get', 'groups', '--as=root')).toContain(
       'impersonation is not served',
     );

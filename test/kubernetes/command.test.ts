@@ -154,7 +154,7 @@ eachKubectl((found) => {
 });
 
 eachKubectl((found) => {
-  test('is told to sign in where that has ended and nobody is there, and shows how where somebody is', async () => {
+  test('asks for a new sign-in where the last has ended and no one is there, and shows how where someone is', async () => {
     const kubectl = new Kubectl(found, { url: service.baseURL });
     endToken();
     const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;

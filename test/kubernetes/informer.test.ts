@@ -137,7 +137,7 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
     expect([watched.lists, watched.errors, watched.faults]).toEqual([1, [], []]);
   });
 
-  test('one with a selector is told of what begins and ceases to meet it', async () => {
+  test('one with a selector gets events when an object begins or ceases to match it', async () => {
     await create('in', { team: 'red' });
     await create('out', { team: 'blue' });
     watched = await new Watched(config, 'groups', 'team=red').start();
@@ -193,7 +193,7 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
     expect(watched.connects).toBeGreaterThan(1);
   });
 
-  test('one that was away until its version was compacted is told 410, lists again and holds what there is', async () => {
+  test('one that was away until its version was compacted gets 410, lists again and holds what there is', async () => {
     await create('goes');
     watched = await new Watched(config, 'groups').start();
     wire.cut();

@@ -55,7 +55,7 @@ eachKubectl((found) => {
     kubectl = cluster.kubectl(found);
   });
 
-  test('prints what kubectl prints, byte for byte but for ages, and ends as it does', async () => {
+  test('prints what kubectl prints, byte for byte except for ages, and ends as it does', async () => {
     const commands = [
       ...['groups', 'policies', 'accounts', 'clients', 'sessions', 'mockmessages'].flatMap((type) =>
         [[], ['-o', 'wide'], ['-o', 'name'], ['-o', 'json']].map((more) => ['get', type, ...more]),
@@ -93,7 +93,7 @@ eachKubectl((found) => {
     for (const args of commands) await same(args, kubectl, operator);
   });
 
-  test('is refused as kubectl is, as nobody and as somebody else', async () => {
+  test('is refused as kubectl is, without credentials and as another person', async () => {
     const file = join(temporary(), 'contexts');
     const none = cluster.kubectl(found, 'nobody', cluster.service.url);
     writeFileSync(file, '{"contexts":{}}');

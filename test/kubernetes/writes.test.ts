@@ -224,7 +224,7 @@ eachKubectl((found) => {
     expect(await operator.fails('delete', 'group', name)).toContain('NotFound');
   });
 
-  test('waits: met, gone, and in vain for as long as it was told', async () => {
+  test('waits: until the condition is met, until the object is gone, and no longer than the timeout', async () => {
     const name = `${prefix}-waited`;
     await operator.says('create', '-f', file(group(name)));
     const met = operator.run(
@@ -238,13 +238,13 @@ eachKubectl((found) => {
     await cluster.operator.delete(`groups/${name}`).is(200);
     expect((await gone).code).toBe(0);
     await operator.says('create', '-f', file(group(name)));
-    const vain = await operator.run([
+    const timedOut = await operator.run([
       'wait',
       `group/${name}`,
       '--for=jsonpath={.spec.displayName}=Never',
       '--timeout=1s',
     ]);
-    expect([vain.code, vain.error]).toEqual([
+    expect([timedOut.code, timedOut.error]).toEqual([
       1,
       expect.stringContaining('timed out waiting for the condition'),
     ]);

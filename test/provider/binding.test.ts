@@ -160,7 +160,7 @@ describe('cookies', () => {
 });
 
 describe('the way back', () => {
-  test('opened in a second browser shows an error and tells the Client nothing', async () => {
+  test('opened in a second browser shows an error and sends the Client nothing', async () => {
     await house.client('way-back');
     const rp = await RelyingParty.of(house, 'way-back');
     const account = (await house.account()).metadata.name;

@@ -36,7 +36,7 @@ test('five failures in a row keep everybody away for half a minute, then one tri
   expect([breaker.enter('s', '1'), breaker.enter('s', '1')]).toEqual([true, true]);
 });
 
-test('a supplier that was changed begins anew', () => {
+test('a supplier that was changed starts again without failures', () => {
   const breaker = new CircuitBreaker();
   fail(breaker, 5);
   expect(breaker.enter('s', '2')).toBe(true);

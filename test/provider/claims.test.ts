@@ -162,11 +162,11 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
 
     const tokens = await toTokens(service, asked);
     expect(supplier.questions).toHaveLength(1);
-    const told = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
-    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
-    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
+    const claims = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
+    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(claims);
+    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(claims);
     expect(supplier.questions.map(({ body }) => body.spec.purpose)).toEqual(['Preview', 'Release']);
-    expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(told);
+    expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(claims);
     expect(supplier.questions).toHaveLength(3);
 
     const reviews = await reviewsOf(asked.tab, 3);
@@ -474,7 +474,7 @@ describe('a supplier that', () => {
       'Failed',
     ],
     [
-      'answers about somebody else',
+      'answers about another account',
       (response, { body }) => {
         response.end(
           JSON.stringify({
@@ -493,7 +493,7 @@ describe('a supplier that', () => {
       },
       'Failed',
     ],
-  ])('%s holds nobody up', async (_what, answer, outcome) => {
+  ])('%s delays no one', async (_what, answer, outcome) => {
     supplier.answer = answer;
     await supplier.declare(service, 'card', { tier: 'string' }, { timeoutMilliseconds: 2500 });
     const asked = await toConsent(service, 'openid card');

@@ -158,7 +158,7 @@ describe('user codes', () => {
     expect(tried).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test('one that is declined tells the device', async () => {
+  test('one that is declined is reported to the device', async () => {
     const rp = await RelyingParty.of(house, 'vestibule', { public: true });
     const started = await oidc.initiateDeviceAuthorization(rp.config, { scope: 'openid api' });
     const browser = new Browser(house);

@@ -134,12 +134,12 @@ const fits = (recorded: number | undefined, real: number): boolean =>
 
 describe.each(stores)('the record of what was sent, over %s', (store) => {
   let service: TestService;
-  let told: Endpoint;
+  let listener: Endpoint;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
-    told = await new Endpoint().open();
+    listener = await new Endpoint().open();
   });
-  afterAll(() => told.close());
+  afterAll(() => listener.close());
 
   const spec = (
     scopes: readonly string[],
@@ -162,7 +162,7 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
         grantTypes: ['authorization_code', 'refresh_token'],
       }),
       ours: spec(all, { firstParty: true }),
-      hears: spec(all, { backchannelLogoutURI: told.uri }),
+      hears: spec(all, { backchannelLogoutURI: listener.uri }),
     };
     const parties: RecordingParty[] = [];
     for (const [kind, fields] of Object.entries(kinds)) {
@@ -219,23 +219,23 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
     await party.token({ grant_type: deviceGrant, device_code: body.device_code });
   }
 
-  /** Ends the session of a browser, and waits until every Client that wants to be told has been. */
+  /** Ends the session of a browser, and waits until every Client that asks for it is notified. */
   async function signOut(tab: Tab, parties: readonly RecordingParty[]): Promise<void> {
-    const before = told.tokens.length;
+    const before = listener.tokens.length;
     const { name } = (await tab.get('sessions/~').is(200)).body.metadata;
     await tab.delete('sessions/~').is(200);
     await until(
       async () => (await service.store.reader(Session).get(name)) === undefined,
       'the end of the session',
     );
-    for (const token of told.tokens.slice(before)) {
+    for (const token of listener.tokens.slice(before)) {
       const payload = jose.decodeJwt(token);
       parties
         .find((party) => party.name === payload.aud)!
         .received(Object.keys(payload).filter((claim) => !ofTheToken.has(claim)));
     }
     for (const party of parties)
-      if (party.claims.size > 0 && party.name.endsWith('hears') && told.tokens.length > before)
+      if (party.claims.size > 0 && party.name.endsWith('hears') && listener.tokens.length > before)
         party.used!.last = Date.now();
   }
 
@@ -279,7 +279,7 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
   }
 
   test.each([1, 2])(
-    'equals what a recording relying party received, whatever the order (%i)',
+    'equals what a recording relying party received, in any order (%i)',
     async (seed) => {
       const chance = new Chance(seed);
       const pick = <T>(of: readonly T[]): T => of[chance.between(0, of.length - 1)]!;

@@ -122,7 +122,7 @@ describe('when the store fails', () => {
     expect(house.identity.counts.get('server_error')).toBe(before + 1);
   });
 
-  test('a result that loses some races is handed over all the same; one that loses all is told and logged, and the next look heals it', async () => {
+  test('a result that loses some races is still handed over; one that loses all is reported and logged, and the next look hands it over', async () => {
     const rp = await RelyingParty.of(house, 'shop');
     const account = (await house.account()).metadata.name;
     const begin = async (browser: Browser): Promise<string> =>

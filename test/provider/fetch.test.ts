@@ -212,7 +212,7 @@ describe('the one way out', () => {
     inside.close();
   });
 
-  test('inflates nothing, whatever it is called', async () => {
+  test('inflates no response, with any content encoding', async () => {
     const bomb = gzipSync(Buffer.alloc(8 << 20, ' '));
     expect(bomb.length).toBeLessThan(16 << 10);
     for (const encoding of ['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', 'GZIP']) {
@@ -263,8 +263,8 @@ describe('the one way out', () => {
   });
 });
 
-describe('the judge of addresses', () => {
-  const judge = new EgressPolicy(['10.1.0.0/16', 'fd12::/16'], false);
+describe('the egress policy', () => {
+  const egressPolicy = new EgressPolicy(['10.1.0.0/16', 'fd12::/16'], false);
   test.each([
     ['93.184.216.34', true],
     ['2606:2800:220:1:248:1893:25c8:1946', true],
@@ -292,7 +292,7 @@ describe('the judge of addresses', () => {
     ['64:ff9b::a00:1', false],
     ['not one', false],
   ])('%s: %s', (address, permitted) => {
-    expect(judge.permits(address, true)).toBe(permitted);
+    expect(egressPolicy.permits(address, true)).toBe(permitted);
   });
 
   test('metadata addresses stay closed even where their range is open', () => {

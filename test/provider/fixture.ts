@@ -366,7 +366,7 @@ export class House {
     );
   }
 
-  /** A Client; Confidential with a known secret unless told otherwise. */
+  /** Creates a Client; by default Confidential, with a known secret. */
   async client(name: string, spec: Partial<ClientObject['spec']> = {}): Promise<ClientObject> {
     const draft = {
       metadata: { name },

@@ -124,7 +124,7 @@ describe('a sign-in', () => {
     expect(more.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
   });
 
-  test('keeps a rejected scope rejected, and lets a withdrawn consent be asked anew', async () => {
+  test('keeps a rejected scope rejected, and asks again for a withdrawn consent', async () => {
     await house.client('picky');
     const rp = await RelyingParty.of(house, 'picky');
     const account = (await house.account()).metadata.name;
@@ -157,7 +157,7 @@ describe('a sign-in', () => {
     expect(grant.internal.decision).toBe(1);
   });
 
-  test('tells the Client when the person declines, with the issuer beside it', async () => {
+  test('reports to the Client that the person declined, with the issuer', async () => {
     await house.client('declined');
     const rp = await RelyingParty.of(house, 'declined');
     const begun = await rp.begin();

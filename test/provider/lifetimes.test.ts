@@ -129,7 +129,7 @@ describe('what lives for a time', () => {
     );
   });
 
-  test('a consent: asked anew after a year', async () => {
+  test('a consent: asked again after a year', async () => {
     await house.client('renewed');
     const rp = await RelyingParty.of(house, 'renewed');
     const account = (await house.account()).metadata.name;

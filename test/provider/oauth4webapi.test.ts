@@ -154,7 +154,7 @@ describe.each(sorts)(
       expect(await errorOf(party.refresh(tokens.refresh_token!))).toBe('invalid_grant');
     });
 
-    test('signs people out: they are asked, led back, and the Client is told by a token it can verify', async () => {
+    test('signs people out: they are asked and sent back, and the Client is notified by a token it can verify', async () => {
       const tab = service.tab();
       const tokens = await party.signIn(tab, person());
       const { sub, sid } = getValidatedIdTokenClaims(tokens)!;
@@ -165,7 +165,7 @@ describe.each(sorts)(
       await heard(listener, party, { sub, sid });
     });
 
-    test('is told as well when the session is ended by its owner, and keeps what it may use offline', async () => {
+    test('is also notified when the owner ends the session, and keeps what it may use offline', async () => {
       const tab = service.tab();
       const tokens = await party.signIn(tab, person(), all, offline);
       const { sub, sid } = getValidatedIdTokenClaims(tokens)!;
@@ -249,7 +249,7 @@ interface Listener {
   close(): void;
 }
 
-/** Where a Client is told of sign-outs. */
+/** Starts an endpoint where a Client is notified of sign-outs. */
 async function listen(): Promise<Listener> {
   const tokens: string[] = [];
   const server: Server = createServer((request, response) => {
@@ -267,7 +267,7 @@ async function listen(): Promise<Listener> {
     server.listen(0, '127.0.0.1', done);
   });
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}/told`,
+    url: `http://localhost:${(server.address() as AddressInfo).port}/sign-outs`,
     tokens,
     close: () => {
       server.closeAllConnections();

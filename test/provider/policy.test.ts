@@ -178,7 +178,7 @@ describe('a refresh', () => {
     });
   });
 
-  test('is judged as the sign-in it goes back to, whatever became of the session', async () => {
+  test('is evaluated as the sign-in that it comes from, even after the session has ended', async () => {
     const { rp, browser, account, tokens } = await offline('behind');
     const session = (await house.store.reader(Session).list(account))[0]!;
     await house.endSession(session.metadata.name);
@@ -202,12 +202,12 @@ describe('a refresh', () => {
     });
     expect(
       seen.find(
-        ({ action, facts: told }) => action === 'share' && told?.scope === 'offline_access',
+        ({ action, facts: shared }) => action === 'share' && shared?.scope === 'offline_access',
       ),
     ).toMatchObject({ facts });
   });
 
-  test('of somebody who signed in again since is judged by that sign-in', async () => {
+  test('of a person who has signed in again since is evaluated as the later sign-in', async () => {
     const { rp, browser, account } = await offline('again');
     await rp.signIn(browser, { account, method: 'EmailCode' }, { prompt: 'login' });
     const tokens = await rp.signIn(
@@ -228,7 +228,7 @@ describe('a refresh', () => {
   });
 });
 
-describe('a Client made anew under an old name', () => {
+describe('a Client created again under an old name', () => {
   test('starts without consent', async () => {
     const { Client } = await import('../../kinds/client/client.js');
     const { rp, browser } = await signedIn('reborn');

@@ -121,7 +121,7 @@ test('where a request comes from is known of pages and of the provider too', asy
   await inForce('');
 });
 
-test('one person whom a service does not know keeps nobody else from it', async () => {
+test('one person whom a service does not know keeps no one else from it', async () => {
   await supplier.declare(service, 'pass', { level: 'string' });
   const good = says({ level: 'gold' });
   let unknown = '';
@@ -246,7 +246,7 @@ test.each([
   await inForce('');
 });
 
-test('a first party that is one no more has nothing that anybody agreed to', async () => {
+test('a Client that is no longer a first party has no consent from anyone', async () => {
   supplier.answer = says({ tier: 'gold' });
   await supplier.declare(service, 'perk', { tier: 'string' });
   await createClient(service, 'ours', {

@@ -78,7 +78,7 @@ describe('discovery', () => {
     for (const key of keys) expect(key.d).toBeUndefined();
   });
 
-  test('comes from the configured base URL, whatever Host and forwarded headers say', async () => {
+  test('comes from the configured base URL and ignores Host and forwarded headers', async () => {
     const spoofed = {
       'x-forwarded-host': 'evil.test',
       'x-forwarded-proto': 'https',

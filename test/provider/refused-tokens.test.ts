@@ -46,7 +46,7 @@ describe.each(stores)('a refused token request spends nothing, over %s', (store)
       headers,
     );
 
-  test('a refresh with a resource that is not served leaves the refresh token, whatever stays of the grant', async () => {
+  test('a refresh with a resource that is not served leaves the refresh token, and the reuse of one still ends the grant', async () => {
     const { body } = await redeem(
       service,
       await signIn(service, 'refresh@example.test', {

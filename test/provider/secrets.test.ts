@@ -258,7 +258,7 @@ describe('a Client in the library’s words', () => {
     expect(secretMatches(device.client_secret as string, '')).toBe(false);
   });
 
-  test('offers query and form_post, and is told of sign-outs by sid', async () => {
+  test('offers query and form_post, and is notified of sign-outs by sid', async () => {
     expect(
       await draft('modes', { backchannelLogoutURI: 'https://shop.example.test/out' }),
     ).toMatchObject({

@@ -19,7 +19,7 @@ afterAll(async () => {
   await house.close();
 });
 
-/** A Client's endpoint that is told of sign-outs; answers each call with the next status. */
+/** A Client's endpoint that is notified of sign-outs; answers each call with the next status. */
 class Listener {
   readonly tokens: string[] = [];
   readonly statuses: number[] = [];
@@ -98,7 +98,7 @@ describe('signing out on our page', () => {
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
   });
 
-  test('an altered or unsigned hint, or that of another Client, signs nobody out', async () => {
+  test('an altered or unsigned hint, or that of another Client, signs no one out', async () => {
     await house.client('hinting');
     await house.client('other-party');
     const rp = await RelyingParty.of(house, 'hinting');
@@ -125,7 +125,7 @@ describe('signing out on our page', () => {
 });
 
 describe('a wrong request to sign out', () => {
-  test('is answered by a page that says what is wrong, repeats nothing of it, and signs nobody out', async () => {
+  test('is answered by a page that says what is wrong, repeats nothing of it, and signs no one out', async () => {
     for (const name of ['wrong-hint', 'another-app']) await house.client(name);
     const rp = await RelyingParty.of(house, 'wrong-hint');
     const account = (await house.account()).metadata.name;
@@ -171,20 +171,20 @@ describe('a wrong request to sign out', () => {
   });
 });
 
-describe('telling Clients', () => {
-  test('each Client with an address is told by a fresh signed token, whichever way the session ends', async () => {
+describe('notifying Clients', () => {
+  test('each Client with an address is notified by a fresh signed token, whichever way the session ends', async () => {
     const listener = await new Listener().open();
     await house.client('told', { backchannelLogoutURI: listener.uri });
     await house.client('untold');
-    const [told, untold] = [
+    const [notified, silent] = [
       await RelyingParty.of(house, 'told'),
       await RelyingParty.of(house, 'untold'),
     ];
     for (const how of ['page', 'api']) {
       const account = (await house.account()).metadata.name;
       const browser = new Browser(house);
-      const tokens = await told.signIn(browser, { account });
-      await untold.signIn(browser, {});
+      const tokens = await notified.signIn(browser, { account });
+      await silent.signIn(browser, {});
       const [session] = await house.sessions(account);
       if (how === 'api') await house.endSession(session!.metadata.name);
       else

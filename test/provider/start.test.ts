@@ -24,7 +24,7 @@ test('a start, a sign-in and a sign-out print no notice of the library', () => {
     import { createServer } from 'node:http';
     const { House, until } = await import('./test/provider/fixture.ts');
     const { Browser } = await import('./test/provider/browser.ts');
-    const listener = createServer((request, response) => { listener.told = true; response.end() });
+    const listener = createServer((request, response) => { listener.notified = true; response.end() });
     await new Promise((done) => listener.listen(0, '127.0.0.1', done));
     const house = await House.open();
     await house.client('shop', { backchannelLogoutURI: 'http://localhost:' + listener.address().port });
@@ -35,7 +35,7 @@ test('a start, a sign-in and a sign-out print no notice of the library', () => {
     for (const path of ['/oauth2/device', '/oauth2/logout', '/oauth2/auth', '/.well-known/openid-configuration']) await browser.go(path);
     const [session] = await house.sessions(account);
     await house.endSession(session.metadata.name);
-    await until(async () => listener.told);
+    await until(async () => listener.notified);
     await house.close();
     listener.close();
     process.stdout.write('code ' + Boolean(back.location.searchParams.get('code')) + '\\n');

@@ -113,7 +113,7 @@ describe('an authorization code', () => {
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
 
-  test('is nobody else’s, and nothing without its verifier', async () => {
+  test('is of no use to another Client or without its verifier', async () => {
     await house.client('mine');
     await house.client('theirs');
     const [mine, theirs] = [
@@ -147,7 +147,7 @@ describe('userinfo, revocation and introspection', () => {
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
 
-  test('introspection tells a Client of its own tokens alone', async () => {
+  test('introspection reports to a Client on its own tokens alone', async () => {
     const { rp, tokens, account } = await signedIn('asking');
     expect(await oidc.tokenIntrospection(rp.config, tokens.access_token)).toMatchObject({
       active: true,
@@ -166,7 +166,7 @@ describe('userinfo, revocation and introspection', () => {
     });
   });
 
-  test('nobody revokes what was issued to another Client', async () => {
+  test('no Client revokes what was issued to another Client', async () => {
     const { rp, tokens, account } = await signedIn('victim');
     await house.client('vandal');
     await oidc.tokenRevocation(
