@@ -34,7 +34,7 @@ function* within(value: any, path = '#'): Generator<readonly [string, any]> {
     if (!['default', 'enum'].includes(name)) yield* within(inner, `${path}/${name}`);
 }
 
-test('the schema takes the defaults and every scenario, asks nobody else, and is closed where a map is not free', () => {
+test('the schema accepts the defaults and every scenario, refers to no other schema, and is closed where a map is not free', () => {
   expect([validate(parse(read('values.yaml'))), validate.errors]).toEqual([true, null]);
   const scenarios = readdirSync(join(chart, 'ci'));
   expect(scenarios.length).toBeGreaterThanOrEqual(8);

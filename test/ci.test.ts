@@ -32,13 +32,13 @@ function run(first: string, second: string): { out: string; code: number | null;
     chmodSync(join(root, 'hack', name!), 0o755);
   }
   const { stdout, status } = spawnSync(join(root, '.ci/run'), { encoding: 'utf8' });
-  let told = '';
+  let argumentsGiven = '';
   try {
-    told = readFileSync(given, 'utf8').trim();
+    argumentsGiven = readFileSync(given, 'utf8').trim();
   } catch {
     /* it was not begun */
   }
-  return { out: stdout, code: status, given: told };
+  return { out: stdout, code: status, given: argumentsGiven };
 }
 
 test('the image and the scripts have the same Node', () => {

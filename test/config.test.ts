@@ -193,11 +193,11 @@ describe('a file of settings', () => {
         'line 1, column 1: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name a configuration file with --config',
       ],
     ],
-  ] as [string, string, string[]][])('tells of %s by line and column', async (_, text, lines) => {
+  ] as [string, string, string[]][])('reports %s by line and column', async (_, text, lines) => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
   });
 
-  test('every problem is told at once, with those of flags and environment; what was given wrongly is not missing as well', async () => {
+  test('every problem is reported at once, with those of flags and environment; a setting with a wrong value is not also reported as missing', async () => {
     const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', {
       flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'],
       environment: { VESTIBULE_NOTHING: '1' },
@@ -227,7 +227,7 @@ describe('a file of settings', () => {
     ]);
   });
 
-  test('is told of where it cannot be read', async () => {
+  test('is reported when it cannot be read', async () => {
     const folder = temporary();
     for (const [path, code] of [
       [join(folder, 'none.yaml'), 'ENOENT'],
@@ -238,7 +238,7 @@ describe('a file of settings', () => {
       });
   });
 
-  test('a flag without a value is told of, and takes no other flag for one', async () => {
+  test('a flag without a value is reported, and does not take another flag as its value', async () => {
     await expect(loadConfig(['--data-dir', '--mock-mail'], {})).rejects.toMatchObject({
       problems: ['--data-dir has no value; write a value that begins with a dash as --data-dir=-…'],
     });
@@ -365,7 +365,7 @@ describe('a secret', () => {
     }
   });
 
-  test('is never told, whatever is wrong', async () => {
+  test('is never part of a reported problem', async () => {
     for (const text of [
       'smtpUrl: hush\n',
       'smtpUrl: [hush]\n',
@@ -381,8 +381,8 @@ describe('a secret', () => {
       '"hush" "hush"\n',
       '%hush\n---\nsmtpUrl: x\n',
     ]) {
-      const told = await problems(text, { flags });
-      expect([text, told.length > 0, told.join('\n').includes('hush')]).toEqual([
+      const reported = await problems(text, { flags });
+      expect([text, reported.length > 0, reported.join('\n').includes('hush')]).toEqual([
         text,
         true,
         false,
@@ -582,7 +582,7 @@ describe('the section of the limits', () => {
         'line 2, column 22: limits.emailCodeLifetime: must be at most limits.interactionLifetime: a code would outlive the sign-in it is for',
       ],
     ],
-  ] as [string, string, string[]][])('tells of %s', async (_, text, lines) => {
+  ] as [string, string, string[]][])('reports %s', async (_, text, lines) => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
   });
 

@@ -139,7 +139,7 @@ describe.each(stores)('a key that was dropped, on %s', (store) => {
 
 describe('keys of which every one of a sort was dropped', () => {
   const file: KeysFile = newKeys();
-  test('make what nobody opens, and open and verify nothing', () => {
+  test('make what no one can open, and open and verify nothing', () => {
     const keys = new Keys(file);
     const [sealed, mac, signature] = [
       keys.seal('a', 'b'),
@@ -167,7 +167,7 @@ describe('keys of which every one of a sort was dropped', () => {
     ]).toEqual([-1, 0]);
   });
 
-  test('are told from a file with other keys altogether, which is no step of a rotation', () => {
+  test('are distinguished from a file with other keys altogether, which is no step of a rotation', () => {
     const [before, other] = [
       new Keys(file).ids(),
       new Keys({ ...newKeys(), pairwise: file.pairwise }).ids(),

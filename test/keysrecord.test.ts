@@ -87,6 +87,6 @@ describe.each(stores)('the keys of a store on %s', (store) => {
     await later.written();
     await starts(keysOf(second));
     await later.stop();
-    await starts(keysOf(newKeys())); // nobody serves: keys that were seen are replaced at once
+    await starts(keysOf(newKeys())); // no process serves: keys that were seen are replaced at once
   });
 });

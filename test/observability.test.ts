@@ -65,10 +65,10 @@ const expressions = [
 
 /**
  * Those that only a fault brings about, or an etcd that is younger than the one of the tests may
- * be; they are told by name alone.
+ * be; they are checked by name alone.
  */
 const rare = new Set(['apiserver_terminated_watchers_total', 'vestibule_storage_quota_bytes']);
-/** What a cluster's API server tells of us, and nothing here is asked for. */
+/** Metrics of a cluster's API server about this service, which no test here scrapes. */
 const elsewhere = new Set(['aggregator_unavailable_apiservice']);
 /** Labels that Prometheus adds to what it scrapes. */
 const added = new Set(['job', 'instance']);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopAll } from './child.js';
 import { movedAgainst } from './comparison.js';
-import { exitCodeOf } from './judge.js';
+import { exitCodeOf } from './evaluate.js';
 import { fileSystemOf, isMemory, layoutOf, type Layout } from './layout.js';
 import { measure, warmUp } from './measure.js';
 import { isWanted, readOptions, type Options } from './options.js';
@@ -62,12 +62,12 @@ async function runRow(row: Row, bench: Bench): Promise<Result[]> {
       throw new Error('the file system is in memory: nothing durable can be measured on it');
     sides = await row.open(bench);
     for (const side of sides) if (!bench.quick) await warmUp(side);
-    const judged = async (rounds: number): Promise<Result[]> => {
+    const evaluated = async (rounds: number): Promise<Result[]> => {
       const samples = await measure(row, sides, { rounds, quick: bench.quick });
       return row.metrics.map((metric) => resultOf(metric, samples, bench.line, bench.quick));
     };
-    const first = await judged(bench.quick ? 1 : 3);
-    return first.some(({ verdict }) => verdict === 'unsteady') ? await judged(7) : first;
+    const first = await evaluated(bench.quick ? 1 : 3);
+    return first.some(({ verdict }) => verdict === 'unsteady') ? await evaluated(7) : first;
   } catch (error) {
     const [verdict, reason] =
       error instanceof Skip

@@ -102,7 +102,7 @@ function joined(held: Buffer, start: number): Buffer {
   }
 }
 
-/** The value of a header of an answer's head, whatever the case of its name. */
+/** The value of a header of an answer's head; the case of its name does not matter. */
 export function headerOf(head: string, name: string): string | undefined {
   const at = head.toLowerCase().indexOf(`\r\n${name}: `);
   if (at < 0) return undefined;

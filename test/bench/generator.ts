@@ -3,10 +3,10 @@ import { memoSince } from './memo.js';
 import { percentile } from './statistics.js';
 import { stayAwake } from './wakefulness.js';
 
-/** So many times of a window are told one by one. */
+/** So many times of a window are reported one by one. */
 const few = 1000;
 
-/** The process that makes the load: prepares one, then runs it for as long as it is told. */
+/** The process that makes the load: prepares one, then runs it for the time asked. */
 let load: Load | undefined;
 
 type Question =

@@ -18,7 +18,7 @@ export type MakeLoad<A> = (args: A) => Promise<Load>;
 
 /**
  * What a window came to, as the generator saw it; times in seconds, `times` of each where they were
- * few. `idle`: without anything to do, where it was told to stay awake.
+ * few. `idle`: without anything to do, where the request was to stay awake.
  */
 export interface Run {
   readonly operations: number;

@@ -1,4 +1,4 @@
-import { busy, judge, type Judgement, type Verdict } from './judge.js';
+import { busy, evaluate, type Evaluation, type Verdict } from './evaluate.js';
 import type { Rounds } from './measure.js';
 import type { Memo } from './memo.js';
 import type { Bound, Metric, Sample } from './row.js';
@@ -49,7 +49,7 @@ const named = (metric: Metric, line: '20' | '24') => ({
   stretch: boundOf(metric.stretch, line),
 });
 
-/** Judges one metric by the rounds of its row. */
+/** Evaluates one metric by the rounds of its row. */
 export function resultOf(
   metric: Metric,
   rounds: Rounds,
@@ -65,7 +65,7 @@ export function resultOf(
   const clients = [...ours, ...(peers ?? [])].flatMap(({ client }) =>
     client === undefined ? [] : [client],
   );
-  const judgement: Judgement = judge({ ...known, budget: !peers }, ratios, clients, quick);
+  const evaluation: Evaluation = evaluate({ ...known, budget: !peers }, ratios, clients, quick);
   return {
     ...known,
     ours: median(ours.map(metric.of)),
@@ -75,8 +75,8 @@ export function resultOf(
     ),
     rounds: ratios,
     ...rememberedIn(ours),
-    ...judgement,
-    ...(judgement.verdict === 'client-bound' && {
+    ...evaluation,
+    ...(evaluation.verdict === 'client-bound' && {
       reason: `the client used over ${busy * 100} % of its core`,
     }),
   };

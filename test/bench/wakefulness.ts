@@ -1,7 +1,7 @@
 import { Connection } from './connection.js';
 
 /**
- * Keeps this process from sleeping until the answered function is called, which tells the
+ * Keeps this process from sleeping until the returned function is called. That returns the
  * milliseconds in which there was nothing to do. An answer to a sleeping client costs its sender
  * the waking of another core: the slower the side, the more of it would be charged.
  */

@@ -238,7 +238,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
     expect(it.audited().filter(({ user }) => user.username === 'grace').length).toBeGreaterThan(0);
   });
 
-  test('a policy in force lets groups of the cluster in, and nobody has to be told', async () => {
+  test('a policy in force gives groups of the cluster access, without any change to the cluster', async () => {
     const cedar = await admin.says(
       'get',
       'policy.id.vestibule.org',

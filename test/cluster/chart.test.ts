@@ -96,7 +96,7 @@ describe.each(scenarios)('%s', (scenario) => {
     expect(JSON.stringify(objects)).not.toContain('insecureSkipTLSVerify');
   });
 
-  test('its pods pass Pod Security "restricted", and are told nothing they need not know', async () => {
+  test('its pods pass Pod Security "restricted", and are given nothing that they do not need', async () => {
     const objects = await helm!.render(valuesOf(scenario));
     const pods = [podOf(objects), only(objects, 'Pod')];
     for (const { spec } of pods) {
@@ -280,7 +280,7 @@ test('without a collector nothing is said of traces', async () => {
   ]).toEqual([1, 1]);
 });
 
-test('settings are flags, whatever they hold', async () => {
+test('settings become flags with any value', async () => {
   const { args } = podOf(
     await rendered({
       config: {
@@ -395,12 +395,12 @@ test('what is packed up is all that is rendered, and not the scenarios', async (
 });
 
 test('notes say how to reach it, who its first operator is, and what is not safe yet', async () => {
-  const told = async (values: string[]): Promise<string> => {
+  const notesFor = async (values: string[]): Promise<string> => {
     const notes = await helm!.notes(values);
     expect(notes).not.toMatch(/<no value>|<nil>|%!|\n\n\n/);
     return notes;
   };
-  const trial = await told(valuesOf('embedded'));
+  const trial = await notesFor(valuesOf('embedded'));
   for (const part of [
     'kubectl port-forward --namespace identity service/vestibule 8080:80',
     'sign in at http://localhost:8080/account with an address of config.operators',
@@ -409,7 +409,7 @@ test('notes say how to reach it, who its first operator is, and what is not safe
     'networkPolicy.enabled closes them',
   ])
     expect(trial).toContain(part);
-  const all = await told(valuesOf('everything'));
+  const all = await notesFor(valuesOf('everything'));
   for (const part of [
     'helm test vestibule --namespace identity',
     'system:masters',
@@ -418,5 +418,5 @@ test('notes say how to reach it, who its first operator is, and what is not safe
   ])
     expect(all).toContain(part);
   for (const part of ['port-forward', 'UNSAFE', 'closes them']) expect(all).not.toContain(part);
-  expect(await told(valuesOf('etcd'))).toContain('give your address in config.operators');
+  expect(await notesFor(valuesOf('etcd'))).toContain('give your address in config.operators');
 });

@@ -156,7 +156,7 @@ test('everything that is rendered is taken, read strictly and without a warning'
   );
 });
 
-test('every pod is let in where Pod Security is "restricted"', async () => {
+test('every pod is admitted where Pod Security is "restricted"', async () => {
   for (const [of, rendered] of everything) {
     const workload = rendered.find(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))!;
     const tested = only(rendered, 'Pod');

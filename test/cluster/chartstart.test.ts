@@ -61,7 +61,7 @@ test('what is rendered for a front proxy believes its certificates, over TLS of 
   ]);
 });
 
-test('the first operator is whom the values name, until the Group of the how-to lists somebody', async () => {
+test('the first operator is the one that the values name, until the Group of the how-to lists a member', async () => {
   const page = 'docs/how-to/kubernetes.md';
   const [trial, , { manifests }] = valuesIn(page);
   manifests['my-app.yaml'].spec.redirectURIs = ['https://app.example.test/callback'];
@@ -112,7 +112,7 @@ test('what is rendered for etcd starts, is well and ends', async () => {
   expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String)]);
 });
 
-test('what is rendered with everything starts, but for what a cluster alone can tell', async () => {
+test('the chart rendered with every value starts, except for what only a cluster can provide', async () => {
   const { endpoint, sent } = await here.collector();
   const pod = await lives(
     await rendered('everything', {

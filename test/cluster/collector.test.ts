@@ -73,12 +73,12 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
     );
     await owned('of-the-first', accounts[0]!);
     await owned('of-the-second', accounts[1]!);
-    await owned('of-nobody', `${accounts[2]!}x`, '00000000-0000-4000-8000-000000000000');
+    await owned('of-no-one', `${accounts[2]!}x`, '00000000-0000-4000-8000-000000000000');
     cluster.startControllers();
   });
   afterAll(async () => {
     await cluster.stopControllers();
-    for (const name of ['of-the-first', 'of-the-second', 'of-nobody'])
+    for (const name of ['of-the-first', 'of-the-second', 'of-no-one'])
       await admin.delete(`${configMaps}/${name}`, plain);
     await it?.leave();
   });
@@ -118,7 +118,7 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
       ]),
     );
     await eventually(
-      () => there('of-nobody'),
+      () => there('of-no-one'),
       (code) => code === 404,
     );
     await new Promise((resolve) => {
@@ -165,7 +165,7 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
         ({ user, verb, responseStatus }) =>
           user.username === looking && verb === 'watch' && responseStatus.code === 200,
       )
-      .map(({ objectRef }) => objectRef.resource); // each is told of when it ends
+      .map(({ objectRef }) => objectRef.resource); // a watch is logged when it ends
     expect([...new Set(watched)].sort()).toEqual(looked);
     await it.available(false);
     await admin.delete(path, plain).is(200);
@@ -206,7 +206,7 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
     expect(complaints().slice(said)).toEqual([]);
   });
 
-  test('by the policy as it comes the collector reads metadata alone; where a policy takes that away it is told 403, never 404', async () => {
+  test('the default policy lets the collector read metadata only; where a policy takes that away, the collector gets 403, never 404', async () => {
     const metadata = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
     const paths = [`accounts/${accounts[1]}`, 'accounts/nobody', `sessions/${accounts[1]}-nothing`];
     const codes = (accept: string): Promise<number[]> =>

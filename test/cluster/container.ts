@@ -147,7 +147,7 @@ const {
   terminationGracePeriodSeconds: grace,
 } = parse(readFileSync(join(root, 'deploy/chart/values.yaml'), 'utf8'));
 
-/** What the chart lets a container do, as the engine is told it. */
+/** What the chart lets a container do, as arguments of the engine. */
 const confined = [
   `--user=${pod.runAsUser}:${pod.runAsGroup}`,
   ...(own.readOnlyRootFilesystem ? ['--read-only', '--read-only-tmpfs=false'] : []),

@@ -80,7 +80,7 @@ export class Helm {
   }
 
   /**
-   * What it tells anyone who installs it with these values. Helm 3 asks a cluster before it tells,
+   * The notes for an installation with these values. Helm 3 asks a cluster before it renders them,
    * even where nothing is installed.
    */
   async notes(more: readonly string[]): Promise<string> {

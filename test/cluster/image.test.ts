@@ -43,7 +43,7 @@ const ignored = (file: string): boolean =>
         : out;
     }, false);
 
-test('the last stage runs as nobody, on Node alone', () => {
+test('the last stage runs as an unprivileged user, on Node alone', () => {
   expect([last('USER'), JSON.parse(last('CMD')), JSON.parse(last('ENTRYPOINT'))]).toEqual([
     '65532:65532',
     ['serve'],

@@ -138,7 +138,7 @@ spec:
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
 `;
 
-/** The compose file's service on a port of this machine, on whatever store, with a Client. */
+/** The compose file's service on a port of this machine, on the given store, with a Client. */
 async function serve(
   store: readonly string[],
   options: readonly string[],
@@ -192,7 +192,7 @@ test('of the context, .dockerignore keeps out what the image is not made of', ()
   expect(found).toEqual(kept.map((file) => `/build/${file}`));
 });
 
-test('it runs as nobody, says where it is from, and listens where it is looked for', () => {
+test('it runs as an unprivileged user, names its source, and listens on the declared port', () => {
   const [
     {
       Config: config,
@@ -271,7 +271,7 @@ test('built once more for the same time, it is the same to the bit', () => {
   expect(build(join(folder, 'context'), { tag: again, epoch, revision, cached: false })).toBe(id);
 });
 
-test('it says its release, checks settings, and tells wrong ones on standard error', () => {
+test('it prints its release, checks settings, and reports wrong ones on standard error', () => {
   expect(run(tag, ['version'])).toEqual({ code: 0, out: `${release}\n`, error: '' });
   const checked = run(tag, ['config', 'check', ...embedded, '--mock-mail', '--output=json']);
   expect([checked.code, JSON.parse(checked.out)]).toEqual([0, expect.anything()]);
@@ -292,7 +292,7 @@ test('it says its release, checks settings, and tells wrong ones on standard err
   });
 });
 
-test('confined as the chart confines it, it serves sign-ins from its volume, ends when told, and goes on from there', async () => {
+test('confined as in the chart, it serves sign-ins from its volume, ends at SIGTERM, and goes on from there', async () => {
   const kept = volume();
   const service = await serve(embedded, [kept]);
   const { container, asked } = service;

@@ -12,7 +12,7 @@ interface Resource {
   readonly isPreferred: boolean;
 }
 
-/** What an API server makes for itself, or tells of others. */
+/** Kinds that an API server makes for itself, or reports of others. */
 const itsOwn = new Set(['ComponentStatus', 'Event', 'IPAddress', 'Lease']);
 
 /** An object as it is put to an API server. */

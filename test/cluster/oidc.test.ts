@@ -419,7 +419,7 @@ describe('keys that are changed by "vestibule keys"', () => {
     for (const token of [fresh, old, await signedIn(bob)]) expect(await accepted(token)).toBe(true);
   });
 
-  test('without that are followed once it reads keys anew, such as for a file that has changed; those that are gone are refused from then on', async () => {
+  test('without that are followed as soon as the API server reads the keys again, such as for a changed file; keys that are gone are refused from then on', async () => {
     const old = await signedIn(ada);
     for (const word of ['drop', 'add', 'use', 'drop']) await step(word);
     expect(await published()).not.toContain(kidOf(old));

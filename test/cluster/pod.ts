@@ -117,7 +117,7 @@ export class LocalPod {
     return code;
   }
 
-  /** Takes away what is left of it, whatever it does. */
+  /** Kills it and removes its folder. */
   remove(): void {
     this.#child.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true });

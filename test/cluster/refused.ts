@@ -133,7 +133,7 @@ export const refused: readonly (readonly [what: string, values: object, sentence
     'mail.smtp.existingSecret is empty: give a Secret with the address of a mail server, or mail.mock to keep mails in the mock mailbox',
   ],
   [
-    'mail from nobody',
+    'mail without a sender',
     { ...etcd, mail: { smtp: { existingSecret: 'mail' } } },
     'mail.from is empty: give the sender of all mail',
   ],
@@ -165,7 +165,7 @@ export const refused: readonly (readonly [what: string, values: object, sentence
     'tls.existingSecret and tls.certManager.enabled are both given: one certificate at a time',
   ],
   [
-    'a certificate that nobody signs',
+    'a certificate without an issuer',
     { ...etcd, tls: { enabled: true, certManager: { enabled: true } } },
     'tls.certManager.issuerRef.name is empty: give the Issuer that signs the certificate',
   ],

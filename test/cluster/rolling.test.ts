@@ -55,10 +55,10 @@ class Follower {
   #over = false;
   #end: () => void = () => {};
   /**
-   * Names that were told at that version: what was written together has one version, and only what
-   * was told already, or a bookmark, says that there is no more at it.
+   * Names that arrived at that version: what was written together has one version, and only a second
+   * event of a name, or a bookmark, shows that the version was complete.
    */
-  readonly #told = new Set<string>();
+  readonly #received = new Set<string>();
   #marked = false;
   readonly done: Promise<void>;
 
@@ -126,7 +126,7 @@ class Follower {
     const version = Number(object.metadata.resourceVersion);
     if (version < this.#version) this.faults.push(`${type} at ${version} after ${this.#version}`);
     if (version > this.#version) {
-      this.#told.clear();
+      this.#received.clear();
       this.#marked = false;
     }
     this.#version = version;
@@ -135,11 +135,11 @@ class Follower {
       return;
     }
     const { name } = object.metadata;
-    if (this.#marked || this.#told.has(name) || (type === 'ADDED') === this.state.has(name))
+    if (this.#marked || this.#received.has(name) || (type === 'ADDED') === this.state.has(name))
       this.faults.push(
-        `${type} ${name} at ${version}, ${this.#marked ? 'which a bookmark said was over' : 'told before'}`,
+        `${type} ${name} at ${version}, ${this.#marked ? 'which a bookmark said was over' : 'received before'}`,
       );
-    this.#told.add(name);
+    this.#received.add(name);
     if (type === 'DELETED') this.state.delete(name);
     else this.state.set(name, object.spec.displayName);
   }

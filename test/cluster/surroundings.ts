@@ -92,7 +92,7 @@ export class Surroundings {
     return pod;
   }
 
-  /** Ends everything, whatever it does. */
+  /** Ends every pod and server. */
   async end(): Promise<void> {
     for (const one of this.#pods) one.remove();
     for (const one of this.#servers) await one.stop();

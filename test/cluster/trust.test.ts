@@ -48,7 +48,7 @@ describe.each(['embedded', 'etcd'] as const)(
         .split('\n')
         .filter((line) => /Loaded a new cert\/key pair.*aggregator-proxy-cert/.test(line)).length;
 
-    test('whoever says so without its certificate is nobody', async () => {
+    test('a caller that claims to be the front proxy without its certificate is refused', async () => {
       const { authority: front, proxy } = cluster.front;
       const shown: Record<string, CertificatePair | undefined> = {
         none: undefined,
@@ -83,7 +83,7 @@ describe.each(['embedded', 'etcd'] as const)(
       ).toEqual([200]); // the one right above
     });
 
-    test('another authority is taken over as it comes, no request is refused meanwhile, and the former goes once nobody names it', async () => {
+    test('a new authority is adopted as it comes, no request is refused in between, and the old one goes when nothing names it', async () => {
       const [before, after] = [cluster.front, authority('front-proxy-next')];
       const next = { authority: after, proxy: proxyOf(after) };
       const codes = new Set<number>();

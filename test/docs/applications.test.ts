@@ -103,7 +103,7 @@ async function tabOf(address: string): Promise<Tab> {
 }
 
 /**
- * Runs a program of a page to its end; `heard` is told of all it has said on standard error so far.
+ * Runs a program of a page to its end; `heard` receives all of its standard error so far.
  */
 function program(
   at: string,
@@ -250,7 +250,7 @@ describe('what the pages give to be configured', () => {
     expect(read(page)).toContain(`--oidc-client-id=${issuer.audiences[0]}`);
   });
 
-  test('Grafana, Argo CD and oauth2-proxy are told of the Client that the page declares', () => {
+  test('Grafana, Argo CD and oauth2-proxy are configured with the Client that the page declares', () => {
     const [grafana, argo, proxy] = [
       given(`${folder}/grafana.md`, 'ini'),
       givenYaml(`${folder}/argo-cd.md`, 'data:\n  url').data,
@@ -264,7 +264,7 @@ describe('what the pages give to be configured', () => {
     };
     const said = (text: string, key: string): string =>
       new RegExp(`^${key} = "?([^"\\n]*)"?$`, 'm').exec(text)![1]!;
-    const told = [
+    const configured = [
       {
         page: 'grafana.md',
         id: said(grafana, 'client_id'),
@@ -284,7 +284,7 @@ describe('what the pages give to be configured', () => {
         redirect: said(proxy, 'redirect_url'),
       },
     ];
-    for (const { page, id, scopes, redirect } of told) {
+    for (const { page, id, scopes, redirect } of configured) {
       const { name, spec } = clientOf(`${folder}/${page}`);
       expect([
         page,

@@ -17,7 +17,7 @@ const found = /Usage:\s+kubelogin/.test(
   spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout ?? '',
 );
 
-/** What kubelogin hands to kubectl; whoever it asks to open an address signs in there. */
+/** Returns what kubelogin hands to kubectl; its request to open an address is followed by a sign-in. */
 function credential(
   service: TestService,
   cache: string,

@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 (found ? test : test.skip)(
-  'what is behind oauth2-proxy is told who signed in, by the configuration of the page (skipped where there is no oauth2-proxy on the PATH or in OAUTH2_PROXY)',
+  'the application behind oauth2-proxy learns who signed in, with the configuration of the page (skipped where there is no oauth2-proxy on the PATH or in OAUTH2_PROXY)',
   async () => {
     const browser = new Tab(self, self);
     const { headers } = await browser.navigate('/somewhere').is(302);

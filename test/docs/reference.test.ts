@@ -27,9 +27,9 @@ const never = [
   'use_fresh_attestation',
 ];
 
-test('every error of the provider that can be met is told of, and no other', () => {
+test('the page lists every error that the provider can return, and no other', () => {
   const page = read('docs/reference/errors.md');
-  const told = [...page.slice(page.indexOf('## The provider')).matchAll(/^\| `([a-z_]+)` \|/gm)]
+  const listed = [...page.slice(page.indexOf('## The provider')).matchAll(/^\| `([a-z_]+)` \|/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'error');
   const known = new Set(
@@ -38,7 +38,7 @@ test('every error of the provider that can be met is told of, and no other', () 
       .filter((name) => name !== 'x'),
   );
   expect(never.filter((name) => !known.has(name))).toEqual([]);
-  expect(told.sort()).toEqual(
+  expect(listed.sort()).toEqual(
     [...known, 'server_error'].filter((name) => !never.includes(name)).sort(),
   );
 });

@@ -27,7 +27,7 @@ export function objectsOf(entries: ReadonlyMap<string, Entry>, resource: string)
     .map((entry) => new EncodedObject(kind, entry).object);
 }
 
-/** Whatever stands without its other half; each a sentence. */
+/** Records that stand without their other half; each a sentence. */
 export function halves(directory: string, entries: ReadonlyMap<string, Entry>): string[] {
   return [
     ...kinds.flatMap((kind) => uniqueFaults(kind, entries)),
@@ -50,7 +50,7 @@ function uniqueFaults(kind: AnyKind, entries: ReadonlyMap<string, Entry>): strin
     .map(([key, name]) => `${kind.kind} ${name} has no claim ${key}`);
   const idle = [...entries.keys()]
     .filter((key) => key.startsWith(`unique/${kind.resource}/`) && !claimed.has(key))
-    .map((key) => `${key} is nobody's`);
+    .map((key) => `${key} belongs to no object`);
   return [...missing, ...idle];
 }
 

@@ -164,7 +164,7 @@ describe('connections that only cost', () => {
       each: 1_000,
       cut: 65_000,
     },
-    'bodies of a byte a second, of somebody who is signed in': {
+    'bodies of a byte a second, of a person who is signed in': {
       count: 500,
       first: () =>
         `${head('/api/v1alpha1/groups', 'application/json').replace(
@@ -188,7 +188,7 @@ describe('connections that only cost', () => {
   };
 
   test.each(Object.entries(kinds))(
-    '%s: good requests are answered meanwhile, and none that is slow is held for long',
+    '%s: good requests are answered all the while, and no slow request is held for long',
     async (what, { count, first, more, each, cut }) => {
       const before = await good(1_500);
       const resting = resident();
@@ -243,7 +243,7 @@ async function flood(
   return codes;
 }
 
-test('what anybody may ask for without a cookie is bounded by network: in answers, in what is stored, in memory', async () => {
+test('requests without a cookie are bounded by network: in answers, in what is stored, in memory', async () => {
   const [rate, seconds] = whole ? [100, 60] : [25, 10];
   const { I } = await begin(served);
   const form = (path: string, fields: Record<string, string>): Promise<number> =>

@@ -92,7 +92,7 @@ describe.each(stores)(
       }
     };
 
-    /** Makes, changes and deletes by chance until it is told to stop. */
+    /** Makes, changes and deletes by chance until `over` aborts. */
     async function write(over: AbortSignal): Promise<void> {
       while (!over.aborted) {
         const name = `g${chance.between(1, names)}`;
@@ -119,8 +119,8 @@ describe.each(stores)(
     };
 
     /**
-     * A fault that the informer is cut off during; where it comes back to is another process, or
-     * one that was killed meanwhile.
+     * A fault during which the informer is cut off. It comes back to another process, or to one that
+     * was killed in between.
      */
     async function fault(kind: (typeof faults)[number]): Promise<void> {
       wire.cut();
@@ -146,11 +146,11 @@ describe.each(stores)(
         await settles(
           async () => watched.lists,
           (now) => now > lists,
-        ); // whoever was not there when it came back would go on at the other, which remembers
+        ); // an informer that finds this process down would go on at the other, which remembers
       await further(chance.between(5, 25));
     }
 
-    test('is never told of a former state, and holds in the end what there is', async () => {
+    test('never receives an earlier state, and holds the current state in the end', async () => {
       const order = faults
         .map((kind) => ({ kind, by: chance.next() }))
         .sort((a, b) => a.by - b.by)

@@ -9,11 +9,11 @@ import type { Served } from './served.js';
 export interface World {
   readonly served: Served;
   readonly mailbox: Mailbox;
-  /** Told of every request as it is sent. */
+  /** Called for every request as it is sent. */
   sent(): void;
 }
 
-/** What one browser was told of one interaction, and must find so for ever after. */
+/** What one browser has seen of one interaction; it must never find an earlier state. */
 export interface Witnessed {
   readonly tab: Tab;
   readonly path: string;
@@ -59,7 +59,7 @@ class Neighbour extends Tab {
 class Again extends Error {}
 
 /**
- * Someone who signs in however often the service dies, and remembers whatever it acknowledged. A
+ * A person who signs in however often the service dies, and remembers everything it acknowledged. A
  * fault of the service is thrown.
  */
 export class Person {
@@ -128,7 +128,7 @@ export class Person {
     } else await this.#agree(seen);
     for (;;) {
       const { returnTo } = (await this.look(seen)).status;
-      if (!returnTo) throw this.#anew();
+      if (!returnTo) throw this.#startAgain();
       const answer = await this.#ask(() => seen.tab.navigate(returnTo));
       if (answer !== 'cut') return this.#lead(answer);
     }
@@ -143,12 +143,12 @@ export class Person {
     const mail = await this.#world.mailbox.to(seen.path.split('/').at(-1)!, 2_500);
     if (!mail) {
       this.mailsLost += 1;
-      throw this.#anew();
+      throw this.#startAgain();
     }
     for (let i = 0; i < this.#wrongs && seen.triesLeft > 2; i += 1)
       await this.#login(seen, wrong(mail.code));
     while ((await this.look(seen)).status.phase === 'LoginRequired') {
-      if (seen.triesLeft === 0) throw this.#anew();
+      if (seen.triesLeft === 0) throw this.#startAgain();
       await this.#login(seen, mail.code);
     }
     seen.code = mail.code;
@@ -244,7 +244,7 @@ export class Person {
     const { sub, email, name } = this.#expect(answer, 200).body;
     this.accounts.add(sub);
     if (email !== this.address || name !== this.displayName)
-      throw new Error(`${this.address} is told ${JSON.stringify(answer.body)}`);
+      throw new Error(`${this.address} received ${JSON.stringify(answer.body)}`);
   }
 
   /** Reads an interaction, which must be where it was acknowledged to be, or further. */
@@ -311,12 +311,12 @@ export class Person {
 
   async #orAgain(send: () => PromiseLike<Answer>): Promise<Answer> {
     const answer = await this.#ask(send);
-    if (answer === 'cut') throw this.#anew();
+    if (answer === 'cut') throw this.#startAgain();
     return answer;
   }
 
   /** What this browser knows is of no more use: another one begins. */
-  #anew(): Again {
+  #startAgain(): Again {
     this.#tab = this.#newTab();
     return new Again();
   }

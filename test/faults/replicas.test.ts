@@ -32,20 +32,20 @@ describe('two processes on one etcd', () => {
   let etcd: EtcdServer;
   let storage: Storage;
   let replicas: readonly Served[];
-  const told = new Endpoint();
+  const endpoint = new Endpoint();
   beforeAll(async () => {
-    [etcd] = await Promise.all([startEtcd(), told.open()]);
+    [etcd] = await Promise.all([startEtcd(), endpoint.open()]);
     storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
     replicas = await Served.replicas(
       2,
       temporary(),
       etcd.endpoint,
-      [clientManifest('bound'), clientManifest('told', told.uri)].join('---\n'),
+      [clientManifest('bound'), clientManifest('told', endpoint.uri)].join('---\n'),
     );
   });
   afterAll(async () => {
     for (const one of replicas ?? []) await one.end();
-    told.close();
+    endpoint.close();
     await storage?.close();
     await etcd?.stop();
     await stopAll();
@@ -178,7 +178,7 @@ describe('two processes on one etcd', () => {
     tell('the refresh token of a revoked grant', refreshes!);
   }, 120_000);
 
-  test('a Client that is down holds nobody up; where the process that ended the session is killed, the other tells the Client once it is up', async () => {
+  test('a Client that is down delays no one; when the process that ended the session is killed, the other notifies the Client as soon as it is up', async () => {
     const [one, two] = replicas as [Served, Served];
     const { tab } = await signIn(one, 'h5@example.test', { client: 'told' });
     const { tab: elsewhere } = await signIn(two, 'h5@example.test');
@@ -186,7 +186,7 @@ describe('two processes on one etcd', () => {
     const watch = await new Stream(elsewhere, 'sessions?watch=true').until(
       ({ code }) => code === 200,
     );
-    told.state = 'Down';
+    endpoint.state = 'Down';
     const from = performance.now();
     const { body } = await at(one, elsewhere).delete(path).is(200);
     process.stderr.write(
@@ -209,8 +209,8 @@ describe('two processes on one etcd', () => {
       expect((await elsewhere.get(path).is(200)).body.status.signOut.clients).toEqual([
         { name: 'told', state: 'Retrying' },
       ]);
-      const before = told.tokens.length;
-      told.state = 'Up';
+      const before = endpoint.tokens.length;
+      endpoint.state = 'Up';
       await watch.until(
         ({ events }) =>
           events.some(
@@ -223,7 +223,7 @@ describe('two processes on one etcd', () => {
       ).toEqual(
         ['MODIFIED', 'DELETED'].map((type) => [type, [{ name: 'told', state: 'Notified' }]]),
       );
-      expect(told.tokens.length).toBe(before + 1);
+      expect(endpoint.tokens.length).toBe(before + 1);
       await elsewhere.get(path).fails(404, 'NotFound');
     } finally {
       watch.close();

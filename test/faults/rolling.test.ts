@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 /** What one sign-in came to. */
-interface Told {
+interface SignIn {
   readonly repeated: readonly string[];
   readonly took: number;
   readonly failure?: string;
@@ -65,10 +65,10 @@ interface Told {
  * Someone signs in for the first time, each request of theirs at whichever replica the balancer
  * has it.
  */
-async function once(number: number): Promise<Told> {
+async function once(number: number): Promise<SignIn> {
   const tab = new Anywhere(balancer, `198.${18 + Math.floor(number / 250)}.${number % 250}.1`);
   const from = performance.now();
-  const told = (failure?: string): Told => ({
+  const outcome = (failure?: string): SignIn => ({
     repeated: tab.repeated,
     took: performance.now() - from,
     ...(failure !== undefined && { failure }),
@@ -81,7 +81,7 @@ async function once(number: number): Promise<Told> {
         .is(200)
     ).body;
     const mail = await Promise.race(mailboxes.map((one) => one.to(begun.name, 20_000)));
-    if (!mail) return told(`no mail: ${JSON.stringify(status)}`);
+    if (!mail) return outcome(`no mail: ${JSON.stringify(status)}`);
     const { body } = await tab
       .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: mail.code } })
       .is(200);
@@ -89,19 +89,19 @@ async function once(number: number): Promise<Told> {
       { tab: () => tab },
       { ...begun, callback: await proceed(tab, body.status.returnTo) },
     );
-    return told(
+    return outcome(
       answer.code === 200 && answer.body.id_token
         ? undefined
         : `the code was answered ${answer.code}`,
     );
   } catch (error) {
-    return told(String(error));
+    return outcome(String(error));
   }
 }
 
 /** Sign-ins at a rate that does not wait for any of them. */
 class Crowd {
-  readonly told: Told[] = [];
+  readonly signIns: SignIn[] = [];
   readonly #under = new Set<Promise<unknown>>();
   readonly #running: Promise<void>;
   #over = false;
@@ -110,7 +110,7 @@ class Crowd {
     this.#running = this.#run();
   }
 
-  /** Resolves once few are under way: whatever waited has been caught up with. */
+  /** Resolves when few sign-ins are under way: those that waited have been caught up with. */
   async current(): Promise<void> {
     while (this.#under.size > 40) await pause(100);
   }
@@ -125,8 +125,8 @@ class Crowd {
   async #run(): Promise<void> {
     for (let due = performance.now(), number = 0; !this.#over; due += 1000 / rate, number += 1) {
       await pause(Math.max(0, due - performance.now()));
-      const one = once(number).then((told) => {
-        this.told.push(told);
+      const one = once(number).then((signIn) => {
+        this.signIns.push(signIn);
         this.#under.delete(one);
       });
       this.#under.add(one);
@@ -135,11 +135,11 @@ class Crowd {
 }
 
 /**
- * A watch on all sessions that goes on, wherever the balancer has it, from the version it was told
- * last.
+ * A watch on all sessions that goes on, at the replica that the balancer picks, from the version it
+ * received last.
  */
 class Follower {
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   starts = 0;
   #stream: Stream | undefined;
   #last: string;
@@ -153,7 +153,7 @@ class Follower {
     this.#running = this.#run();
   }
 
-  /** The last version it was told. */
+  /** The last version it received. */
   get last(): number {
     return Number(this.#last);
   }
@@ -178,23 +178,23 @@ class Follower {
 
   #take({ events }: Stream): void {
     for (const { type, object } of events.splice(0)) {
-      if (type === 'ERROR') throw new Error(`a watch was told ${JSON.stringify(object)}`);
+      if (type === 'ERROR') throw new Error(`a watch received ${JSON.stringify(object)}`);
       this.#last = object.metadata.resourceVersion;
-      this.told.push(`${type} ${object.metadata.name}@${this.#last}`);
+      this.received.push(`${type} ${object.metadata.name}@${this.#last}`);
     }
   }
 }
 
 /** Every change of a session since then, as the store itself has it. */
 async function changes(from: number, to: number): Promise<string[]> {
-  const told = ({ key, before, entry }: Change, revision: number): string => {
+  const line = ({ key, before, entry }: Change, revision: number): string => {
     const written = before ? 'MODIFIED' : 'ADDED';
     return `${entry ? written : 'DELETED'} ${key.split('/').at(-1)}@${revision}`;
   };
   const all: string[] = [];
   const over = new AbortController();
   for await (const batch of storage.watch('objects/sessions/', from, over.signal)) {
-    all.push(...batch.changes.map((change) => told(change, batch.revision)));
+    all.push(...batch.changes.map((change) => line(change, batch.revision)));
     if (batch.revision >= to) break;
   }
   over.abort();
@@ -211,7 +211,7 @@ async function roll(one: Served): Promise<number> {
   return took;
 }
 
-test(`two replicas are rolled over under ${rate} sign-ins a second: each ends with tokens, at the worst after one request was repeated, and watches are told every change once`, async () => {
+test(`while two replicas restart in turn under ${rate} sign-ins a second, each sign-in ends with tokens after at most one repeated request, and watches receive every change once`, async () => {
   const { tab } = await signIn(replicas[0]!, operator);
   const from = (await tab.get('sessions').is(200)).body.metadata.resourceVersion;
   const followers = Array.from({ length: watches }, () => new Follower(tab, from));
@@ -224,17 +224,17 @@ test(`two replicas are rolled over under ${rate} sign-ins a second: each ends wi
     await pause(2_000);
   }
   await crowd.stop();
-  const repeats = crowd.told.flatMap(({ repeated }) => repeated);
-  const took = crowd.told.map((one) => one.took).sort((a, b) => a - b);
+  const repeats = crowd.signIns.flatMap(({ repeated }) => repeated);
+  const took = crowd.signIns.map((one) => one.took).sort((a, b) => a - b);
   tell(
-    `rolled ${stops.length} times under ${rate} sign-ins a second (etcd ${etcd.version}): ${crowd.told.length} sign-ins, median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${repeats.length} requests repeated; the longest stop ${Math.max(...stops).toFixed(0)} ms`,
+    `rolled ${stops.length} times under ${rate} sign-ins a second (etcd ${etcd.version}): ${crowd.signIns.length} sign-ins, median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${repeats.length} requests repeated; the longest stop ${Math.max(...stops).toFixed(0)} ms`,
   );
-  expect(crowd.told.flatMap(({ failure }) => failure ?? [])).toEqual([]);
-  expect(crowd.told.filter(({ repeated }) => repeated.length > 1)).toEqual([]);
-  expect(crowd.told.length).toBeGreaterThan(rate * stops.length);
+  expect(crowd.signIns.flatMap(({ failure }) => failure ?? [])).toEqual([]);
+  expect(crowd.signIns.filter(({ repeated }) => repeated.length > 1)).toEqual([]);
+  expect(crowd.signIns.length).toBeGreaterThan(rate * stops.length);
   const { revision } = await storage.get('meta/hub');
   const all = await changes(Number(from), revision);
-  expect(all.filter((one) => one.startsWith('ADDED')).length).toBe(crowd.told.length);
+  expect(all.filter((one) => one.startsWith('ADDED')).length).toBe(crowd.signIns.length);
   const last = Number(all.at(-1)!.split('@')[1]);
   await settles(
     async () => followers.map((one) => one.last),
@@ -242,7 +242,7 @@ test(`two replicas are rolled over under ${rate} sign-ins a second: each ends wi
   );
   for (const one of followers) {
     await one.end();
-    expect(one.told).toEqual(all);
+    expect(one.received).toEqual(all);
   }
   expect(Math.min(...followers.map(({ starts }) => starts))).toBeGreaterThan(1);
 });

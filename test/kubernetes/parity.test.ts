@@ -95,7 +95,7 @@ eachKubectl((found) => {
 
   test('is refused as kubectl is, without credentials and as another person', async () => {
     const file = join(temporary(), 'contexts');
-    const none = cluster.kubectl(found, 'nobody', cluster.service.url);
+    const none = cluster.kubectl(found, 'anonymous', cluster.service.url);
     writeFileSync(file, '{"contexts":{}}');
     for (const args of [
       ['get', 'policies'],

@@ -37,7 +37,7 @@ describe('a mutant', () => {
     },
   );
 
-  test('that has lost its place, or stands twice, is told', () => {
+  test('whose text is missing or occurs twice throws', () => {
     expect(() => applied([{ file: 'a', find: 'x', replace: 'y' }], 'none', 'a')).toThrow('0 times');
     expect(() => applied([{ file: 'a', find: 'x', replace: 'y' }], 'x x', 'a')).toThrow('2 times');
     expect(applied([{ file: 'a', find: 'x', replace: 'y' }], 'x x', 'b')).toBe('x x');

@@ -3,7 +3,7 @@ import { mutated } from './mutant.mjs';
 
 /**
  * Compiles as @swc/jest does, after the change of the mutant that VESTIBULE_MUTANT names, if it
- * names one. What is kept of earlier runs is told apart by what was compiled.
+ * names one. The cache of earlier runs is keyed by what was compiled.
  */
 export default {
   createTransformer(options) {

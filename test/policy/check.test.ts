@@ -152,7 +152,7 @@ test.each([
   'forbid (principal, action == Action::"signUp", resource) unless { principal in Group::"staff" };',
   'forbid (principal, action, resource is Group) when { principal in Group::"interns" };',
   'forbid (principal, action == Action::"get", resource) when { principal in ClusterGroup::"guests" };',
-])('a rule by group is taken where somebody can be in it: %s', async (rule) => {
+])('a rule by group is accepted when an account can be in the group: %s', async (rule) => {
   present = [{ ...root, isNew: true }];
   expect(faultsOf(await within(rule))).toEqual([]);
   present = [root];
@@ -282,14 +282,14 @@ describe('what everybody needs cannot be taken away', () => {
       `forbid (principal == Account::"${root.account}", action, resource is Policy) when { action == Action::"create" };\nforbid (principal == Account::"${other.account}", action == Action::"create", resource is Policy);`,
     ],
     [
-      'all but somebody who is no operator',
+      'all but an account that is no operator',
       [root],
       create('unless { principal == Account::"bcdfghjklmnpqrstvwx8" }'),
     ],
     ['what is true of every request', [root, other], create('when { !context.metadataOnly }')],
     ['what no request has', [root, other], create('unless { context has client }')],
     [
-      'whoever has signed in',
+      'everyone who has signed in',
       [root, other],
       create('when { context has signInAge && context.signInAge >= 0 }'),
     ],
@@ -305,7 +305,7 @@ describe('what everybody needs cannot be taken away', () => {
       'forbid (principal, action == Action::"signUp", resource);',
     ],
     [
-      'an owner who is nobody',
+      'an owner that is no account',
       [root],
       create('when { principal is Account && principal != Account::"nobody" }'),
     ],
@@ -501,7 +501,7 @@ test.each([
   ['principal', 'context.assurance != ""'],
   ['principal is Account', ''],
 ])(
-  'reading policies may depend on nobody: forbid (%s) when { %s }',
+  'reading policies must be open to everyone: forbid (%s) when { %s } is refused',
   async (principal, condition) => {
     const [fault] = faultsOf(
       await within(

@@ -51,7 +51,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Group: { operator: everyVerb },
 };
 
-const [me, somebody] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];
+const [me, other] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];
 const [mine, another] = ['a'.repeat(32), 'b'.repeat(32)];
 const masters = ['system:masters', 'system:authenticated'];
 const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
@@ -87,8 +87,8 @@ const targets = (
 ): Record<string, Pick<AuthorizationAttributes, 'name' | 'owner'>> => ({
   'the collection': {},
   'my object': { name: kind.boundToCookie ? mine : ownedBy(kind, me) },
-  'an object of another': { name: kind.boundToCookie ? another : ownedBy(kind, somebody) },
-  ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: somebody } }),
+  'an object of another': { name: kind.boundToCookie ? another : ownedBy(kind, other) },
+  ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: other } }),
 });
 
 const isMine = ({ owner, boundToCookie }: AnyKind, target: string): boolean =>

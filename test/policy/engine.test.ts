@@ -31,12 +31,12 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A judge over one text, with what it counted and how often Cedar was asked. */
-async function judge(text: string) {
+/** An evaluator of one text, with its counts and the number of calls to Cedar. */
+async function open(text: string) {
   const { rules, faults } = await readRules(cedar, text);
   expect(faults).toEqual([]);
   const counts = zeroCounts();
-  const troubles: EvaluationError[] = [];
+  const errors: EvaluationError[] = [];
   let asked = 0;
   const counting = {
     ...cedar,
@@ -50,22 +50,22 @@ async function judge(text: string) {
     vocabulary,
     preparsedSets: new PreparsedPolicySetPool(cedar, 'test'),
     counts,
-    onEvaluationError: (trouble) => {
-      troubles.push(trouble);
+    onEvaluationError: (error) => {
+      errors.push(error);
     },
   });
   return {
     decide: (question: AuthorizationAttributes) => own.decide(new AuthorizationRequest(question)),
     counts,
-    troubles,
-    judge: own,
+    errors,
+    evaluator: own,
     get asked() {
       return asked;
     },
   };
 }
 
-test('a rule that Cedar does not take back is named, whatever else the text holds', async () => {
+test('a rule that Cedar does not take back is named, with any other rules in the text', async () => {
   const partial = {
     ...cedar,
     checkParsePolicySet: (set: Parameters<typeof cedar.checkParsePolicySet>[0]) =>
@@ -84,7 +84,7 @@ test('a rule that Cedar does not take back is named, whatever else the text hold
 describe('what is remembered', () => {
   test('nothing that no rule mentions splits an entry', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
-    const one = await judge(
+    const one = await open(
       'permit (principal is Account, action == Action::"get", resource is Session) when { resource.owner == principal }; permit (principal, action, resource is Grant) when { context.domain == "x.test" && context.site == "none" };',
     );
     for (const name of ['a', 'b', 'c'])
@@ -126,7 +126,7 @@ describe('what is remembered', () => {
     ['context.assurance == "phr"', { assurance: 'phr' }, { assurance: 'x' }],
     ['context.site == "same-origin"', { site: 'same-origin' }, { site: 'none' }],
   ])('what a rule mentions does: %s', async (condition, yes, no) => {
-    const one = await judge(`permit (principal, action, resource) when { ${condition} };`);
+    const one = await open(`permit (principal, action, resource) when { ${condition} };`);
     for (let i = 0; i < 2; i++)
       for (const facts of [yes, no])
         expect(one.decide(get(account('a'), 'Session', 'a-x', facts)).allowed).toBe(facts === yes);
@@ -152,7 +152,7 @@ describe('what is remembered', () => {
   ])(
     'what may be absent answers once its presence was asked, and its absence sorts the rule out beforehand: %s',
     async (condition, yes, no) => {
-      const one = await judge(
+      const one = await open(
         `permit (principal, action, resource) when { ${condition} } unless { principal in Group::"staff" };`,
       );
       for (const facts of [yes, no, {}]) {
@@ -162,7 +162,7 @@ describe('what is remembered', () => {
         }
       }
       const asked = new AuthorizationRequest(get(account('a'), 'Session', 'a-x'));
-      expect(one.judge.slice(asked).residual(asked).size).toBe(0);
+      expect(one.evaluator.slice(asked).residual(asked).size).toBe(0);
     },
   );
 
@@ -180,7 +180,7 @@ describe('what is remembered', () => {
     ],
     ['principal is Account', account('a'), { type: 'Anonymous' } as Caller],
   ])('so does who asks: %s', async (condition, yes, no) => {
-    const one = await judge(`permit (principal, action, resource) when { ${condition} };`);
+    const one = await open(`permit (principal, action, resource) when { ${condition} };`);
     for (let i = 0; i < 2; i++)
       for (const caller of [yes, no])
         expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(caller === yes);
@@ -188,7 +188,7 @@ describe('what is remembered', () => {
   });
 
   test('a group of a cluster is none of ours', async () => {
-    const one = await judge('permit (principal in Group::"operators", action, resource);');
+    const one = await open('permit (principal in Group::"operators", action, resource);');
     expect(
       one.decide(get({ type: 'ClusterUser', user: 'm', groups: ['operators'] }, 'Session', 'a-x'))
         .allowed,
@@ -197,7 +197,7 @@ describe('what is remembered', () => {
   });
 
   test('values that hold signs of one another are not mistaken', async () => {
-    const one = await judge(
+    const one = await open(
       'permit (principal, action, resource) when { context.domain == "a" && context.site == "b" };',
     );
     expect(
@@ -215,7 +215,7 @@ describe('what is remembered', () => {
     'context.now < datetime("2999-01-01")',
     'context has signInAge && context.signInAge < 600',
   ])('what moves by itself is asked every time: %s', async (condition) => {
-    const one = await judge(
+    const one = await open(
       `permit (principal, action, resource is Session) when { ${condition} };\npermit (principal, action, resource is Grant);`,
     );
     const caller = account('a', { authenticated: Math.floor(Date.now() / 1000) });
@@ -245,7 +245,7 @@ describe('what goes wrong refuses', () => {
   const grant = 'permit (principal, action, resource);\n';
 
   test('a rule that fails, though another permits', async () => {
-    const one = await judge(
+    const one = await open(
       `${grant}@id("sum") forbid (principal, action, resource is Session) when { context has signInAge && context.signInAge * 900000000000000 * 900000000000000 > 1 };`,
     );
     expect(one.decide(get(account('a', { authenticated: 1 }), 'Session', 'a-x'))).toMatchObject({
@@ -254,11 +254,11 @@ describe('what goes wrong refuses', () => {
     });
     expect(one.decide(get(account('a', { authenticated: 1 }), 'Grant', 'a-x')).allowed).toBe(true);
     expect(one.counts.errors).toBe(1);
-    expect(one.troubles).toEqual([{ type: 'error', policy: 'p-1', rules: ['sum'] }]);
+    expect(one.errors).toEqual([{ type: 'error', policy: 'p-1', rules: ['sum'] }]);
   });
 
   test('a fact that is not what it should be', async () => {
-    const one = await judge(
+    const one = await open(
       `${grant}forbid (principal, action, resource) when { context.domain == "evil.test" };`,
     );
     expect(one.decide(get(account('a'), 'Session', 'a-x', { domain: 7 })).allowed).toBe(false);
@@ -267,7 +267,7 @@ describe('what goes wrong refuses', () => {
   });
 
   test('an evaluation that throws or fails, and nothing of it is remembered', async () => {
-    const one = await judge(grant);
+    const one = await open(grant);
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
     const fails = jest
       .spyOn(PreparsedPolicySetPool.prototype, 'nameFor')
@@ -284,7 +284,7 @@ describe('what goes wrong refuses', () => {
   });
 
   test('an evaluation that takes too long, twice', async () => {
-    const one = await judge(grant);
+    const one = await open(grant);
     let now = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 101));
     expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(false);
@@ -292,27 +292,27 @@ describe('what goes wrong refuses', () => {
     expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(true);
     expect(one.asked).toBe(3);
     expect(one.counts).toMatchObject({ overruns: 1, errors: 0 });
-    expect(one.troubles).toEqual([{ type: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
+    expect(one.errors).toEqual([{ type: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
   });
 });
 
-test('troubles are in the log by policy and rule: at once, then once a minute with how often', () => {
+test('evaluation errors are logged by policy and rule: at once, then once a minute with their count', () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const lines: unknown[] = [];
-  const troubles = new EvaluationErrorLog({
+  const errors = new EvaluationErrorLog({
     error: (...line: unknown[]) => {
       lines.push(line);
     },
   } as never);
   const sum = { type: 'error', policy: 'p-2', rules: ['sum'] } as const;
-  for (let i = 0; i < 5; i++) troubles.record(sum);
+  for (let i = 0; i < 5; i++) errors.record(sum);
   expect(lines).toEqual([
     [{ policy: 'p-2', rule: 'sum', times: 1 }, 'policy evaluation failed, request denied'],
   ]);
-  troubles.record({ ...sum, policy: 'p-3' });
-  troubles.record({ type: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
-  troubles.record({ type: 'error', policy: 'p-3', rules: [] });
+  errors.record({ ...sum, policy: 'p-3' });
+  errors.record({ type: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
+  errors.record({ type: 'error', policy: 'p-3', rules: [] });
   expect(lines.slice(1).map((line) => (line as [object])[0])).toEqual([
     { policy: 'p-3', rule: 'sum', times: 1 },
     { policy: 'p-3', rule: 'sum', times: 1 },
@@ -320,7 +320,7 @@ test('troubles are in the log by policy and rule: at once, then once a minute wi
     { policy: 'p-3', times: 1 },
   ]);
   now = 60_000;
-  troubles.record(sum);
+  errors.record(sum);
   expect(lines.at(-1)).toEqual([{ policy: 'p-2', rule: 'sum', times: 5 }, expect.any(String)]);
 });
 
@@ -338,7 +338,7 @@ describe('the engine', () => {
     expect(engine.activePolicyName).toBeUndefined();
   });
 
-  test('a new policy holds from the very next question, whatever was remembered', async () => {
+  test('a new policy applies from the very next question, despite remembered decisions', async () => {
     for (let i = 1; i <= 20; i++) {
       await engine.activate(
         `p-${i}`,

@@ -95,7 +95,7 @@ describe('the recipes of the how-to', () => {
     expect(permitted!.allowed).toBe(true);
   });
 
-  test('a passkey that nobody can have is not demanded of everybody', async () => {
+  test('a policy that demands a passkey that no one can have is refused', async () => {
     for (const rule of [
       'forbid (principal, action == Action::"signIn", resource) unless { context.assurance == "phr" };',
       'forbid (principal, action == Action::"interactions/login", resource) unless { context has method && context.method == "Passkey" };',

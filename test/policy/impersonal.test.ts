@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
 
-describe('a refusal that is one whoever it is', () => {
+describe('a refusal that applies to everyone', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine(kinds, actions);
@@ -62,9 +62,9 @@ describe('a refusal that is one whoever it is', () => {
       'forbid (principal, action == Action::"signIn", resource) unless { context.domain == "example.org" }; forbid (principal, action == Action::"signIn", resource == Client::"bank") when { context.methods.contains("EmailCode") };',
       true,
     ],
-  ])('%s', async (_, rule, whoever) => {
+  ])('%s', async (_, rule, expected) => {
     await engine.activate('p-2', `${engine.defaultText}\n${rule}`);
-    expect(asked('EmailCode').appliesToEveryone ?? false).toBe(whoever);
+    expect(asked('EmailCode').appliesToEveryone ?? false).toBe(expected);
     expect(asked('Passkey').appliesToEveryone).toBeUndefined();
   });
 });

@@ -63,7 +63,7 @@ describe('limits by network', () => {
     },
   );
 
-  test('let a crowd from one network in that comes at once and is within them', async () => {
+  test('admit a crowd from one network that comes at once and is within them', async () => {
     const limit: Limit = { name: 'tested', max: 60, seconds: 60 };
     const limits = new NetworkLimits(storage);
     const crowd = await Promise.all(
@@ -72,7 +72,7 @@ describe('limits by network', () => {
     expect(crowd.filter(Boolean)).toHaveLength(60);
   });
 
-  test('begin anew with the next window, and tell how long it takes', async () => {
+  test('begin again with the next window, and say how long that takes', async () => {
     const limit: Limit = { name: 'tested', max: 5, seconds: 60 };
     const limits = new NetworkLimits(storage);
     for (let i = 0; i < 5; i += 1) await limits.spend(limit, 'net', start + 10_000);
@@ -259,7 +259,7 @@ describe('limits of nested networks', () => {
 });
 
 describe('the sliding log', () => {
-  test('lets no more through than `most` in any window, and refuses nobody who may', () => {
+  test('admits at most `most` in any window, and refuses no call within that', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 6 }),

@@ -18,7 +18,7 @@ const entry = (key: string, revision: number, value = 'v'): Entry => ({
 const put = (key: string, value = 'v') => ({ put: key, value: Buffer.from(value) });
 
 describe('what a replica remembers', () => {
-  test('is what it read and wrote, until it is deleted or lost, and never older than what it was told', () => {
+  test('is what it read and wrote, until it is deleted or lost, and never older than what the watch reported', () => {
     const memory = new OptimisticCache();
     memory.recordCommit(
       [
@@ -102,7 +102,7 @@ describe('a store that is far away', () => {
   });
 
   beforeEach(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'vestibule-recollection-'));
+    directory = mkdtempSync(join(tmpdir(), 'vestibule-optimistic-cache-'));
     near = await openEmbedded({ directory });
     [reads, commits, deaf] = [[], 0, false];
     [one, two] = [await Room.open(far()), await Room.open(far())];
@@ -122,7 +122,7 @@ describe('a store that is far away', () => {
     expect([[...reads], commits, await sizeOf('a')]).toEqual([[], 4, 5]);
   });
 
-  test('is not asked for what another changed, once the watch has told of it', async () => {
+  test('is not asked for what another changed, after the watch has reported it', async () => {
     await two.put('a', { size: 7 });
     await one.watchCache.waitUntil((await near.get('objects/things/a')).entry!.revision, 60_000);
     reads = [];
@@ -134,7 +134,7 @@ describe('a store that is far away', () => {
     expect([[...reads], await sizeOf('a')]).toEqual([[], 8]);
   });
 
-  test('proves what is remembered: where another changed it meanwhile, the work runs again on what stands', async () => {
+  test('checks what is remembered: where another changed it in between, the work runs again on the current object', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const seen: number[] = [];
@@ -181,7 +181,7 @@ describe('a store that is far away', () => {
     expect([tries, await sizeOf('b')]).toEqual([1, 1]);
   });
 
-  test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
+  test('a request that began from a remembered object is decided again when that object is not verified, after any outcome', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const cached = { stored: one.store.lastKnown(Thing, 'a')!, fromCache: true };

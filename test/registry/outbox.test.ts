@@ -34,7 +34,7 @@ async function open(...workers: Worker[]): Promise<Room> {
   return room;
 }
 
-/** A worker that notes what it did and answers as told. */
+/** A worker that records its runs and answers with `answer`. */
 function worker(
   delivery: Worker['delivery'],
   answer: (payload: any, attempt: number) => Outcome | Promise<Outcome> = () => ({ done: true }),
@@ -128,7 +128,7 @@ describe('the outbox', () => {
     expect(Date.now() - from).toBeGreaterThanOrEqual(1_000);
   });
 
-  test('takes rows up when each is due, in whatever order they came', async () => {
+  test('takes each row up when it is due, in any order of arrival', async () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
     const now = Date.now();
@@ -166,7 +166,7 @@ describe('the outbox', () => {
     expect(one.ran.map(({ id }) => id)).toEqual(['b']);
   });
 
-  test('AtMostOnce: what somebody began and did not finish is dropped', async () => {
+  test('AtMostOnce: a row that another replica began and did not finish is dropped', async () => {
     const quiet = await open();
     await quiet.later('errand', {}, { id: 'a' });
     await abandon('a', 31_000);
@@ -207,7 +207,7 @@ describe('the outbox', () => {
     await empty();
   });
 
-  test('AtLeastOnce: what somebody began and did not finish is taken over when its time has passed, not before', async () => {
+  test('AtLeastOnce: a row that another replica began and did not finish is taken over when its claim has expired, not before', async () => {
     const quiet = await open();
     for (const id of ['fresh', 'old']) await quiet.later('errand', {}, { id });
     await abandon('old', 31_000);

@@ -143,7 +143,7 @@ describe('a discriminated union', () => {
   });
 });
 
-test('values are never turned into another type, faults are named once each, and at most 32 are told', () => {
+test('values are never converted to another type, each fault is named once, and at most 32 are reported', () => {
   const validator = new Validator(
     toJSONSchema(
       z.object({
@@ -171,7 +171,7 @@ test('values are never turned into another type, faults are named once each, and
   ).toEqual(['spec.many[1]']);
 });
 
-describe('faults are told in words', () => {
+describe('faults are reported in words', () => {
   const registry = new Registry(kinds, actions);
   const served = [
     toJSONSchema(CallerMetadata, 'metadata'),

@@ -128,7 +128,7 @@ describe('unique values', () => {
     expect(await holderOf('red')).toBe('c');
   });
 
-  test('deleted and taken at once are never held by nobody’s object', async () => {
+  test('deleted and taken at once are never held by an object that does not exist', async () => {
     for (let round = 0; round < 15; round += 1) {
       await one.put('old', { colour: 'red' });
       const [, taken] = await Promise.allSettled([
@@ -192,7 +192,7 @@ describe('a transaction', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('that is a dry run judges everything and writes nothing', async () => {
+  test('that is a dry run checks everything and writes nothing', async () => {
     await one.put('a', { colour: 'red' });
     const before = await everything();
     const made = await change(

@@ -9,8 +9,8 @@ const mebibyte = 1 << 20;
 const large = Buffer.alloc(mebibyte);
 const small = Buffer.alloc(64);
 
-/** A storage that tells what the test says, and remembers who asked for history. */
-class Teller {
+/** A storage that reports what the test says, and remembers the requests for history. */
+class Scripted {
   value = large;
   readonly catchUps: number[] = [];
   #revision = 1;
@@ -57,11 +57,11 @@ class Teller {
   }
 }
 
-let teller: Teller;
+let scripted: Scripted;
 let watchCache: WatchCache;
 beforeEach(async () => {
-  teller = new Teller();
-  watchCache = new WatchCache(teller.storage, [Thing], createLog('silent'));
+  scripted = new Scripted();
+  watchCache = new WatchCache(scripted.storage, [Thing], createLog('silent'));
   await watchCache.start();
 });
 afterEach(() => watchCache.stop());
@@ -73,9 +73,9 @@ const heldOf = (max: number): number[] =>
 
 describe('the ring of what happened', () => {
   /**
-   * The revisions that a watcher from the beginning is told out of memory, and in how many parts.
+   * The revisions that a watcher from the beginning receives from memory, and in how many parts.
    */
-  async function told(): Promise<{ seen: number[]; parts: number }> {
+  async function received(): Promise<{ seen: number[]; parts: number }> {
     const seen: number[] = [];
     let parts = 1;
     const ready = async (): Promise<void> => {
@@ -96,18 +96,24 @@ describe('the ring of what happened', () => {
   }
 
   test('keeps many small changes', async () => {
-    teller.value = small;
-    for (let i = 0; i < 500; i += 1) await teller.change(watchCache, name(i));
-    expect(await told()).toEqual({ seen: Array.from({ length: 500 }, (_, i) => i + 2), parts: 5 });
-    expect(teller.catchUps).toEqual([]);
+    scripted.value = small;
+    for (let i = 0; i < 500; i += 1) await scripted.change(watchCache, name(i));
+    expect(await received()).toEqual({
+      seen: Array.from({ length: 500 }, (_, i) => i + 2),
+      parts: 5,
+    });
+    expect(scripted.catchUps).toEqual([]);
   });
 
   test('holds no more than sixteen mebibytes: who wants older ones is sent to the store', async () => {
-    for (let i = 0; i < 16; i += 1) await teller.change(watchCache, name(i));
-    expect(await told()).toEqual({ seen: Array.from({ length: 16 }, (_, i) => i + 2), parts: 16 });
-    await teller.change(watchCache, name(16));
-    expect((await told()).seen).toEqual([]);
-    expect(teller.catchUps).toEqual([1]);
+    for (let i = 0; i < 16; i += 1) await scripted.change(watchCache, name(i));
+    expect(await received()).toEqual({
+      seen: Array.from({ length: 16 }, (_, i) => i + 2),
+      parts: 16,
+    });
+    await scripted.change(watchCache, name(16));
+    expect((await received()).seen).toEqual([]);
+    expect(scripted.catchUps).toEqual([1]);
   });
 });
 
@@ -118,14 +124,14 @@ describe('the cache', () => {
   });
 
   test('counts what objects grow to, and what a deletion frees', async () => {
-    teller.value = small;
+    scripted.value = small;
     for (let i = 0; i < 80; i += 1) await watchCache.cached(Thing, key(i));
     expect(heldOf(80)).toHaveLength(80);
-    teller.value = large;
-    for (let i = 0; i < 80; i += 1) await teller.change(watchCache, name(i));
+    scripted.value = large;
+    for (let i = 0; i < 80; i += 1) await scripted.change(watchCache, name(i));
     const held = heldOf(80).length;
     expect([held <= 64, held >= 60]).toEqual([true, true]);
-    for (const i of heldOf(80)) await teller.change(watchCache, name(i), true);
+    for (const i of heldOf(80)) await scripted.change(watchCache, name(i), true);
     for (let i = 100; i < 164; i += 1) await watchCache.cached(Thing, key(i));
     expect(heldOf(164)).toHaveLength(64);
   });

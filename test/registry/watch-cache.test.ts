@@ -71,9 +71,9 @@ function muffled(): {
   };
 }
 
-/** What one subscriber is told. */
+/** What one subscriber receives. */
 class Listener {
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   ended: string | undefined;
   readonly subscription: Subscription;
 
@@ -82,7 +82,7 @@ class Listener {
   }
 
   event({ before, after, revision }: WatchCacheEvent): void {
-    this.told.push(
+    this.received.push(
       `${revision} ${before?.name ?? '-'} ${after ? (after.object.spec as { size: number }).size : 'gone'}`,
     );
   }
@@ -91,7 +91,8 @@ class Listener {
   }
 }
 
-const sizes = (listener: Listener): string[] => listener.told.map((line) => line.split(' ')[2]!);
+const sizes = (listener: Listener): string[] =>
+  listener.received.map((line) => line.split(' ')[2]!);
 const revision = async (): Promise<number> => (await real.get('meta/any')).revision;
 const sizeOf = async (room: Room, name: string): Promise<unknown> =>
   ((await room.store.cached(Thing, name))?.object.spec as { size: number } | undefined)?.size;
@@ -156,7 +157,7 @@ describe('the cache', () => {
   });
 });
 
-describe('what a store tells of a while ago', () => {
+describe('what a store reports as of an earlier time', () => {
   test('is taken over, and makes the cache no newer than it was then', async () => {
     const { storage, from } = muffled();
     const behind = await open(storage);
@@ -193,7 +194,7 @@ describe('what a store tells of a while ago', () => {
 });
 
 describe('a subscriber', () => {
-  test('is told every change after its start once, in order, with what stood before', async () => {
+  test('receives every change after its start once, in order, with the object before it', async () => {
     const room = await open();
     await room.put('early', { size: 1 });
     const from = await revision();
@@ -202,7 +203,7 @@ describe('a subscriber', () => {
     await room.put('a', { size: 3 });
     await room.remove('a');
     await room.watchCache.waitUntil(await revision(), 60_000);
-    expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
+    expect(listener.received.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
       '- 2',
       'a 3',
       'a gone',
@@ -210,7 +211,7 @@ describe('a subscriber', () => {
     listener.subscription.leave();
     await room.put('a', { size: 9 });
     await room.watchCache.waitUntil(await revision(), 60_000);
-    expect(listener.told).toHaveLength(3);
+    expect(listener.received).toHaveLength(3);
   });
 
   test('that begins in the past gets what it missed, from the ring and from before it, without gap or repetition', async () => {
@@ -234,8 +235,8 @@ describe('a subscriber', () => {
           i,
           Array.from({ length: 40 - i }, (_, n) => String(i + 1 + n)),
         ]);
-      for (const { told, subscription } of listeners) {
-        expect(new Set(told).size).toBe(told.length);
+      for (const { received, subscription } of listeners) {
+        expect(new Set(received).size).toBe(received.length);
         subscription.leave();
       }
     }
@@ -251,24 +252,24 @@ describe('a subscriber', () => {
     await real.compact(await revision());
     const dead = new Listener(second, old - 1);
     await until(async () => dead.ended !== undefined, 'the end');
-    expect([dead.ended, dead.told, alive.ended]).toEqual(['Compacted', [], undefined]);
+    expect([dead.ended, dead.received, alive.ended]).toEqual(['Compacted', [], undefined]);
     await room.put('a', { size: 6 });
-    await until(async () => alive.told.length === 1, 'the other');
+    await until(async () => alive.received.length === 1, 'the other');
   });
 
-  test('that leaves while it is waited for is told no more', async () => {
+  test('that leaves while the watch cache waits for it receives nothing more', async () => {
     const room = await open();
     const from = await revision();
     for (let size = 1; size <= 150; size += 1) await room.put('a', { size });
     await room.watchCache.waitUntil(await revision(), 60_000);
-    let [told, asked] = [0, 0];
+    let [received, asked] = [0, 0];
     let goOn = (): void => {};
     const waiting = new Promise<void>((resolve) => {
       goOn = resolve;
     });
     const { leave } = room.watchCache.subscribe('things', from, {
       event: () => {
-        told += 1;
+        received += 1;
       },
       end: () => {},
       ready: () => {
@@ -277,12 +278,12 @@ describe('a subscriber', () => {
       },
     });
     await until(async () => asked > 0, 'the part that it waits before');
-    const before = told;
+    const before = received;
     leave();
     goOn();
     await room.put('a', { size: 151 });
     await room.watchCache.waitUntil(await revision(), 60_000);
-    expect([before < 150, told]).toEqual([true, before]);
+    expect([before < 150, received]).toEqual([true, before]);
   });
 
   test('is ended when the watch cache stops', async () => {
@@ -293,7 +294,7 @@ describe('a subscriber', () => {
   });
 });
 
-test('a watch cache that was cut off past a compaction starts over: watchers are ended, the cache reads anew', async () => {
+test('a watch cache that was cut off past a compaction starts over: it ends its watchers and reads again', async () => {
   const { storage, hold, release } = muffled();
   const [deaf, other] = [await open(storage), await open()];
   await deaf.put('a', { size: 1 });

@@ -66,7 +66,7 @@ export async function increment(storage: Storage, key: string): Promise<void> {
 }
 
 /** A change as `key=value<before`, with `-` for nothing. */
-export const told = ({ key, entry, before }: Change): string =>
+export const summaryOf = ({ key, entry, before }: Change): string =>
   `${key}=${entry?.value.toString() ?? '-'}<${before?.value.toString() ?? '-'}`;
 
 /** A watch that is read in the background. */

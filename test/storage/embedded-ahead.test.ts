@@ -35,7 +35,7 @@ test('the file is longer than what it holds, and lengthened by the megabyte', as
   expect([...lengths].every((one) => (one - Math.min(...lengths)) % megabyte === 0)).toBe(true);
 });
 
-test('nothing written is lengthened over, whatever else is written at the same time', async () => {
+test('lengthening the file overwrites nothing, even with other writes at the same time', async () => {
   const expected = new Map<string, Buffer>();
   let last = 0;
   for (let round = 0; round < 40; round += 1) {

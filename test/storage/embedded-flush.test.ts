@@ -13,7 +13,7 @@ class Held {
   readonly revision = 7;
   overlay: ReadonlyMap<string, unknown> = new Map();
   readonly published: unknown[] = [];
-  readonly told: string[] = [];
+  readonly outcomes: string[] = [];
   #flush: Flush | undefined;
   readonly tables = {
     directory: '/',
@@ -42,15 +42,15 @@ class Held {
     this.published.push(batches);
   }
 
-  /** Commits one key each; what became of it is told. */
+  /** Commits one key; its outcome is added to `outcomes`. */
   commit(committer: EmbeddedCommitter, key: string): void {
     committer.commit([{ key, is: 'absent' }], [{ put: key, value: bytes('1') }]).then(
-      () => this.told.push(`${key} answered`),
-      () => this.told.push(`${key} failed`),
+      () => this.outcomes.push(`${key} answered`),
+      () => this.outcomes.push(`${key} failed`),
     );
   }
 
-  /** What is to be written next. */
+  /** The next write to the disk. */
   async flush(): Promise<Flush> {
     while (!this.#flush) await turns();
     const flush = this.#flush;
@@ -66,20 +66,20 @@ const turns = async (): Promise<void> => {
     });
 };
 
-test('a commit is answered when it is on the disk, not before, and shown to nobody until then', async () => {
+test('a commit is answered when it is on the disk, not before, and is visible to no one until then', async () => {
   const ledger = new Held();
   const committer = new EmbeddedCommitter(ledger as unknown as StoreState, () => undefined);
   ledger.commit(committer, 'a');
   const flush = await ledger.flush();
   await turns();
-  expect([ledger.told, ledger.published.length, [...ledger.overlay.keys()]]).toEqual([
+  expect([ledger.outcomes, ledger.published.length, [...ledger.overlay.keys()]]).toEqual([
     [],
     0,
     ['a'],
   ]);
   flush.done();
   await turns();
-  expect([ledger.told, ledger.published.length]).toEqual([['a answered'], 1]);
+  expect([ledger.outcomes, ledger.published.length]).toEqual([['a answered'], 1]);
 });
 
 test('a commit whose flush fails is not answered, and stops the store', async () => {
@@ -93,7 +93,7 @@ test('a commit whose flush fails is not answered, and stops the store', async ()
   await turns();
   ledger.commit(committer, 'b');
   await turns();
-  expect([ledger.told, ledger.published.length, fatal.length]).toEqual([
+  expect([ledger.outcomes, ledger.published.length, fatal.length]).toEqual([
     ['a failed', 'b failed'],
     0,
     1,

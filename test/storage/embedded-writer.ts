@@ -5,7 +5,7 @@ const [directory, round, writers] = process.argv.slice(2) as [string, string, st
 const storage = await openEmbedded({ directory });
 writeSync(1, 'open\n');
 
-/** Each key is told on standard output only when its commit was answered. */
+/** Writes each key to standard output only after its commit was answered. */
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const key = `round${round}/${writer}/${i}`;

@@ -69,7 +69,7 @@ describe('etcd is away', () => {
     await put(storage, { a: '3' });
   });
 
-  test('a commit cut short is settled by what is read back, and is never told wrongly', async () => {
+  test('a commit cut short is settled by what is read back, and its outcome is never reported wrongly', async () => {
     const server = await start();
     const storage = await open({ servers: [server.endpoint] });
     await put(storage, { a: '1' });
@@ -136,10 +136,10 @@ describe('etcd is away', () => {
     let last: number | undefined;
     while (last === undefined) last = await put(storage, { 'w/last': 'x' }).catch(() => undefined);
     await watched.reached(last);
-    const told = new Map(watched.changes.map(({ key, entry }) => [key, entry!.revision]));
-    expect(watched.changes).toHaveLength(told.size);
+    const received = new Map(watched.changes.map(({ key, entry }) => [key, entry!.revision]));
+    expect(watched.changes).toHaveLength(received.size);
     for (const [key, revision] of acknowledged)
-      expect([key, told.get(key)]).toEqual([key, revision]);
+      expect([key, received.get(key)]).toEqual([key, revision]);
     await watched.stop();
   });
 });

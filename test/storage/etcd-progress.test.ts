@@ -55,18 +55,18 @@ class Scripted {
   } as unknown as Cluster;
 
   /**
-   * A quorum has said, to whatever question of this replica, that this was the latest when that was
-   * asked.
+   * A quorum has answered a question of this replica: this revision was the latest at the time of the
+   * question.
    */
   said(revision: number, asked: number): void {
     for (const listener of this.cluster.revisionListeners) listener(revision, asked);
   }
 
   /**
-   * Watches `w/` from 4, one before the latest; answers what was told until the revision is
+   * Watches `w/` from 4, one before the latest; returns the batches until the revision is
    * reached.
    */
-  async watch(marked: boolean, until: number, told: Batch[] = []): Promise<Batch[]> {
+  async watch(marked: boolean, until: number, batches: Batch[] = []): Promise<Batch[]> {
     const streams = {
       open: () => this.stream,
       rotate: () => {
@@ -86,10 +86,10 @@ class Scripted {
       4,
       this.ending.signal,
     )) {
-      told.push(batch);
+      batches.push(batch);
       if (batch.revision >= until) break;
     }
-    return told;
+    return batches;
   }
 
   /** `more`: the rest of what etcd had to say at once comes in another message. */
@@ -120,15 +120,15 @@ class Scripted {
   }
 }
 
-test('where answers may overtake events, none is believed: an event that comes after them is told', async () => {
+test('where progress answers may overtake events, they are not trusted: an event that arrives after them is delivered', async () => {
   const etcd = new Scripted();
-  const told = etcd.watch(true, 12);
+  const batches = etcd.watch(true, 12);
   for (let i = 0; i < 3; i += 1) etcd.answer(10);
   etcd.event('w/a', 9);
   etcd.event('other', 11);
   etcd.event(markKey, 12);
   expect(
-    (await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
+    (await batches).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
   ).toEqual([
     [4, []],
     [4, []],
@@ -140,40 +140,40 @@ test('where answers may overtake events, none is believed: an event that comes a
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('') } });
 });
 
-test('where nothing tells how far a watch is, a mark is written; it satisfies who waits', async () => {
+test('where nothing shows the progress of a watch, a progress key is written, and its event satisfies a waiting reader', async () => {
   const etcd = new Scripted();
-  const told = etcd.watch(true, 12);
+  const batches = etcd.watch(true, 12);
   while (etcd.puts === 0)
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });
   etcd.event(markKey, 12);
-  await told;
+  await batches;
   expect(etcd.asked.filter((request) => 'progress_request' in (request as object))).toEqual([]);
 });
 
 test('where answers never overtake events, they are asked for and believed', async () => {
   const etcd = new Scripted();
-  const told = etcd.watch(false, 10);
+  const batches = etcd.watch(false, 10);
   while (etcd.asked.length < 2)
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });
   etcd.answer(10);
-  expect(await told).toMatchObject([{ revision: 10, changes: [] }]);
+  expect(await batches).toMatchObject([{ revision: 10, changes: [] }]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('w/') } });
   expect(etcd.puts).toBe(0);
 });
 
-test('a revision that comes in pieces is told whole or not at all', async () => {
+test('a revision that arrives in pieces is delivered whole or not at all', async () => {
   const etcd = new Scripted();
-  const told = etcd.watch(false, 10);
+  const batches = etcd.watch(false, 10);
   etcd.event('w/a', 9, true);
   etcd.event('w/b', 9, true);
   etcd.event('w/c', 9);
   etcd.event('w/d', 10);
   expect(
-    (await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
+    (await batches).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
   ).toEqual([
     [9, ['w/a', 'w/b', 'w/c']],
     [10, ['w/d']],
@@ -197,25 +197,25 @@ function moveTo(milliseconds: number): void {
 test('a watch is as new as the last word of a quorum that it has reached, by when that was asked for; what a member says for itself makes it no newer', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
-  const told: Batch[] = [];
-  const over = etcd.watch(false, 20, told);
+  const batches: Batch[] = [];
+  const over = etcd.watch(false, 20, batches);
   await soon(() => etcd.asked.length > 0);
   etcd.answer(5);
-  await soon(() => told.length === 1);
-  expect(told.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
+  await soon(() => batches.length === 1);
+  expect(batches.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
 
   moveTo(1_400); // before anything is asked for by itself
   etcd.said(8, 1_300);
   etcd.answer(5);
   etcd.event('w/a', 7);
-  await soon(() => told.length === 3);
-  expect(told.slice(1).map(({ revision, asOf }) => [revision, asOf])).toEqual([
+  await soon(() => batches.length === 3);
+  expect(batches.slice(1).map(({ revision, asOf }) => [revision, asOf])).toEqual([
     [5, 1_000],
     [7, 1_000],
   ]);
   etcd.event('w/b', 8);
-  await soon(() => told.length === 4);
-  expect(told.at(-1)).toMatchObject({ revision: 8, asOf: 1_300 });
+  await soon(() => batches.length === 4);
+  expect(batches.at(-1)).toMatchObject({ revision: 8, asOf: 1_300 });
 
   etcd.said(8, 1_350);
   etcd.answer(8);
@@ -224,7 +224,7 @@ test('a watch is as new as the last word of a quorum that it has reached, by whe
   etcd.said(12, 1_360); // answered later though asked before: true, and of no use where another is reached
   etcd.event('w/c', 30);
   await over;
-  expect(told.slice(4).map(({ revision, asOf }) => [revision, asOf])).toEqual([
+  expect(batches.slice(4).map(({ revision, asOf }) => [revision, asOf])).toEqual([
     [8, 1_350],
     [30, 1_380],
   ]);
@@ -233,21 +233,21 @@ test('a watch is as new as the last word of a quorum that it has reached, by whe
 test('where nothing was asked of etcd for half a second, a quorum is asked, and then the member', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
-  const told: Batch[] = [];
-  const over = etcd.watch(false, 20, told);
+  const batches: Batch[] = [];
+  const over = etcd.watch(false, 20, batches);
   await soon(() => etcd.asked.length > 0);
   etcd.answer(5);
-  await soon(() => told.length === 1);
+  await soon(() => batches.length === 1);
   const before = etcd.asked.length;
   etcd.latest = 6;
   moveTo(1_500);
   await soon(() => etcd.asked.length > before);
   etcd.answer(5);
-  await soon(() => told.length === 2);
-  expect(told.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
+  await soon(() => batches.length === 2);
+  expect(batches.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
   etcd.answer(6);
-  await soon(() => told.length === 3);
-  expect(told.at(-1)).toMatchObject({ revision: 6, asOf: 1_500 });
+  await soon(() => batches.length === 3);
+  expect(batches.at(-1)).toMatchObject({ revision: 6, asOf: 1_500 });
   etcd.event('w/z', 20);
   await over;
 });
@@ -255,25 +255,25 @@ test('where nothing was asked of etcd for half a second, a quorum is asked, and 
 test('a member that answers, but lacks what a quorum has, is left for the next after three seconds', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
-  const told: Batch[] = [];
+  const batches: Batch[] = [];
   let cancelled = 0;
   etcd.stream.cancel = () => {
     cancelled += 1;
     etcd.stream.destroy(new Error('cancelled'));
     return undefined;
   };
-  const over = etcd.watch(false, 20, told).catch(() => undefined);
+  const over = etcd.watch(false, 20, batches).catch(() => undefined);
   await soon(() => etcd.asked.length > 0);
   etcd.answer(5);
-  await soon(() => told.length === 1);
+  await soon(() => batches.length === 1);
   etcd.latest = 9;
   for (let now = 1_500; now <= 4_000; now += 500) {
     moveTo(now);
-    const count = told.length;
+    const count = batches.length;
     etcd.answer(5);
-    await soon(() => told.length > count);
+    await soon(() => batches.length > count);
   }
-  expect([cancelled, etcd.turns, told.at(-1)!.asOf]).toEqual([0, 0, 1_000]);
+  expect([cancelled, etcd.turns, batches.at(-1)!.asOf]).toEqual([0, 0, 1_000]);
   moveTo(4_001);
   await soon(() => etcd.turns === 1);
   expect(cancelled).toBeGreaterThan(0);

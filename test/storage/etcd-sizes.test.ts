@@ -26,7 +26,7 @@ afterAll(async () => {
 
 test('each member that answers says how large it is, as its own metrics do, and from 3.6 on its quota', async () => {
   const before = await storage.sizes!();
-  expect([...before.keys()]).toEqual(['etcd-1']); // nobody is at the first address
+  expect([...before.keys()]).toEqual(['etcd-1']); // nothing listens at the first address
   for (let i = 0; i < 40; i += 1)
     await storage.commit([], [{ put: `big/${i}`, value: Buffer.alloc(200_000, i) }]);
   const seen = async () => ({
@@ -38,12 +38,12 @@ test('each member that answers says how large it is, as its own metrics do, and 
   const {
     bytes,
     inUse,
-    quota: told,
+    quota: reported,
   } = await settles(seen, (one) => one.bytes > 8_000_000 && one.bytes === one.own); // what was acknowledged is in the file a moment later
   expect(inUse).toBeGreaterThan(before.get('etcd-1')!.inUse);
   expect(inUse).toBeLessThanOrEqual(bytes);
   const [major, minor] = parseVersion(etcd.version);
-  expect(told).toBe(major > 3 || minor >= 6 ? quota : undefined);
+  expect(reported).toBe(major > 3 || minor >= 6 ? quota : undefined);
 });
 
 test('where none answers, that is said', async () => {

@@ -85,7 +85,7 @@ async function fill(storage: Storage, many = 300): Promise<number> {
 
 describe.each(kinds)('saved from %s', (from) => {
   test.each(kinds)(
-    'and restored into %s, all of it is there, and nothing of what was told before',
+    'and restored into %s, everything is there, and nothing of what the target reported before',
     async (to) => {
       const [source, target] = [site(from), site(to)];
       const [before, content] = await using(

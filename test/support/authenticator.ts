@@ -95,8 +95,8 @@ export interface Asking {
 }
 
 /**
- * What of an answer is forged; everything else is told truly. `text` and `bytes` are given what
- * would be sent and answer what is.
+ * The forged parts of an answer; all else is true. `text` and `bytes` receive what would be sent and
+ * return what is sent.
  */
 export interface Lies {
   readonly clientData?: Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ export interface Cluster {
    * That kubectl, as the operator or as someone else, or with no credential; at another address
    * than the one with TLS.
    */
-  kubectl(found: Found, as?: 'operator' | 'person' | 'nobody', url?: string): Kubectl;
+  kubectl(found: Found, as?: 'operator' | 'person' | 'anonymous', url?: string): Kubectl;
   stop(): void;
 }
 
@@ -70,7 +70,7 @@ export async function openKubernetes(): Promise<Cluster> {
     (await signIn(service, 'ada@example.test')).tab,
   ] as const;
   const [operator, person] = await Promise.all(tabs.map((tab) => tokenOf(service, tab)));
-  const tokens = { operator: operator!, person: person!, nobody: undefined };
+  const tokens = { operator: operator!, person: person!, anonymous: undefined };
   const trusted = { url: service.secureURL!, ca: readFileSync(join(directory, 'tls.crt')) };
   const made: Kubectl[] = [];
   return {

@@ -17,13 +17,13 @@ export interface Ran {
 }
 
 /**
- * Runs the command as a process of its own; `told` hears what it has said on standard error
- * whenever it says more.
+ * Runs the command as a process of its own; `onError` receives all of standard error
+ * so far at each addition.
  */
 export function vestibule(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
-  told: (text: string) => void = () => {},
+  onError: (text: string) => void = () => {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], {
@@ -36,7 +36,7 @@ export function vestibule(
     });
     child.stderr.on('data', (text: Buffer) => {
       error += text.toString();
-      told(error);
+      onError(error);
     });
     child.on('error', reject).on('close', (code) => resolve({ code, out, error }));
   });

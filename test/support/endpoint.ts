@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where a Client is told of sign-outs; it is up, down, or takes the call and says nothing. */
+/** A Client's endpoint for sign-outs; it is up, down, or takes the call and does not answer. */
 export class Endpoint {
   readonly tokens: string[] = [];
   state: 'Up' | 'Down' | 'Silent' = 'Up';

@@ -49,8 +49,8 @@ export interface Called {
 }
 
 /**
- * An informer as someone uses it: started again after each error, as its documentation says, and
- * remembering what it was told.
+ * An informer as a program uses it: started again after each error, as its documentation says. It
+ * remembers what it received.
  */
 export class Watched {
   readonly calls: Called[] = [];
@@ -58,10 +58,10 @@ export class Watched {
   lists = 0;
   connects = 0;
   readonly errors: unknown[] = [];
-  /** What it was told that it should never have been. */
+  /** What it should never have received. */
   readonly faults: string[] = [];
   readonly #informer: Informer<KubernetesObject> & ObjectCache<KubernetesObject>;
-  readonly #told = new Map<string, { version: number; gone: boolean }>();
+  readonly #received = new Map<string, { version: number; gone: boolean }>();
   #stopped = false;
 
   constructor(config: KubeConfig, plural: string, labelSelector?: string) {
@@ -106,7 +106,7 @@ export class Watched {
     );
   }
 
-  /** What was told of one object, in order. */
+  /** What it received of one object, in order. */
   of(name: string): string[] {
     return this.calls.filter((one) => one.name === name).map(({ what }) => what);
   }
@@ -123,14 +123,14 @@ export class Watched {
       resourceVersion: string;
     };
     const call = { what, name, uid, version: Number(resourceVersion) };
-    const before = this.#told.get(uid);
+    const before = this.#received.get(uid);
     if (
       before &&
       (before.gone ||
         (what === 'delete' ? call.version < before.version : call.version <= before.version))
     )
       this.faults.push(`${JSON.stringify(call)} after ${JSON.stringify(before)}`);
-    this.#told.set(uid, { version: call.version, gone: what === 'delete' });
+    this.#received.set(uid, { version: call.version, gone: what === 'delete' });
     this.calls.push(call);
   }
 }

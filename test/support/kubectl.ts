@@ -172,7 +172,7 @@ export class Follower {
   async until(holds: (text: string) => boolean, milliseconds = 20_000): Promise<void> {
     const end = Date.now() + scaled(milliseconds);
     while (!holds(this.text)) {
-      if (Date.now() > end) throw new Error(`in vain: ${this.text}`);
+      if (Date.now() > end) throw new Error(`timed out: ${this.text}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 200);
         this.#wake = () => {

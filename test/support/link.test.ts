@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Link } from './link.js';
 
-/** One end of a connection, with everything it was told. */
+/** One end of a connection, with everything it received. */
 class End {
   text = '';
   ended = false;
@@ -25,7 +25,7 @@ class End {
     const from = performance.now();
     while (!holds(this)) {
       if (performance.now() - from > 10_000)
-        throw new Error(`in vain: ${this.text.length} bytes, ended ${this.ended}, ${this.error}`);
+        throw new Error(`timed out: ${this.text.length} bytes, ended ${this.ended}, ${this.error}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 2);
       });

@@ -56,7 +56,7 @@ class Way {
 }
 
 /**
- * A connection over a link, and who made it, as far as that can be told from what was said first.
+ * A connection over a link, and who made it, as far as its first bytes show.
  */
 interface Line {
   who: string;
@@ -231,8 +231,7 @@ export class Link {
   }
 
   /**
-   * What one side sends goes to the other; that it is gone is told like all else, and not through a
-   * hole.
+   * Passes what one side sends to the other; its end takes the same way, and not through a hole.
    */
   #follow(one: Socket, other: Socket, way: Way, line: Line): void {
     new Flow(one, other, way, line).begin();

@@ -7,7 +7,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A scrape taken apart as Prometheus' text format 0.0.4 says; whatever does not fit it throws. */
+/** A parsed scrape in Prometheus' text format 0.0.4; a line that does not fit it throws. */
 export class Scrape {
   readonly text: string;
   readonly types = new Map<string, string>();
@@ -20,7 +20,7 @@ export class Scrape {
         line,
       );
       if (type) {
-        if (this.types.has(type[1]!)) throw new Error(`told twice: ${line}`);
+        if (this.types.has(type[1]!)) throw new Error(`declared twice: ${line}`);
         this.types.set(type[1]!, type[2]!);
         continue;
       }
@@ -51,7 +51,7 @@ export class Scrape {
     );
   }
 
-  /** The labels that a metric, a histogram by its own name, is told with. */
+  /** The labels of a metric; a histogram is given by its own name. */
   labels(metric: string): Set<string> {
     return new Set(
       this.samples
@@ -80,7 +80,7 @@ function labelsOf(text: string): Record<string, string> {
   return labels;
 }
 
-/** What the metrics port tells now. */
+/** Scrapes the metrics port. */
 export async function scrape(url: string): Promise<Scrape> {
   const { code, headers, bytes } = await exchange(url, 'GET', '/metrics', {});
   if (code !== 200 || headers['content-type'] !== 'text/plain; version=0.0.4; charset=utf-8')

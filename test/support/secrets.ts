@@ -17,8 +17,7 @@ const opening = [
 ];
 const everything = { start: '!', end: '~~' };
 /**
- * What is kept of who asked what, and was told what: no word of a claim's value belongs there,
- * however short.
+ * Records of requests and their answers: no word of a claim's value belongs there, however short.
  */
 const records = /^objects\/(policydecisions|claimsreviews)\//;
 
@@ -36,7 +35,7 @@ export class Secrets {
     return [...this.#byBeginning.values()].reduce((sum, { size }) => sum + size, this.#codes.size);
   }
 
-  /** Remembers those that are long enough to be told from chance. */
+  /** Remembers those that are too long to occur by chance. */
   add(...values: unknown[]): void {
     for (const value of values) {
       if (typeof value !== 'string' || value.length < long) continue;

@@ -45,7 +45,7 @@ export class RawSocket {
     const end = performance.now() + scaled(milliseconds);
     while (!holds(this)) {
       if (performance.now() > end)
-        throw new Error(`in vain, closed ${this.closed}: ${this.text.slice(0, 800)}`);
+        throw new Error(`timed out, closed ${this.closed}: ${this.text.slice(0, 800)}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 200);
         this.#wake.push(() => {

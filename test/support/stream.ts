@@ -85,7 +85,7 @@ export class Stream {
     while (!holds(this)) {
       if (Date.now() > end)
         throw new Error(
-          `in vain: ${JSON.stringify(this.events).slice(0, 800)} ended ${this.ended} code ${this.code}`,
+          `timed out: ${JSON.stringify(this.events).slice(0, 800)} ended ${this.ended} code ${this.code}`,
         );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 200);
@@ -98,7 +98,7 @@ export class Stream {
     return this;
   }
 
-  /** Takes no more from the connection, until it is told to go on. */
+  /** Reads no more from the connection until `goOn`. */
   stall(): void {
     this.#answer!.pause();
   }

@@ -23,7 +23,7 @@ const make: MakeLoad<{ endpoint: string; inFlight: number; bytes: number }> = as
         .if(key, 'Mod', '==', revisions[worker]!)
         .then(etcd.put(key).value(Buffer.alloc(bytes, 'y')))
         .commit();
-      if (!succeeded) throw new Error('lost a race against nobody');
+      if (!succeeded) throw new Error('lost a race without an opponent');
       revisions[worker] = header.revision;
     },
     close: () => etcd.close(),

@@ -28,7 +28,7 @@ const make: MakeLoad<{ folder: string; inFlight: number; bytes: number }> = asyn
     async operation(worker) {
       const [was, value] = [versions[worker]!, Buffer.alloc(bytes, 'y')];
       if (!(await root.put(keys[worker]!, value, was + 1, was)))
-        throw new Error('lost a race against nobody');
+        throw new Error('lost a race without an opponent');
       versions[worker] = was + 1;
     },
     close: async () => {

@@ -11,7 +11,7 @@ const cadence = 50;
 
 /**
  * Many watchers of one server, each request of `watches` opened `each` times, and one change after
- * another: an operation is done when the last watcher has been told. `%N` in the change is a number
+ * another: an operation is done when the last watcher has received it. `%N` in the change is a number
  * of seven digits.
  */
 const make: MakeLoad<{
@@ -20,7 +20,7 @@ const make: MakeLoad<{
   each: number;
   change: string;
 }> = async ({ port, watches, each, change }) => {
-  let [told, wanted] = [0, Infinity];
+  let [received, wanted] = [0, Infinity];
   let done: () => void = () => {};
   let failed: (error: Error) => void = () => {};
   const open = ({ request, from }: { request: string; from: string }) =>
@@ -45,9 +45,9 @@ const make: MakeLoad<{
           return;
         }
         for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1))
-          if ((at === 0 ? last : chunk[at - 1]) !== carriage) told += 1;
+          if ((at === 0 ? last : chunk[at - 1]) !== carriage) received += 1;
         last = chunk.at(-1)!;
-        if (told >= wanted) done();
+        if (received >= wanted) done();
       });
     });
   const closes: (() => void)[] = [];
@@ -62,7 +62,7 @@ const make: MakeLoad<{
       if (next > now) await pause(next - now);
       const begun = performance.now();
       next = begun + cadence;
-      wanted = told + closes.length;
+      wanted = received + closes.length;
       const all = new Promise<void>((resolve, reject) => {
         done = resolve;
         failed = reject;

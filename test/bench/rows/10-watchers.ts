@@ -13,7 +13,7 @@ const warm = { operations: 200 };
 const shared = { ours: 'vestibule', peer: 'raw', is: '≤' } as const;
 
 /**
- * One change told to a thousand watchers, twenty times a second, against node:http writing the same
+ * One change sent to a thousand watchers, twenty times a second, against node:http writing the same
  * chunk to as many.
  */
 export const watching: Row = {

@@ -50,8 +50,8 @@ const of = (name: string): Pick<Metric, 'of' | 'is' | 'ours'> => ({
  * requests begun before the field stood in the document, the bodies of their answers as they
  * travelled, and all script that ran until then, the observer that takes the time included. Not
  * counted: headers, and what the browser and the page fetch later. Script is the main thread's own
- * time at full speed, times the slowness: the browser's brake stretches whatever else the machine
- * does in between, too.
+ * time at full speed, times the slowness: the browser's brake also stretches all other work of the
+ * machine in between.
  */
 export const page: Row = {
   metrics: [

@@ -43,8 +43,8 @@ export const serveCommand = (
 ];
 
 /**
- * Starts the service as shipped on the server's core; on the embedded store in `folder` unless told
- * another.
+ * Starts the service as shipped on the server's core; on the embedded store in `folder`, or on
+ * `store`.
  */
 export async function startVestibule(
   bench: Bench,

@@ -93,11 +93,11 @@ describe('a history of a store that does as it should', () => {
         ]
       );
     },
-    'an event that was not told': (one, pick) => {
+    'an event that was not received': (one, pick) => {
       const track = pick(
-        one.tracks.filter(({ steps }) => steps.some(({ step }) => step === 'told')),
+        one.tracks.filter(({ steps }) => steps.some(({ step }) => step === 'received')),
       );
-      const gone = track && pick(track.steps.filter(({ step }) => step === 'told'));
+      const gone = track && pick(track.steps.filter(({ step }) => step === 'received'));
       return (
         track && [
           'every watch is the log',
@@ -105,11 +105,11 @@ describe('a history of a store that does as it should', () => {
         ]
       );
     },
-    'an event that was told twice': (one, pick) => {
+    'an event that was received twice': (one, pick) => {
       const track = pick(
-        one.tracks.filter(({ steps }) => steps.some(({ step }) => step === 'told')),
+        one.tracks.filter(({ steps }) => steps.some(({ step }) => step === 'received')),
       );
-      const twice = track && pick(track.steps.filter(({ step }) => step === 'told'));
+      const twice = track && pick(track.steps.filter(({ step }) => step === 'received'));
       return (
         track && [
           'every watch is the log',
@@ -129,15 +129,15 @@ describe('a history of a store that does as it should', () => {
       const track = pick(
         one.tracks.filter(
           ({ steps }) =>
-            new Set(steps.flatMap((each) => (each.step === 'told' ? [each.revision] : []))).size >
-            1,
+            new Set(steps.flatMap((each) => (each.step === 'received' ? [each.revision] : [])))
+              .size > 1,
         ),
       );
       if (!track) return undefined;
-      const told = track.steps.filter((each) => each.step === 'told');
+      const events = track.steps.filter((each) => each.step === 'received');
       return [
         'every watch is the log',
-        { ...one, tracks: [{ ...track, steps: [track.steps[0]!, ...told.reverse()] }] },
+        { ...one, tracks: [{ ...track, steps: [track.steps[0]!, ...events.reverse()] }] },
       ];
     },
     'a list that lacks something': (one, pick) => {
@@ -158,17 +158,17 @@ describe('a history of a store that does as it should', () => {
     },
   };
   test.each(Object.keys(lies))('does not pass with %s', (lie) => {
-    let told = 0;
+    let falsified = 0;
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (seed, at) => {
         const made = lies[lie]!(simulated(seed, 60), (all) => all[at % Math.max(1, all.length)]);
         if (!made) return;
-        told += 1;
+        falsified += 1;
         expect(checks[made[0]]!(made[1])).not.toEqual([]);
       }),
       { numRuns: 60 },
     );
-    expect(told).toBeGreaterThan(30);
+    expect(falsified).toBeGreaterThan(30);
   });
 });
 
@@ -237,7 +237,7 @@ describe('a latest read', () => {
     expect(get(4, 5, { revision: 12, value: '3' })).toHaveLength(1);
     expect(get(4, 5, { revision: 16, value: '3' })).toHaveLength(1);
   });
-  test('goes back behind no other read, of whatever key', () => {
+  test('never goes back behind another read of any key', () => {
     const list: List = {
       type: 'list',
       start: 9.5,
@@ -298,7 +298,7 @@ describe('the log', () => {
     expect(of([write('x', '1', 10, 0, 1)], [])).toHaveLength(1);
     expect(of([write('x', '1', 10, 0, 1)], [change(11, 'x', '1')])).toHaveLength(1);
   });
-  test('has what is unknown once or not at all, what was refused not at all, and nothing of nobody', () => {
+  test('has an unknown write at most once, no refused write, and nothing that no one wrote', () => {
     expect(of([lost], [])).toEqual([]);
     expect(of([lost], [change(10, 'x', '1')])).toEqual([]);
     expect(of([lost], [change(10, 'x', '1'), change(11, 'x', '1')])).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('the log', () => {
     expect(of([], [change(10, 'x', '1')])).toHaveLength(1);
     expect(of([lost], [change(10, 'y', '1')])).toHaveLength(1);
   });
-  test('has each acknowledged deletion once, and none that nobody asked for', () => {
+  test('has each acknowledged deletion once, and none that no one asked for', () => {
     const deletion: Write = {
       type: 'write',
       verb: 'delete',
@@ -342,12 +342,12 @@ describe('a watch', () => {
     change(12, 'x', '4', { label: 'b' }),
     change(13, 'y'),
   ];
-  const told = (
+  const received = (
     type: 'ADDED' | 'MODIFIED' | 'DELETED',
     key: string,
     revision: number,
     value: string,
-  ): Step => ({ step: 'told', type, key, revision, value });
+  ): Step => ({ step: 'received', type, key, revision, value });
   const [listed, opened, reached] = [
     (revision: number): Step => ({ step: 'listed', revision }),
     (from: number): Step => ({ step: 'opened', from, at: '' }),
@@ -356,13 +356,13 @@ describe('a watch', () => {
   const of = (filter: object, ...steps: Step[]): string[] =>
     watched(history({ log, tracks: [{ name: 't', filter, steps }] }));
   const all = [
-    told('ADDED', 'x', 10, '1'),
-    told('MODIFIED', 'x', 11, '2'),
-    told('ADDED', 'y', 11, '3'),
-    told('MODIFIED', 'x', 12, '4'),
-    told('DELETED', 'y', 13, '3'),
+    received('ADDED', 'x', 10, '1'),
+    received('MODIFIED', 'x', 11, '2'),
+    received('ADDED', 'y', 11, '3'),
+    received('MODIFIED', 'x', 12, '4'),
+    received('DELETED', 'y', 13, '3'),
   ] as const;
-  test('is told all after its start, also across connections, in any order within a revision', () => {
+  test('receives everything after its start, also across connections, in any order within a revision', () => {
     expect(of({}, listed(9), opened(9), ...all, reached(20))).toEqual([]);
     expect(
       of(
@@ -391,13 +391,13 @@ describe('a watch', () => {
         all[0],
         all[1],
         all[2],
-        told('DELETED', 'x', 12, '2'),
+        received('DELETED', 'x', 12, '2'),
         all[4],
         reached(13),
       ),
     ).toEqual([]);
     expect(
-      of({ label: 'b' }, listed(9), opened(9), told('ADDED', 'x', 12, '4'), reached(13)),
+      of({ label: 'b' }, listed(9), opened(9), received('ADDED', 'x', 12, '4'), reached(13)),
     ).toEqual([]);
     expect(of({ key: 'y' }, listed(9), opened(9), all[2], all[4], reached(13))).toEqual([]);
     expect(of({ label: 'b' }, listed(9), opened(9), reached(13))).toHaveLength(1);
@@ -411,18 +411,18 @@ describe('a watch', () => {
       1,
     );
   });
-  test('is told nothing twice, late or wrong', () => {
+  test('receives nothing twice, late or wrong', () => {
     expect(of({}, listed(9), opened(9), ...all, opened(13), all[4])).toHaveLength(1);
     expect(of({}, listed(9), opened(9), all[0], opened(10), all[0], ...all.slice(1))).toHaveLength(
       1,
     );
     expect(of({}, listed(9), opened(9), reached(11), all[3], all[4]).length).toBe(2);
     expect(
-      of({}, listed(9), opened(9), told('MODIFIED', 'x', 10, '1'), ...all.slice(1)),
+      of({}, listed(9), opened(9), received('MODIFIED', 'x', 10, '1'), ...all.slice(1)),
     ).toHaveLength(1);
-    expect(of({}, listed(9), opened(9), told('ADDED', 'x', 10, '7'), ...all.slice(1))).toHaveLength(
-      1,
-    );
+    expect(
+      of({}, listed(9), opened(9), received('ADDED', 'x', 10, '7'), ...all.slice(1)),
+    ).toHaveLength(1);
     expect(of({}, listed(11), opened(11), all[3], listed(10))).toHaveLength(1);
   });
 });

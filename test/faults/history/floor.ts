@@ -1,11 +1,11 @@
-/** What had been answered by some time: the newest revision anyone was told of before it. */
+/** The newest revision that any answer named before a time. */
 export class Floor {
   readonly #ends: { readonly end: number; readonly revision: number }[] = [];
 
-  /** `told`: when each answer came, and the revision it named. */
-  constructor(told: readonly { readonly end: number; readonly revision: number }[]) {
+  /** `answers`: when each answer came, and the revision it named. */
+  constructor(answers: readonly { readonly end: number; readonly revision: number }[]) {
     let revision = 0;
-    for (const one of [...told].sort((a, b) => a.end - b.end))
+    for (const one of [...answers].sort((a, b) => a.end - b.end))
       this.#ends.push({ end: one.end, revision: (revision = Math.max(revision, one.revision)) });
   }
 

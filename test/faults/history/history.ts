@@ -58,7 +58,7 @@ export interface List extends Span {
 
 /**
  * A try to use something up that can be used once: by a `proof` that is right or wrong. `used`: it
- * worked; `wrong`: it was judged, with so many tries left; `over`: there was nothing left to use.
+ * worked; `wrong`: it was checked, with so many tries left; `over`: there was nothing left to use.
  */
 export interface Use extends Span {
   readonly type: 'use';
@@ -97,13 +97,13 @@ export interface Filter {
 }
 
 /**
- * What one watcher lived through, across reconnections: it listed, was told, or was told that
- * nothing is missing up to a revision.
+ * The steps of one watcher across reconnections: it listed, received an event, opened a watch, or
+ * reached a revision up to which nothing is missing.
  */
 export type Step =
   | { readonly step: 'listed'; readonly revision: number }
   | {
-      readonly step: 'told';
+      readonly step: 'received';
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
       readonly key: string;
       readonly revision: number;
@@ -138,7 +138,7 @@ export interface Fault {
   readonly end: number;
 }
 
-/** One run, whole: enough to judge it again without the system. */
+/** One complete run: enough to check it again without the system. */
 export interface History {
   readonly seed: number;
   readonly about: string;

@@ -31,7 +31,7 @@ function unasked(history: History): string[] {
     if (value === undefined) continue;
     const write = asked.get(value);
     if (write?.key !== key)
-      faults.push(`${key} got ${value} at ${revision}, which nobody wrote there`);
+      faults.push(`${key} got ${value} at ${revision}, which no one wrote there`);
     else if (write.outcome === 'refused')
       faults.push(`${key} got ${value} at ${revision}, which had been refused`);
     if (seen.has(value))
@@ -58,17 +58,17 @@ function deletions(history: History): string[] {
       faults.push(
         `the deletion of ${key} (${uid}) was acknowledged and is ${counted.get(uid!) ?? 0} times in the log`,
       );
-  const told = new Set<string>();
+  const deleted = new Set<string>();
   for (const { key, uid } of acknowledged)
-    if (told.has(uid!)) faults.push(`${key} (${uid}) was deleted for two callers`);
-    else told.add(uid!);
+    if (deleted.has(uid!)) faults.push(`${key} (${uid}) was deleted for two callers`);
+    else deleted.add(uid!);
   const open = new Map<string, number>();
   for (const { verb, outcome, key } of writesOf(history))
     if (verb === 'delete' && outcome === 'unknown') open.set(key, (open.get(key) ?? 0) + 1);
   for (const { key, value, uid, revision } of history.log) {
-    if (value !== undefined || told.has(uid)) continue;
+    if (value !== undefined || deleted.has(uid)) continue;
     const left = open.get(key) ?? 0;
-    if (left === 0) faults.push(`${key} (${uid}) was deleted at ${revision} by nobody`);
+    if (left === 0) faults.push(`${key} (${uid}) was deleted at ${revision} by no one`);
     open.set(key, left - 1);
   }
   return faults;

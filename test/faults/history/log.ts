@@ -36,7 +36,7 @@ function changeOf(
 /**
  * What etcd itself has to tell of the objects, by its own client: none of the driver's code is
  * asked. It is followed from the beginning, so that history may be compacted; where it was
- * compacted away before it was told, the test is at fault and says so.
+ * compacted away before it arrived, the test is at fault and says so.
  */
 export class Tail {
   readonly #changes: Change[] = [];
@@ -71,7 +71,7 @@ export class Tail {
         setTimeout(resolve, 20);
       });
     if (this.#failure || this.#at < to)
-      throw this.#failure ?? new Error(`the log has been told up to ${this.#at} of ${to}`);
+      throw this.#failure ?? new Error(`the log has arrived up to ${this.#at} of ${to}`);
     return this.#changes.filter(({ revision }) => revision > from && revision <= to);
   }
 

@@ -34,12 +34,12 @@ export interface Plan {
   log(from: number, to: number): Promise<Change[]>;
 }
 
-/** A run, with what else is to be known of it. */
+/** A run, with what its history does not hold. */
 export interface Recorded {
   readonly history: History;
   readonly surprises: readonly string[];
   readonly rounds: number;
-  readonly opened: number /** How often each code was answered to whoever writes and reads. */;
+  readonly opened: number /** How often each code was answered to those who write and read. */;
   readonly codes: ReadonlyMap<number, number>;
 }
 
@@ -117,18 +117,18 @@ async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
 
 /**
  * A moment without harm; on a slow machine, up to a minute until someone has signed out and every
- * watcher was told of some changes.
+ * watcher received some changes.
  */
 async function calm(to: Recorder, watchers: readonly Watcher[]): Promise<void> {
   const enough = (): boolean =>
     to.calls.some(({ type }) => type === 'signout') &&
-    watchers.every(({ track }) => track.steps.filter(({ step }) => step === 'told').length > 5);
+    watchers.every(({ track }) => track.steps.filter(({ step }) => step === 'received').length > 5);
   await pause(1_500);
   for (const until = to.now() + 60_000; to.now() < until && !enough(); ) await pause(200);
 }
 
 /**
- * Writes every object once more with each label, so that every watcher has something to be told;
+ * Writes every object once more with each label, so that every watcher has something to receive;
  * the last revision of each, and of all under ''.
  */
 async function finish(to: Recorder, writer: Writer): Promise<ReadonlyMap<string, number>> {

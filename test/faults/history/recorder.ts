@@ -6,7 +6,7 @@ import type { Call, Fault } from './history.js';
 export class Recorder {
   readonly calls: Call[] = [];
   readonly faults: Fault[] = [];
-  /** Answers that no one should be given, whatever is killed; each a sentence. */
+  /** Answers that no one should be given even when processes are killed; each a sentence. */
   readonly surprises: string[] = [];
   /** How often each code was answered to anyone who writes and reads. */
   readonly codes = new Map<number, number>();

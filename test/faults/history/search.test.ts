@@ -42,7 +42,7 @@ describe('a register', () => {
   test.each<[string, Operation<Register>[]]>([
     ['a stale read', [put(1, 0, 1), read(0, 2, 3)]],
     ['a read of what comes later', [read(1, 0, 1), put(1, 2, 3)]],
-    ['a value nobody wrote', [put(1, 0, 9), read(2, 1, 2)]],
+    ['a value that no one wrote', [put(1, 0, 9), read(2, 1, 2)]],
     ['a read that goes back', [put(1, 0, 9), read(1, 1, 2), read(0, 3, 4)]],
     [
       'two readers that disagree on an order',
@@ -50,7 +50,7 @@ describe('a register', () => {
     ],
     ['a write without an answer that is undone', [put(1, 0), read(1, 1, 2), read(0, 3, 4)]],
     ['two swaps that both win', [swap(0, 1, true, 0, 9), swap(0, 2, true, 0, 9)]],
-    ['a swap that loses to nobody', [swap(0, 1, false, 0, 1)]],
+    ['a swap that loses to no other', [swap(0, 1, false, 0, 1)]],
   ])('does not explain: %s', (_, operations) => {
     expect(isLinearizable(operations, 0)).toBe(false);
   });

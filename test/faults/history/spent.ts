@@ -3,8 +3,8 @@ import { isLinearizable, type Operation } from './search.js';
 import { mostTries, usesOf } from './singleuse.js';
 
 /**
- * Something that is used once, with the tries left to judge, and who took one with the right code
- * and has yet to enter.
+ * Something that is used once: the tries left, and the calls that took a try with the right code
+ * and have yet to use it up.
  */
 interface Single {
   readonly tries: number;

@@ -80,12 +80,12 @@ export function historySuite(
       for (const { name: of, steps } of history.tracks)
         expect([
           of,
-          steps.filter(({ step }) => step === 'told').length > 5,
+          steps.filter(({ step }) => step === 'received').length > 5,
           steps.filter(({ step }) => step === 'opened').length > 1,
         ]).toEqual([of, true, true]);
     });
 
-    test('nobody was given an answer that no fault excuses', () => {
+    test('every answer is right or explained by a fault', () => {
       expect(recorded?.surprises ?? []).toEqual([]);
       if (recorded) further(recorded);
     });
@@ -109,7 +109,7 @@ function summary(history: History): string {
     count('lists', countOf(history, 'list')),
     count('changes in the log', history.log.length),
     count('sharing a revision', shared),
-    count('events', steps.filter(({ step }) => step === 'told').length),
+    count('events', steps.filter(({ step }) => step === 'received').length),
     count('watches opened', steps.filter(({ step }) => step === 'opened').length),
     count('relists', steps.filter(({ step }) => step === 'listed').length),
     count('uses', uses.length),

@@ -1,6 +1,6 @@
 import type { Change, Filter, History, Step, Track } from './history.js';
 
-type Told = Extract<Step, { step: 'told' }>;
+type Received = Extract<Step, { step: 'received' }>;
 
 /**
  * (5) Every watch is the log filtered by key, label and start: whole revisions, no gap, duplicate
@@ -14,13 +14,13 @@ export function watched(history: History): string[] {
   );
 }
 
-/** What a watcher with this filter must be told, a group a revision. */
+/** What a watcher with this filter must receive, a group for each revision. */
 export function expectedOf(
   log: readonly Change[],
   { key, label }: Filter,
-): ReadonlyMap<number, readonly Told[]> {
+): ReadonlyMap<number, readonly Received[]> {
   const stands = new Map<string, Change>();
-  const groups = new Map<number, Told[]>();
+  const groups = new Map<number, Received[]>();
   for (const change of log) {
     const before = stands.get(change.key);
     if (change.value === undefined) stands.delete(change.key);
@@ -31,40 +31,43 @@ export function expectedOf(
     const [was, is] = [selected(before), selected(change)];
     if (!was && !is) continue;
     const type = was ? 'MODIFIED' : 'ADDED';
-    const told: Told = {
-      step: 'told',
+    const received: Received = {
+      step: 'received',
       type: is ? type : 'DELETED',
       key: change.key,
       revision: change.revision,
       value: is ? change.value! : before!.value!,
     };
-    groups.set(change.revision, [...(groups.get(change.revision) ?? []), told]);
+    groups.set(change.revision, [...(groups.get(change.revision) ?? []), received]);
   }
   return groups;
 }
 
-const words = ({ type, key, revision, value }: Told): string =>
+const words = ({ type, key, revision, value }: Received): string =>
   `${type} ${key}=${value}@${revision}`;
 
-function trackFaults({ steps }: Track, expected: ReadonlyMap<number, readonly Told[]>): string[] {
+function trackFaults(
+  { steps }: Track,
+  expected: ReadonlyMap<number, readonly Received[]>,
+): string[] {
   const revisions = [...expected.keys()].sort((a, b) => a - b);
   const faults: string[] = [];
   let done = 0;
-  let group: Told[] = [];
+  let group: Received[] = [];
   /** The group under way is over: it must be whole. */
   const close = (): void => {
     if (group.length === 0) return;
     const { revision } = group[0]!;
     const [seen, due] = [group.map(words).sort(), (expected.get(revision) ?? []).map(words).sort()];
     if (JSON.stringify(seen) !== JSON.stringify(due))
-      faults.push(`was told ${seen.join(', ')} where the log has ${due.join(', ') || 'nothing'}`);
+      faults.push(`received ${seen.join(', ')} where the log has ${due.join(', ') || 'nothing'}`);
     done = revision;
     group = [];
   };
   const skipped = (until: number): void => {
     for (const revision of revisions)
       if (revision > done && revision < until)
-        faults.push(`was not told ${expected.get(revision)!.map(words).join(', ')}`);
+        faults.push(`did not receive ${expected.get(revision)!.map(words).join(', ')}`);
   };
   for (const step of steps) {
     if (step.step === 'opened') {
@@ -83,7 +86,7 @@ function trackFaults({ steps }: Track, expected: ReadonlyMap<number, readonly To
     } else {
       if (group.length > 0 && group[0]!.revision !== step.revision) close();
       if (step.revision <= done)
-        faults.push(`was told ${words(step)} after it had come to ${done}`);
+        faults.push(`received ${words(step)} after it had come to ${done}`);
       else {
         if (group.length === 0) skipped(step.revision);
         group.push(step);

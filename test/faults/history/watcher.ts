@@ -5,8 +5,8 @@ import { ask, pause } from './line.js';
 import { keys, type Recorder } from './recorder.js';
 
 /**
- * Someone who lists and then watches for ever: cut off, he goes on at another replica from where he
- * was, or, now and then, lists again; so he does when told that it is too late to go on.
+ * A client that lists and then watches for ever. Cut off, it goes on at another replica from where it
+ * was, or, now and then, lists again, as it does when the server answers that its start is too old.
  */
 export class Watcher {
   readonly #to: Recorder;
@@ -50,8 +50,8 @@ export class Watcher {
   }
 
   /**
-   * Waits until it has come so far, or for so long; then stops. `due`: it is told of something
-   * there.
+   * Waits until it has reached the revision `due`, at which it receives something, or for so long;
+   * then stops.
    */
   async finish(due: number, milliseconds: number): Promise<void> {
     for (const end = performance.now() + milliseconds; this.#at < due && performance.now() < end; )
@@ -133,7 +133,7 @@ export class Watcher {
     if (type === 'BOOKMARK') this.#steps.push({ step: 'reached', revision });
     else if (keys.includes(object.metadata.name))
       this.#steps.push({
-        step: 'told',
+        step: 'received',
         type: type as 'ADDED',
         key: object.metadata.name,
         revision,

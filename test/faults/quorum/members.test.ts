@@ -54,12 +54,13 @@ const codeOf = (asked: PromiseLike<Answer>): Promise<number> =>
   );
 
 /**
- * Traffic while something is done to the system, until some time after all is well again. Whatever
- * it was, nothing acknowledged is lost and no answer is of another kind than it may be.
+ * Traffic while something is done to the system, until some time after all is well again. Nothing
+ * acknowledged is lost, and no answer is of another kind than it may be. `stale`: whether reads of
+ * former state fail the test or are only reported.
  */
 async function during(
   work: (traffic: Traffic) => Promise<void>,
-  stale: 'none' | 'told' = 'none',
+  stale: 'none' | 'reported' = 'none',
 ): Promise<Traffic> {
   const traffic = new Traffic(quorum.replicas, operator, `t${runs++}-`);
   try {
@@ -120,7 +121,7 @@ test('the leader is killed: every answer comes in time, and nothing acknowledged
     tell(
       `leader killed: ${figures(traffic.within(killed))}; over after ${troubled(traffic, killed).toFixed(0)} ms`,
     );
-    expect(percentile(traffic.told, 1)).toBeLessThan(3_000 * slack);
+    expect(percentile(traffic.exchanges, 1)).toBeLessThan(3_000 * slack);
     expect(troubled(traffic, killed)).toBeLessThan(10_000 * slack);
   }
 });
@@ -138,11 +139,11 @@ if (whole)
         process.kill(quorum.members[leader]!.pid, 'SIGCONT');
       }
       await quorum.leader();
-    }, 'told');
+    }, 'reported');
     tell(
       `leader paused, etcd ${quorum.members[0]!.version}: ${figures(traffic.within(paused))}; over after ${troubled(traffic, paused).toFixed(0)} ms; ${traffic.stale.length} stale reads`,
     );
-    expect(percentile(traffic.told, 1)).toBeLessThan(3_000 * slack);
+    expect(percentile(traffic.exchanges, 1)).toBeLessThan(3_000 * slack);
     const [major, minor, patch] = parseVersion(quorum.members[0]!.version);
     const floor = { 4: 42, 5: 28, 6: 9 }[minor] ?? 0;
     if (major === 3 && patch < floor) return;
@@ -164,13 +165,13 @@ async function watchFrom(replica: number, version: string): Promise<Stream> {
 }
 
 /**
- * How long it takes until anyone who watches at a replica is told of something made from now on at the
- * other. A watch whose right to stay cannot be asked for ends, and is taken up again where it was;
- * it is never told to begin again.
+ * How long it takes until a watch at a replica receives something made from now on at the other. A
+ * watch whose right to stay cannot be asked for ends, and is taken up again where it was; it never
+ * has to begin again.
  */
 async function watchBack(watches: Stream[], replica: number, prefix: string): Promise<number> {
   const from = performance.now();
-  const isTold = ({ events }: Stream): boolean =>
+  const hasArrived = ({ events }: Stream): boolean =>
     events.some(({ object }) => object.metadata?.name?.startsWith(prefix));
   const made = (i: number): Promise<number> =>
     codeOf(
@@ -181,9 +182,9 @@ async function watchBack(watches: Stream[], replica: number, prefix: string): Pr
     );
   for (let i = 0; (await made(i)) !== 201; i += 1) await pause(50);
   for (let version = ''; ; ) {
-    const watch = await watches[replica]!.until((one) => one.ended || isTold(one), 60_000);
+    const watch = await watches[replica]!.until((one) => one.ended || hasArrived(one), 60_000);
     expect(watch.events.filter(({ type }) => type === 'ERROR')).toEqual([]);
-    if (isTold(watch)) return performance.now() - from;
+    if (hasArrived(watch)) return performance.now() - from;
     version = watch.events.at(-1)?.object.metadata.resourceVersion ?? version;
     watches[replica] = await watchFrom(replica, version);
   }
@@ -238,7 +239,7 @@ describe.each(whole ? (['whole', 'one-way'] as const) : (['one-way'] as const))(
         expect(Math.max(...backs)).toBeLessThan(backIn * slack);
         expect(taken).toBeLessThan(3_000 * slack); // two by what caches go by; in between, the store may have no time to say
         expect(ended).toBeLessThan(3_000 * slack);
-        expect(percentile(traffic.told, 1)).toBeLessThan(3_000 * slack);
+        expect(percentile(traffic.exchanges, 1)).toBeLessThan(3_000 * slack);
       },
     );
   },

@@ -22,7 +22,7 @@ beforeAll(async () => {
 kind: Client
 metadata: { name: told }
 spec:
-  displayName: One that is told
+  displayName: One that is notified
   type: Public
   redirectURIs: [https://app.example.test/callback]
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
@@ -104,7 +104,7 @@ test('etcd is out of space: sign-out and revocation go on by their deletes, all 
     await signedIn('revoking'),
     await signedIn('using'),
   ];
-  const told = (await signIn(quorum.replicas[0]!, 'told@example.test', { client: 'told' })).tab;
+  const notified = (await signIn(quorum.replicas[0]!, 'told@example.test', { client: 'told' })).tab;
   await operator
     .post('groups', { metadata: { name: 'before' }, spec: { displayName: 'x' } })
     .is(201);
@@ -141,11 +141,11 @@ test('etcd is out of space: sign-out and revocation go on by their deletes, all 
       ),
     (codes) => codes.every((code) => code === 401),
   );
-  const session = (await told.get('sessions/~').is(200)).body.metadata.name;
-  const ended = (await at(1, told).delete('sessions/~').is(200)).body;
+  const session = (await notified.get('sessions/~').is(200)).body.metadata.name;
+  const ended = (await at(1, notified).delete('sessions/~').is(200)).body;
   expect(ended.status.signOut.clients).toEqual([{ name: 'told', state: 'GaveUp' }]);
   for (const replica of [0, 1])
-    await at(replica, told).get('accounts/~').fails(401, 'Unauthorized');
+    await at(replica, notified).get('accounts/~').fails(401, 'Unauthorized');
   await at(0, operator).get(`sessions/${session}`).fails(404, 'NotFound');
 
   const { name } = (await revoking.tab.get('accounts/~').is(200)).body.metadata;

@@ -7,7 +7,7 @@ import { scaled } from '../../support/patience.js';
  * One request and what became of it, in milliseconds since the traffic began; without a code it got
  * no answer.
  */
-export interface Told {
+export interface Exchange {
   readonly replica: number;
   readonly what: 'create' | 'get' | 'list';
   readonly name?: string;
@@ -22,7 +22,7 @@ const every = 20;
 /** After so long a request is given up; no answer of the service may take as long. */
 const patience = scaled(10_000);
 
-function whatOf(number: number): Told['what'] {
+function whatOf(number: number): Exchange['what'] {
   if (number % every === 0) return 'list';
   return number % 2 ? 'create' : 'get';
 }
@@ -32,7 +32,7 @@ function whatOf(number: number): Told['what'] {
  * and list them, and remember every answer: so many requests a second.
  */
 export class Traffic {
-  readonly told: Told[] = [];
+  readonly exchanges: Exchange[] = [];
   readonly #replicas: readonly Served[];
   readonly #cookie: string;
   readonly #began = performance.now();
@@ -66,7 +66,7 @@ export class Traffic {
 
   /** The names whose creation was acknowledged, and those whose was not. */
   get created(): { readonly sure: ReadonlySet<string>; readonly unsure: ReadonlySet<string> } {
-    const creations = this.told.filter(({ what }) => what === 'create');
+    const creations = this.exchanges.filter(({ what }) => what === 'create');
     const [sure, unsure] = [
       creations.filter(({ code }) => code === 201),
       creations.filter(({ code }) => code !== 201),
@@ -92,7 +92,7 @@ export class Traffic {
       ...there
         .filter((name) => !sure.has(name) && !unsure.has(name))
         .map((name) => `${name} was never asked for`),
-      ...this.told
+      ...this.exchanges
         .filter(
           (one) =>
             (one.code === undefined || ![200, 201, 503, 504, 429].includes(one.code)) &&
@@ -101,7 +101,7 @@ export class Traffic {
         .map(
           (one) => `${one.what} of ${one.name} at ${one.at.toFixed(0)} ms was answered ${one.code}`,
         ),
-      ...this.told
+      ...this.exchanges
         .filter(
           ({ code, retryAfter }) => (code === 503 || code === 429) !== (retryAfter !== undefined),
         )
@@ -110,13 +110,13 @@ export class Traffic {
   }
 
   /** Reads that did not find what had been acknowledged before they were sent. */
-  get stale(): readonly Told[] {
-    return this.told.filter(({ what, code }) => what === 'get' && code === 404);
+  get stale(): readonly Exchange[] {
+    return this.exchanges.filter(({ what, code }) => what === 'get' && code === 404);
   }
 
   /** Requests of some time and replica. */
-  within(from: number, to = Infinity, replica?: number): Told[] {
-    return this.told.filter(
+  within(from: number, to = Infinity, replica?: number): Exchange[] {
+    return this.exchanges.filter(
       ({ at, replica: by }) => at >= from && at < to && (replica === undefined || by === replica),
     );
   }
@@ -146,17 +146,22 @@ export class Traffic {
         what === 'get' && name !== undefined ? `groups/${name}` : 'groups',
         what === 'create' ? { metadata: { name }, spec: { displayName: name } } : undefined,
       );
-      this.told.push({ ...facts, took: this.now() - at, code, retryAfter: headers['retry-after'] });
+      this.exchanges.push({
+        ...facts,
+        took: this.now() - at,
+        code,
+        retryAfter: headers['retry-after'],
+      });
     } catch {
-      this.told.push({ ...facts, took: this.now() - at });
+      this.exchanges.push({ ...facts, took: this.now() - at });
     }
   }
 
   /** The name that a request is about: the one given for a new object, or the last one made. */
-  #nameFor(what: Told['what'], fresh: string): string | undefined {
+  #nameFor(what: Exchange['what'], fresh: string): string | undefined {
     if (what === 'create') return fresh;
     if (what === 'list') return undefined;
-    return this.told.findLast((one) => one.what === 'create' && one.code === 201)?.name;
+    return this.exchanges.findLast((one) => one.what === 'create' && one.code === 201)?.name;
   }
 
   #ask(replica: number, method: string, path: string, body?: unknown): Promise<Answer> {
@@ -186,15 +191,15 @@ export class Traffic {
 }
 
 /** The time that so much of all answers took at most. */
-export function percentile(told: readonly Told[], share: number): number {
-  const took = told.map((one) => one.took).sort((a, b) => a - b);
+export function percentile(exchanges: readonly Exchange[], share: number): number {
+  const took = exchanges.map((one) => one.took).sort((a, b) => a - b);
   return took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0;
 }
 
 /** Figures of some requests in a line. */
-export function figures(told: readonly Told[]): string {
+export function figures(exchanges: readonly Exchange[]): string {
   const codes = new Map<string, number>();
-  for (const { code } of told)
+  for (const { code } of exchanges)
     codes.set(String(code ?? 'none'), (codes.get(String(code ?? 'none')) ?? 0) + 1);
-  return `${told.length} requests (${[...codes].map(([code, count]) => `${count} × ${code}`).join(', ')}), median ${percentile(told, 0.5).toFixed(0)} ms, p99 ${percentile(told, 0.99).toFixed(0)} ms, longest ${percentile(told, 1).toFixed(0)} ms`;
+  return `${exchanges.length} requests (${[...codes].map(([code, count]) => `${count} × ${code}`).join(', ')}), median ${percentile(exchanges, 0.5).toFixed(0)} ms, p99 ${percentile(exchanges, 0.99).toFixed(0)} ms, longest ${percentile(exchanges, 1).toFixed(0)} ms`;
 }

@@ -466,7 +466,7 @@ describe('an authenticator that lies in any field', () => {
     );
   });
 
-  test('one bit turned anywhere in what is signed is seen; whatever ours take of a registration, the library takes', async () => {
+  test('one flipped bit anywhere in what is signed is detected; the library accepts every registration that our code accepts', async () => {
     await fc.assert(
       fc.asyncProperty(
         algorithm,
@@ -514,7 +514,7 @@ describe('counters', () => {
   });
 });
 
-test('transports that nobody knows are left out, and none is no fault', async () => {
+test('unknown transports are left out, and a registration without transports is valid', async () => {
   const to = asking();
   const authenticator = new Authenticator();
   expect(

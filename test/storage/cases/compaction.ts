@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
 import { compactOnce } from '../../../storage/compactor.js';
 import { CompactedError } from '../../../storage/storage.js';
-import { everything, put, remove, told, Watched } from '../drive.js';
+import { everything, put, remove, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
 
-/** What is forgotten, what is kept, and who is told. */
+/** What a compaction removes, what it keeps, and which watches it ends. */
 export function compactionCases(open: OpenStore): void {
   withStore(
     open,
@@ -25,14 +25,14 @@ export function compactionCases(open: OpenStore): void {
       const page = await storage.list(everything, { at: second });
       expect(page.entries.map(({ key, value }) => key + value.toString())).toEqual(['a2', 'gone1']);
       const watched = await new Watched(storage, '', second).reached(last);
-      expect(watched.changes.map(told)).toEqual(['gone=-<1', 'a=3<2']);
+      expect(watched.changes.map(summaryOf)).toEqual(['gone=-<1', 'a=3<2']);
       await watched.stop();
     },
   );
 
   withStore(
     open,
-    'a deletion at the revision that is compacted to is missed by nobody unawares',
+    'a watcher that a compaction makes miss a deletion gets an error',
     async (storage) => {
       const before = await put(storage, { a: '1', gone: '1' });
       const deleted = await remove(storage, 'gone');
@@ -40,10 +40,13 @@ export function compactionCases(open: OpenStore): void {
       await storage.compact(deleted);
       const late = new Watched(storage, '', before);
       await expect(
-        Promise.race([late.ended, late.reached(last).then(({ changes }) => changes.map(told))]),
+        Promise.race([
+          late.ended,
+          late.reached(last).then(({ changes }) => changes.map(summaryOf)),
+        ]),
       ).rejects.toBeInstanceOf(CompactedError);
       const inTime = await new Watched(storage, '', deleted).reached(last);
-      expect(inTime.changes.map(told)).toEqual(['a=2<1']);
+      expect(inTime.changes.map(summaryOf)).toEqual(['a=2<1']);
       await inTime.stop();
     },
   );
@@ -61,7 +64,7 @@ export function compactionCases(open: OpenStore): void {
       CompactedError,
     );
     const watched = await new Watched(store.storage, '', second).reached(last);
-    expect(watched.changes.map(told)).toEqual(['a=3<2']);
+    expect(watched.changes.map(summaryOf)).toEqual(['a=3<2']);
     await watched.stop();
     expect((await store.storage.get('a')).entry?.revision).toBe(last);
     expect(await put(store.storage, { a: '4' })).toBeGreaterThan(last);
@@ -93,7 +96,7 @@ export function compactionCases(open: OpenStore): void {
         await watched.until(() => watched.changes.length === i);
         await storage.compact(revision);
       }
-      expect(watched.changes.map(told).slice(-2)).toEqual(['c/a=19<18', 'c/a=20<19']);
+      expect(watched.changes.map(summaryOf).slice(-2)).toEqual(['c/a=19<18', 'c/a=20<19']);
       await watched.stop();
     },
   );

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { bytes, everything, made, told, Watched } from '../drive.js';
+import { bytes, everything, made, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
 
@@ -63,7 +63,7 @@ export function expiryCases(open: OpenStore): void {
       expect(
         watched.changes
           .filter(({ entry }) => !entry)
-          .map(told)
+          .map(summaryOf)
           .sort()[0],
       ).toBe('soon/0=-<1');
       expect((await storage.list(everything)).entries.map(({ key }) => key)).toEqual([

@@ -55,7 +55,7 @@ export function groupCases(open: OpenStore): void {
 
   withStore(
     open,
-    'revisions of commits made one after another rise, and none is told twice for a key',
+    'revisions of commits made one after another rise, and no revision of a key is returned twice',
     async (storage) => {
       const revisions: number[] = [];
       for (let i = 0; i < 20; i++) revisions.push(await put(storage, { a: String(i) }));

@@ -5,15 +5,15 @@ import {
   type Revision,
   type Storage,
 } from '../../../storage/storage.js';
-import { bytes, put, remove, told, Watched } from '../drive.js';
+import { bytes, put, remove, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
 
-/** What a watcher is told, and what happens to it when the store goes away. */
+/** What a watcher receives, and what happens to it when the store goes away. */
 export function watchCases(open: OpenStore): void {
   withStore(
     open,
-    'a watch tells every change after its start, with values before',
+    'a watch receives every change after its start, with the values before it',
     async (storage) => {
       const from = await put(storage, { 'w/a': '1' });
       const watched = new Watched(storage, 'w/', from);
@@ -21,7 +21,7 @@ export function watchCases(open: OpenStore): void {
       await remove(storage, 'w/a', 'w/none');
       const last = await put(storage, { 'w/a': '3' });
       await watched.reached(last);
-      expect(watched.changes.map(told)).toEqual(['w/a=2<1', 'w/b=1<-', 'w/a=-<2', 'w/a=3<-']);
+      expect(watched.changes.map(summaryOf)).toEqual(['w/a=2<1', 'w/b=1<-', 'w/a=-<2', 'w/a=3<-']);
       await watched.stop();
     },
   );
@@ -37,11 +37,11 @@ export function watchCases(open: OpenStore): void {
       const last = await put(storage, { 'w/b': '4' });
       const expected = ['w/a=1<-', 'w/a=2<1', 'w/b=2<-', 'w/b=-<2', 'w/b=4<-'];
       const watched = await new Watched(storage, 'w/', from).reached(last);
-      expect(watched.changes.map(told)).toEqual(expected);
+      expect(watched.changes.map(summaryOf)).toEqual(expected);
       await watched.stop();
       await store.disturb();
       const again = await new Watched(store.storage, 'w/', from).reached(last);
-      expect(again.changes.map(told)).toEqual(expected);
+      expect(again.changes.map(summaryOf)).toEqual(expected);
       expect(again.batches.filter(({ changes }) => changes.length > 0)).toHaveLength(4);
       await again.stop();
     },
@@ -80,11 +80,11 @@ export function watchCases(open: OpenStore): void {
     const last = await put(storage, { 'x/last': '1' });
     for (const watched of watches) {
       await watched.reached(last);
-      const told = new Map(
+      const batchOf = new Map(
         watched.batches.flatMap(({ changes }, place) => changes.map(({ key }) => [key, place])),
       );
       for (const [key, revision] of acknowledged)
-        expect(told.get(key)).toBeLessThanOrEqual(
+        expect(batchOf.get(key)).toBeLessThanOrEqual(
           watched.batches.findIndex((batch) => batch.revision >= revision),
         );
       await watched.stop();
@@ -110,7 +110,7 @@ export function watchCases(open: OpenStore): void {
       await put(storage, { a: '2' });
       const last = await put(storage, { b: '3' });
       await ahead.reached(last);
-      expect(ahead.changes.map(told).at(-1)).toBe('b=3<-');
+      expect(ahead.changes.map(summaryOf).at(-1)).toBe('b=3<-');
       await ahead.stop();
     },
   );
@@ -199,6 +199,7 @@ function checkHistory(seen: readonly Watched[], acknowledged: ReadonlyMap<string
     batch.changes.map(({ key }) => [key, batch.revision] as const),
   );
   expect(changes).toHaveLength(new Set(changes.map(([key]) => key)).size);
-  const told = new Map(changes);
-  for (const [key, revision] of acknowledged) expect([key, told.get(key)]).toEqual([key, revision]);
+  const received = new Map(changes);
+  for (const [key, revision] of acknowledged)
+    expect([key, received.get(key)]).toEqual([key, revision]);
 }

@@ -1,6 +1,6 @@
 import { median, spreadOf } from './statistics.js';
 
-/** What became of one metric: held, held with the aim, broken, or not to be told. */
+/** The outcome of one metric: gate held, stretch held, gate broken, or undecided. */
 export type Verdict =
   | 'pass'
   | 'pass, stretch'
@@ -19,8 +19,8 @@ export interface Bounds {
   readonly budget?: boolean;
 }
 
-/** One metric's rounds as judged. */
-export interface Judgement {
+/** The outcome of one metric's rounds. */
+export interface Evaluation {
   readonly ratio: number;
   readonly spread: number;
   readonly verdict: Verdict;
@@ -33,15 +33,15 @@ export const steady = 1.25;
 export const busy = 0.9;
 
 /**
- * The rounds' median against gate and stretch; `clients` is how busy each window's client was,
- * `quick` judges nothing.
+ * Compares the rounds' median with gate and stretch. `clients` is how busy each window's client was;
+ * `quick` yields no verdict.
  */
-export function judge(
+export function evaluate(
   bounds: Bounds,
   rounds: readonly number[],
   clients: readonly number[],
   quick = false,
-): Judgement {
+): Evaluation {
   const ratio = median(rounds);
   const spread = bounds.budget
     ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate
@@ -75,7 +75,7 @@ function verdictOf(
   return within(stretch) ? 'pass, stretch' : 'pass';
 }
 
-/** The exit code of a run: 1 a gate failed, 2 something could not be judged, 0 all gates held. */
+/** The exit code of a run: 1 a gate failed, 2 something could not be decided, 0 all gates held. */
 export function exitCodeOf(verdicts: readonly Verdict[]): 0 | 1 | 2 {
   if (verdicts.includes('fail')) return 1;
   return verdicts.some((one) => one === 'error' || one === 'unsteady' || one === 'client-bound')

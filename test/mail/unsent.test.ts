@@ -55,7 +55,7 @@ describe.each(stores)('mail that cannot be sent, on %s', (store) => {
     await createClient(service, 'app');
     return service;
   };
-  const told = (service: TestService): any =>
+  const failureLogOf = (service: TestService): any =>
     service.logs
       .map((line) => JSON.parse(line))
       .find(({ message }) => message === 'a mail was not sent');
@@ -77,7 +77,7 @@ describe.each(stores)('mail that cannot be sent, on %s', (store) => {
       await watch.until(({ events }) =>
         events.some(({ object }: any) => object.status?.emailChallenge?.deliveryState === state),
       );
-      expect(told(service)).toMatchObject({
+      expect(failureLogOf(service)).toMatchObject({
         host: new URL(url).host,
         cause: `${code} to RCPT TO`,
         again: state === 'Deferred',
@@ -97,7 +97,10 @@ describe.each(stores)('mail that cannot be sent, on %s', (store) => {
     const state = async (): Promise<unknown> =>
       (await tab.get(I).is(200)).body.status.emailChallenge.deliveryState;
     await until(async () => (await state()) === 'Deferred');
-    expect(told(service)).toMatchObject({ host: `127.0.0.1:${port}`, cause: 'ECONNREFUSED' });
+    expect(failureLogOf(service)).toMatchObject({
+      host: `127.0.0.1:${port}`,
+      cause: 'ECONNREFUSED',
+    });
     const inbox = new Inbox();
     await inbox.listen(port);
     closers.push(() => inbox.close());
