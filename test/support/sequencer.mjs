@@ -1,15 +1,24 @@
-/** Jest's sequence, with suites of a minute or more first, so that none runs alone at the end. */
+/**
+ * Jest's sequence, with the suites that take a minute or start many processes spread evenly among
+ * the others: side by side they would slow each other down, and at the end one would run alone.
+ */
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 const { default: Sequencer } = require('@jest/test-sequencer');
-const long =
-  /browser\/(gallery|journey)|faults\/|slowreader|kubernetes\/parity|policy\/differential|provider\/races|storage\/etcd/;
+const heavy =
+  /browser\/|faults\/|kubernetes\/|policy\/differential|provider\/races|storage\/(etcd|snapshot)|cmd\/snapshot/;
 
-export default class LongFirst extends Sequencer {
+export default class Spread extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    const isLong = ({ path }) => long.test(path);
-    return [...sorted.filter(isLong), ...sorted.filter((test) => !isLong(test))];
+    const isHeavy = ({ path }) => heavy.test(path);
+    const others = sorted.filter((test) => !isHeavy(test));
+    const heavies = sorted.filter(isHeavy);
+    const between = Math.floor(others.length / Math.max(1, heavies.length));
+    return [
+      ...heavies.flatMap((test, i) => [test, ...others.slice(i * between, (i + 1) * between)]),
+      ...others.slice(heavies.length * between),
+    ];
   }
 }
