@@ -18,6 +18,8 @@ export interface Entry {
    * some time later.
    */
   readonly expires?: number;
+  /** What a reader decoded from `value`: kept here, so that an entry is decoded once. */
+  decoded?: object;
 }
 
 /** A condition of a commit: the key is at a revision, absent, or present. */
