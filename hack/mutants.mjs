@@ -40,6 +40,7 @@ function run({ file, test }, mutant, at) {
     ...process.env,
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     VESTIBULE_MUTANT: mutant,
+    VESTIBULE_TEST_PATIENCE: '1', // waits that fail with a mutant end early
   };
   return new Promise((resolve) => {
     const child = spawn('npx', flags, {
