@@ -114,7 +114,7 @@ export class EncodedObject {
 
 /**
  * Returns the object of an entry, the same one for the same entry, so that it is parsed once. The
- * entry holds it: a weak map of as many entries costs a sixth of a sign-in in garbage collection.
+ * entry holds it, since a weak map of so many entries is slow to fill and to collect.
  */
 export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
   entry.decoded ??= new EncodedObject(kind, entry);
