@@ -143,7 +143,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
 
   test('of everybody leaves the account page open, which shares nothing with anyone', async () => {
     await inForce(
-      '@id("nobody") @message("No.") forbid (principal, action == Action::"share", resource == Scope::"openid");',
+      '@id("no-openid") @message("No.") forbid (principal, action == Action::"share", resource == Scope::"openid");',
     );
     const page = {
       client: 'vestibule-account',

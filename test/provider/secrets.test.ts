@@ -59,11 +59,11 @@ test('a dump of the store holds nothing that opens anything', async () => {
 
 describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', (store) => {
   const values = {
-    tier: 'platinum-nobody-may-know',
+    tier: 'platinum-kept-secret',
     points: 918273645546372,
-    lounges: ['lounge-nobody-may-know', 'another-nobody-may-know'],
+    lounges: ['lounge-kept-secret', 'another-kept-secret'],
   };
-  const complaint = 'complaint-nobody-may-know';
+  const complaint = 'complaint-kept-secret';
   const everything = { start: '!', end: '~~' };
 
   test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address', async () => {
