@@ -49,10 +49,12 @@ export class EncodedObject {
   readonly entry: Entry;
   #object: KindObject | undefined;
 
-  constructor(kind: AnyKind, entry: Entry) {
+  /** `source` is the object that the entry's value was encoded from. */
+  constructor(kind: AnyKind, entry: Entry, source?: KindObject) {
     this.kind = kind;
     this.name = entry.key.slice(entry.key.lastIndexOf('/') + 1);
     this.entry = entry;
+    this.#object = source && this.#withRevision(source);
   }
 
   get revision(): number {
@@ -79,6 +81,10 @@ export class EncodedObject {
       this.entry.value.length > 4 + length
         ? JSON.parse(this.entry.value.toString('utf8', 4 + length))
         : undefined;
+    return this.#withRevision({ metadata, spec, status, internal });
+  }
+
+  #withRevision({ metadata, spec, status, internal }: KindObject): KindObject {
     return {
       metadata: { ...metadata, resourceVersion: String(this.revision) },
       spec,
@@ -113,21 +119,27 @@ export class EncodedObject {
 }
 
 /**
- * Returns the object of an entry, the same one for the same entry, so that it is parsed once. The
- * entry holds it, since a weak map of so many entries is slow to fill and to collect.
+ * Returns the object of an entry, the same one for the same entry, so that it is parsed at most
+ * once. The entry holds it, since a weak map of so many entries is slow to fill and to collect.
  */
 export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
-  entry.decoded ??= new EncodedObject(kind, entry);
+  if (!(entry.decoded instanceof EncodedObject))
+    entry.decoded = new EncodedObject(kind, entry, entry.decoded as KindObject | undefined);
   return entry.decoded as EncodedObject;
 }
 
-/** Returns a deep copy of JSON data, eight times faster than structuredClone. */
+/**
+ * Returns a deep copy of JSON data, without members that are undefined; eight times faster than
+ * structuredClone.
+ */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;
   const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value))
-    copy[name] = clone((value as Record<string, unknown>)[name]);
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member !== undefined) copy[name] = clone(member);
+  }
   return copy as T;
 }
 

@@ -30,6 +30,7 @@ export class OptimisticCache {
           value: write.value,
           revision,
           ...(write.expires !== undefined && { expires: write.expires }),
+          ...(write.decoded && { decoded: write.decoded }),
         });
     }
   }

@@ -20,6 +20,7 @@ import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
 import {
+  clone,
   isLive,
   encode,
   objectKey,
@@ -266,7 +267,12 @@ export class StoreTransaction implements Transaction {
       const encoded = encode(kind, object);
       if (before?.equals(encoded)) continue;
       const expires = kind.expires?.(object);
-      writes.push({ put: key, value: encoded, ...(expires !== undefined && { expires }) });
+      writes.push({
+        put: key,
+        value: encoded,
+        decoded: clone(object),
+        ...(expires !== undefined && { expires }),
+      });
       written.push(object);
     }
     const fallback = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);

@@ -18,7 +18,10 @@ export interface Entry {
    * some time later.
    */
   readonly expires?: number;
-  /** What a reader decoded from `value`: kept here, so that an entry is decoded once. */
+  /**
+   * What `value` was encoded from or decoded to, if this process knows it; not stored. Must not be
+   * changed.
+   */
   decoded?: object;
 }
 
@@ -33,7 +36,13 @@ export interface Check {
  * and no change.
  */
 export type Write =
-  | { readonly put: string; readonly value: Buffer; readonly expires?: number }
+  | {
+      readonly put: string;
+      readonly value: Buffer;
+      readonly expires?: number;
+      /** For {@link Entry.decoded}: a driver may hand it to readers in this process. */
+      readonly decoded?: object;
+    }
   | { readonly delete: string };
 
 /** The commit is durable; `batch` is the number of commits that were written together. */
