@@ -12,6 +12,7 @@ import {
 import { countCommit } from '../count-commit.js';
 import { GroupCommit } from './group-commit.js';
 import type { StoreState } from './state.js';
+import { applyToTables } from './apply.js';
 import { isFull, unwrapCommitError, type CommitError } from './disk-full.js';
 
 type Result = Committed | Lost;
@@ -26,8 +27,12 @@ interface Member {
 
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
+const applyBytes = 1 << 20;
 
-/** Takes commits in order of arrival and writes all queued ones as one durable lmdb transaction. */
+/**
+ * Takes commits in order of arrival and writes all queued ones to the log as one durable lmdb
+ * transaction. The tables follow later.
+ */
 export class EmbeddedCommitter {
   readonly #state: StoreState;
   readonly #fatal: (error: Error) => void;
@@ -35,6 +40,7 @@ export class EmbeddedCommitter {
   #queue: Member[] = [];
   #writing: Promise<void> | undefined;
   #failed: Error | undefined;
+  #applyRequested = false;
 
   constructor(state: StoreState, fatal: (error: Error) => void, metrics?: StorageMetrics) {
     this.#state = state;
@@ -53,6 +59,12 @@ export class EmbeddedCommitter {
     return countCommit(this.#metrics, commit);
   }
 
+  /** Lets the tables follow the log after the group being written. */
+  applySoon(): void {
+    this.#applyRequested = true;
+    this.#writing ??= this.#run();
+  }
+
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> {
     await this.#writing;
@@ -64,8 +76,25 @@ export class EmbeddedCommitter {
    */
   async #run(): Promise<void> {
     await turn();
-    while (this.#queue.length > 0) await this.#write(this.#take());
+    do {
+      const isWritten = this.#queue.length === 0 || (await this.#write(this.#take()));
+      if (isWritten && (this.#applyRequested || this.#state.shouldApply)) await this.#apply();
+    } while (this.#queue.length > 0);
     this.#writing = undefined;
+  }
+
+  /** Brings the tables to the revision of the log. Without space they follow later. */
+  async #apply(): Promise<void> {
+    this.#applyRequested = false;
+    if (this.#failed) return;
+    const { tables, revision } = this.#state;
+    tables.preallocator.reserve(applyBytes);
+    try {
+      await applyToTables(tables, this.#state.pending());
+      this.#state.setApplied(revision);
+    } catch (error) {
+      await this.#toError(await unwrapCommitError(error as Error));
+    }
   }
 
   #take(): Member[] {
@@ -79,7 +108,8 @@ export class EmbeddedCommitter {
     return this.#queue.splice(0, count);
   }
 
-  async #write(members: readonly Member[]): Promise<void> {
+  /** Writes and answers a group; returns whether it is durable. */
+  async #write(members: readonly Member[]): Promise<boolean> {
     this.#metrics?.commitBatchSize.observe(members.length);
     try {
       if (this.#failed)
@@ -91,21 +121,21 @@ export class EmbeddedCommitter {
       const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
       await this.#store(group, bytes);
       members.forEach((member, i) => member.resolve(results[i]!));
+      return true;
     } catch (error) {
       for (const member of members) member.reject(error as Error);
+      return false;
     }
   }
 
   async #store(group: GroupCommit, bytes: number): Promise<void> {
     if (group.batches.length === 0) return;
     this.#state.tables.preallocator.reserve(bytes);
-    this.#state.overlay = group.overlay;
     try {
       await this.#state.tables.root.batch(() => {
         group.put();
       });
     } catch (error) {
-      this.#state.overlay = new Map();
       throw await this.#toError(await unwrapCommitError(error as Error));
     }
     this.#state.publish(group.batches);

@@ -24,8 +24,10 @@ export async function compactTo(state: StoreState, revision: Revision): Promise<
     start = await removeTombstones(state, start);
 }
 
-async function removeLog({ tables: { root, log }, oldest }: StoreState): Promise<boolean> {
-  const revisions = [...log.getKeys({ start: 0, end: oldest + 1, limit: batchSize })];
+/** Removes revisions that the tables have; returns whether there are more. */
+async function removeLog({ tables: { root, log }, oldest, applied }: StoreState): Promise<boolean> {
+  const end = Math.min(oldest, applied) + 1;
+  const revisions = [...log.getKeys({ start: 0, end, limit: batchSize })];
   if (revisions.length === 0) return false;
   await root.batch(() => {
     for (const revision of revisions) void log.remove(revision);

@@ -71,6 +71,7 @@ function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () =
   };
   const stopSweeping = sweepEvery(
     state,
+    committer,
     storage,
     options.sweepIntervalMs ?? 60_000,
     options.sweepGraceMs ?? 3_600_000,
@@ -89,6 +90,7 @@ function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () =
 
 function sweepEvery(
   state: StoreState,
+  committer: EmbeddedCommitter,
   storage: Storage,
   intervalMs: number,
   graceMs: number,
@@ -96,6 +98,7 @@ function sweepEvery(
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
+    committer.applySoon();
     while (
       !stopping.signal.aborted &&
       (await collectExpired(state, storage, Date.now() - graceMs)) > 0

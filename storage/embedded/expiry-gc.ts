@@ -1,4 +1,4 @@
-import type { Storage } from '../storage.js';
+import type { Entry, Storage } from '../storage.js';
 import type { StoreState } from './state.js';
 import { splitExpiryKey } from './encoding.js';
 
@@ -13,28 +13,21 @@ export async function collectExpired(
   storage: Storage,
   before: number,
 ): Promise<number> {
-  const keys = expiredKeys(state, before);
-  await Promise.all(keys.map((key) => deleteExpired(state, storage, key, before)));
-  return keys.length;
+  const expired = readExpired(state, before);
+  await Promise.all(
+    expired.map(({ key, revision }) => storage.commit([{ key, is: revision }], [{ delete: key }])),
+  );
+  return expired.length;
 }
 
-function expiredKeys(state: StoreState, before: number): string[] {
-  const keys: string[] = [];
-  for (const indexKey of state.tables.expiry.getKeys({ limit: batchSize })) {
+/** Reads the index, which may have keys that were changed since the tables were brought up to date. */
+function readExpired(state: StoreState, before: number): Entry[] {
+  const expired: Entry[] = [];
+  for (const indexKey of state.tables.expiry.getKeys()) {
     const { expires, key } = splitExpiryKey(indexKey);
-    if (expires >= before) break;
-    keys.push(key);
+    if (expires >= before || expired.length === batchSize) break;
+    const entry = state.read(key);
+    if (entry?.expires !== undefined && entry.expires < before) expired.push(entry);
   }
-  return keys;
-}
-
-async function deleteExpired(
-  state: StoreState,
-  storage: Storage,
-  key: string,
-  before: number,
-): Promise<void> {
-  const entry = state.read(key);
-  if (entry?.expires === undefined || entry.expires >= before) return;
-  await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);
+  return expired;
 }

@@ -2,9 +2,7 @@ import { keyOf } from '../limits.js';
 import { isMet } from '../preconditions.js';
 import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
 import type { StoreState } from './state.js';
-import { encodeLog, expiryKey, tombstoneKey } from './encoding.js';
-
-const emptyValue = Buffer.alloc(1);
+import { encodeLog } from './encoding.js';
 
 /**
  * The members of one lmdb transaction, each checked against the store and the writes of the members
@@ -13,8 +11,6 @@ const emptyValue = Buffer.alloc(1);
 export class GroupCommit {
   /** One batch for each member that changes something, in order of revision. */
   readonly batches: Batch[] = [];
-  /** The entry before this group, for each key that it writes. */
-  readonly overlay = new Map<string, Entry | undefined>();
   readonly #state: StoreState;
   readonly #written = new Map<string, Entry | undefined>();
   readonly #memberCount: number;
@@ -40,21 +36,10 @@ export class GroupCommit {
     return { committed: true, revision: this.#revision, batch: this.#memberCount };
   }
 
-  /** Passes all writes to lmdb, inside its batch. */
+  /** Passes all changes to the log of lmdb, inside its batch. */
   put(): void {
-    for (const { revision, changes } of this.batches) {
-      for (const change of changes) this.#put(change, revision);
+    for (const { revision, changes } of this.batches)
       void this.#state.tables.log.put(revision, encodeLog(changes));
-    }
-  }
-
-  #put({ key, entry, before }: Change, revision: Revision): void {
-    const { current, tombstones, expiry } = this.#state.tables;
-    void (entry ? current.put(key, entry) : current.remove(key));
-    if (!entry) void tombstones.put(tombstoneKey(key, revision), emptyValue);
-    if (before?.expires === entry?.expires) return;
-    if (before?.expires !== undefined) void expiry.remove(expiryKey(before.expires, key));
-    if (entry?.expires !== undefined) void expiry.put(expiryKey(entry.expires, key), emptyValue);
   }
 
   #apply(writes: readonly Write[]): void {
@@ -67,10 +52,7 @@ export class GroupCommit {
     if (changes.length === 0) return;
     this.#revision = revision;
     this.batches.push({ revision, changes });
-    for (const { key, entry, before } of changes) {
-      if (!this.overlay.has(key)) this.overlay.set(key, before);
-      this.#written.set(key, entry);
-    }
+    for (const { key, entry } of changes) this.#written.set(key, entry);
   }
 
   #change(write: Write, revision: Revision): Change {
@@ -83,6 +65,7 @@ export class GroupCommit {
             value: write.value,
             revision,
             ...(write.expires !== undefined && { expires: write.expires }),
+            ...(write.decoded && { decoded: write.decoded }),
           }
         : undefined;
     return { key, ...(entry && { entry }), ...(before && { before }) };

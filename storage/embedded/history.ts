@@ -1,28 +1,42 @@
 import type { Entry, Range, Revision } from '../storage.js';
 import type { StoreState } from './state.js';
-import { decodeLog, tombstoneKey, splitTombstoneKey } from './encoding.js';
-
-/** Entries at the revision being read, for keys where the tables may hold something newer. */
-export type PastEntries = ReadonlyMap<string, Entry | undefined>;
+import type { ChangedEntries } from './tables.js';
+import { decodeLog, tombstoneKey, splitTombstoneKey, withKey } from './encoding.js';
 
 /**
- * Returns the keys of a range changed after `revision`, with their entries at that revision, or
- * undefined if memory does not reach back so far.
+ * Returns the keys of a range for which the tables may be older or newer than `revision`, with their
+ * entries at that revision, or undefined if memory does not reach back so far.
  */
-export function recentPastEntries(
+export function changedEntries(
   state: StoreState,
   { start, end }: Range,
   revision: Revision,
-): PastEntries | undefined {
-  const batches = revision === state.revision ? [] : state.recent(revision);
+): ChangedEntries | undefined {
+  const batches = state.recent(Math.min(revision, state.applied));
   if (!batches) return undefined;
-  const past = new Map<string, Entry | undefined>();
-  const addPast = (key: string, before: Entry | undefined): void => {
-    if (key >= start && key < end && !past.has(key)) past.set(key, before);
-  };
-  for (const { changes } of batches) for (const { key, before } of changes) addPast(key, before);
-  for (const [key, before] of state.overlay) addPast(key, before);
-  return past;
+  const changed = new Map<string, Entry | undefined>();
+  for (const { revision: changedAt, changes } of batches)
+    for (const { key, entry, before } of changes) {
+      if (key < start || key >= end) continue;
+      if (changedAt <= revision) changed.set(key, entry);
+      else if (!changed.has(key)) changed.set(key, before);
+    }
+  return changed;
+}
+
+/** Yields the rows of a table in key order, with changed entries in the place of their rows. */
+export function* mergeChanged(
+  rows: Iterable<{ key: string; value: Entry }>,
+  changed: ChangedEntries,
+): Generator<readonly [key: string, entry: Entry | undefined]> {
+  const keys = [...changed.keys()].sort();
+  let next = 0;
+  for (const { key, value } of rows) {
+    for (; next < keys.length && keys[next]! < key; next++)
+      yield [keys[next]!, changed.get(keys[next]!)];
+    if (keys[next] !== key) yield [key, withKey(key, value)];
+  }
+  for (; next < keys.length; next++) yield [keys[next]!, changed.get(keys[next]!)];
 }
 
 /** Returns the entry of `key` at `revision` by following its changes back through the log. */

@@ -12,11 +12,11 @@ const zeros = Buffer.alloc(64 << 10);
  * has to make a new file length durable takes up to half as long again.
  */
 export class Preallocator {
-  readonly #root: RootDatabase<Buffer, string>;
+  readonly #root: RootDatabase<Buffer, number>;
   readonly #file: number;
   #bytesSinceCheck = checkEveryBytes;
 
-  constructor(root: RootDatabase<Buffer, string>, path: string) {
+  constructor(root: RootDatabase<Buffer, number>, path: string) {
     this.#root = root;
     this.#file = openSync(path, 'r+');
   }

@@ -7,8 +7,9 @@ import {
   type Range,
   type Revision,
 } from '../storage.js';
-import { deletedAfter, entryAt, recentPastEntries, type PastEntries } from './history.js';
+import { changedEntries, deletedAfter, entryAt, mergeChanged } from './history.js';
 import type { StoreState } from './state.js';
+import type { ChangedEntries } from './tables.js';
 import { withKey } from './encoding.js';
 
 const sliceMs = 5;
@@ -56,8 +57,10 @@ export async function countRange(state: StoreState, range: Range): Promise<numbe
       batchCount += 1;
       lastKey = key as string;
     }
-    count += batchCount;
-    start = batchCount === countBatchSize ? `${lastKey}!` : undefined;
+    const next = batchCount === countBatchSize ? `${lastKey}!` : undefined;
+    const counted = { start, end: next ?? range.end };
+    count += batchCount + countDifference(state, changedEntries(state, counted, state.revision)!);
+    start = next;
     if (start !== undefined) await turn();
   }
   return count;
@@ -84,8 +87,8 @@ function readSlice(
 
 /** Counts the entries of a range at `revision`, up to `max`. */
 function countAt(state: StoreState, range: Range, revision: Revision, max: number): number {
-  const pastEntries = recentPastEntries(state, range, revision);
-  if (pastEntries) return countRecent(state, range, pastEntries, max);
+  const changed = changedEntries(state, range, revision);
+  if (changed) return countRecent(state, range, changed, max);
   let count = 0;
   for (const [, entry] of historicalSteps(state, range, revision)) {
     if (!entry) continue;
@@ -96,17 +99,23 @@ function countAt(state: StoreState, range: Range, revision: Revision, max: numbe
 }
 
 function countRecent(
-  { tables: { current } }: StoreState,
+  state: StoreState,
   range: Range,
-  pastEntries: PastEntries,
+  changed: ChangedEntries,
   max: number,
 ): number {
-  const minimum = max + pastEntries.size;
+  const { current } = state.tables;
+  const minimum = max + changed.size;
   for (const _ of current.getKeys({ ...range, offset: minimum - 1, limit: 1 })) return max;
-  let count = current.getKeysCount({ ...range });
-  for (const [key, entry] of pastEntries)
-    count += Number(entry !== undefined) - Number(current.doesExist(key));
-  return Math.min(count, max);
+  return Math.min(current.getKeysCount({ ...range }) + countDifference(state, changed), max);
+}
+
+/** Returns how many more of the changed keys have an entry than are in the table. */
+function countDifference({ tables: { current } }: StoreState, changed: ChangedEntries): number {
+  let difference = 0;
+  for (const [key, entry] of changed)
+    difference += Number(entry !== undefined) - Number(current.doesExist(key));
+  return difference;
 }
 
 function stepsAt(
@@ -115,11 +124,11 @@ function stepsAt(
   revision: Revision,
   limit: number,
 ): Iterable<Step> {
-  const pastEntries = recentPastEntries(state, range, revision);
-  if (!pastEntries) return historicalSteps(state, range, revision);
-  return pastEntries.size === 0
+  const changed = changedEntries(state, range, revision);
+  if (!changed) return historicalSteps(state, range, revision);
+  return changed.size === 0
     ? currentSteps(state, range, limit)
-    : recentSteps(state, range, pastEntries);
+    : mergeChanged(state.tables.current.getRange({ ...range }), changed);
 }
 
 function* currentSteps(
@@ -130,17 +139,6 @@ function* currentSteps(
   const limitOption = Number.isFinite(limit) ? { limit } : {};
   for (const { key, value } of current.getRange({ ...range, ...limitOption }))
     yield [key, withKey(key, value)];
-}
-
-function* recentSteps(state: StoreState, range: Range, pastEntries: PastEntries): Generator<Step> {
-  const keys = [...pastEntries.keys()].sort();
-  let next = 0;
-  for (const { key, value } of state.tables.current.getRange({ ...range })) {
-    for (; next < keys.length && keys[next]! < key; next++)
-      yield [keys[next]!, pastEntries.get(keys[next]!)];
-    if (keys[next] !== key) yield [key, withKey(key, value)];
-  }
-  for (; next < keys.length; next++) yield [keys[next]!, pastEntries.get(keys[next]!)];
 }
 
 /** Reads a range from the tables, following every change after `revision` back. */

@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs';
+import type { Transaction } from 'lmdb';
 import type { Entry } from '../storage.js';
 import { epochKey, allKeys } from '../snapshot/layout.js';
 import type { SnapshotSource } from '../snapshot/source.js';
-import { withKey } from './encoding.js';
-import { openReadable, databasePath, readRevisions } from './tables.js';
+import { mergeChanged } from './history.js';
+import {
+  databasePath,
+  latestEntries,
+  openReadable,
+  readPending,
+  readRevisions,
+  type ChangedEntries,
+  type ReadonlyTables,
+} from './tables.js';
 
 const pageBytes = 4 << 20;
 const pageKeys = 1000;
@@ -19,39 +28,54 @@ export async function readEmbedded<T>(
 ): Promise<T> {
   if (!existsSync(databasePath(directory))) throw new Error(`there is no store in ${directory}`);
   const tables = openReadable(directory);
-  const { root, current } = tables;
+  const { root } = tables;
   try {
     root.resetReadTxn();
     const transaction = root.useReadTransaction();
     try {
-      const { revision } = readRevisions(tables, transaction);
-      const epoch = Number(current.get(epochKey, { transaction })?.value.toString() ?? 0);
-      return await work({ store: 'embedded', revision, epoch, pages });
+      return await work(sourceWithin(tables, transaction));
     } finally {
       transaction.done();
-    }
-    async function* pages(): AsyncGenerator<readonly Entry[]> {
-      for (let start: string | undefined = allKeys.start; start !== undefined; ) {
-        const page: Entry[] = [];
-        let bytes = 0;
-        let next: string | undefined;
-        for (const { key, value } of current.getRange({
-          start,
-          end: allKeys.end,
-          transaction,
-        })) {
-          page.push(withKey(key, value));
-          bytes += value.value.length;
-          if (page.length === pageKeys || bytes >= pageBytes) {
-            next = `${key}!`;
-            break;
-          }
-        }
-        if (page.length > 0) yield page;
-        start = next;
-      }
     }
   } finally {
     await root.close();
   }
+}
+
+function sourceWithin(tables: ReadonlyTables, transaction: Transaction): SnapshotSource {
+  const { current } = tables;
+  const changed = latestEntries(readPending(tables, transaction));
+  const epoch = changed.get(epochKey) ?? current.get(epochKey, { transaction });
+  return {
+    store: 'embedded',
+    revision: readRevisions(tables, changed, transaction).revision,
+    epoch: Number(epoch?.value.toString() ?? 0),
+    async *pages() {
+      for (let start: string | undefined = allKeys.start; start !== undefined; ) {
+        const rows = current.getRange({ start, end: allKeys.end, transaction });
+        const page = takePage(mergeChanged(rows, changedFrom(changed, start)));
+        yield page.entries;
+        start = page.next;
+      }
+    },
+  };
+}
+
+const changedFrom = (changed: ChangedEntries, start: string): ChangedEntries =>
+  new Map([...changed].filter(([key]) => key >= start));
+
+/** Takes entries up to the size of a page; `next` is where to continue. */
+function takePage(steps: ReturnType<typeof mergeChanged>): {
+  entries: readonly Entry[];
+  next?: string;
+} {
+  const entries: Entry[] = [];
+  let bytes = 0;
+  for (const [key, entry] of steps) {
+    if (!entry) continue;
+    entries.push(entry);
+    bytes += entry.value.length;
+    if (entries.length === pageKeys || bytes >= pageBytes) return { entries, next: `${key}!` };
+  }
+  return { entries };
 }

@@ -6,15 +6,19 @@ import {
   type Entry,
   type Revision,
 } from '../storage.js';
+import { EntryCache } from './entry-cache.js';
 import { withKey } from './encoding.js';
-import { readRevisions, type Tables } from './tables.js';
+import { latestEntries, readPending, readRevisions, type Tables } from './tables.js';
 
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
+/** How many revisions, or bytes, the tables may be behind the log. */
+const maxPendingRevisions = 256;
+const maxPendingBytes = 1 << 20;
 
 /**
- * The state of an open store in memory: the durable revision, the batch in flight, and recent
- * changes.
+ * The state of an open store in memory: the durable revision, and recent changes. Among them are
+ * all that the tables do not have yet.
  */
 export class StoreState {
   readonly tables: Tables;
@@ -22,15 +26,16 @@ export class StoreState {
   revision: Revision;
   /** The oldest revision that can still be read. */
   oldest: Revision;
+  /** The last revision that the tables other than the log have. */
+  applied: Revision;
   closed = false;
-  /**
-   * For each key of the batch being written, the entry that readers see until the batch is durable.
-   */
-  overlay: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
   #recentBytes = 0;
-  /** The last change of each recently changed key; a key just written is often read next. */
+  #pendingBytes = 0;
+  /** The last change of each recently changed key. */
   readonly #latest = new Map<string, Change>();
+  /** Entries of other keys, as the tables have them. */
+  readonly #cache = new EntryCache();
   readonly #waiters = new Set<() => void>();
   /** Seconds since the store was opened. */
   uptimeSeconds = 0;
@@ -41,26 +46,50 @@ export class StoreState {
 
   constructor(tables: Tables) {
     this.tables = tables;
-    const { oldest, revision } = readRevisions(tables);
+    const pending = readPending(tables);
+    const { oldest, revision } = readRevisions(tables, latestEntries(pending));
     this.oldest = oldest;
     this.revision = revision;
+    this.applied = pending[0] ? pending[0].revision - 1 : revision;
+    for (const batch of pending) this.#remember(batch);
   }
 
   /** Returns the latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
-    if (this.overlay.size > 0 && this.overlay.has(key)) return this.overlay.get(key);
     const recent = this.#latest.get(key);
-    if (recent) return recent.entry;
+    return recent ? recent.entry : this.#cache.get(key, this.#readTable);
+  }
+
+  readonly #readTable = (key: string): Entry | undefined => {
     const entry = this.tables.current.get(key);
     return entry && withKey(key, entry);
-  }
+  };
 
   /** Makes durable batches visible and wakes the watchers. */
   publish(batches: readonly Batch[]): void {
-    this.overlay = new Map();
     this.revision = batches.at(-1)?.revision ?? this.revision;
     for (const batch of batches) this.#remember(batch);
+    this.#forgetOld();
     this.notify();
+  }
+
+  /** Returns whether the tables are so far behind the log that they should follow now. */
+  get shouldApply(): boolean {
+    return (
+      this.revision - this.applied >= maxPendingRevisions || this.#pendingBytes >= maxPendingBytes
+    );
+  }
+
+  /** Returns the changes that the tables do not have yet. */
+  pending(): readonly Batch[] {
+    return this.recent(this.applied)!;
+  }
+
+  /** Records that the tables have all changes up to `revision`. */
+  setApplied(revision: Revision): void {
+    this.applied = Math.max(this.applied, revision);
+    this.#pendingBytes = this.pending().reduce((sum, batch) => sum + bytesOf(batch), 0);
+    this.#forgetOld();
   }
 
   /** Wakes all waiters. */
@@ -87,10 +116,11 @@ export class StoreState {
    * so far.
    */
   recent(from: Revision): readonly Batch[] | undefined {
+    if (from === this.revision) return [];
     const first = this.#recent[0]?.revision;
     return first === undefined || first > from + 1
       ? undefined
-      : this.#recent.slice(from + 1 - first);
+      : this.#recent.slice(this.#recent.findLastIndex((batch) => batch.revision <= from) + 1);
   }
 
   /**
@@ -112,15 +142,25 @@ export class StoreState {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
+    this.#pendingBytes += bytesOf(batch);
     for (const change of batch.changes) this.#latest.set(change.key, change);
-    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes)
+  }
+
+  #forgetOld(): void {
+    while (
+      (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) &&
+      this.#recent[0]!.revision <= this.applied
+    )
       this.#forget(this.#recent.shift()!);
   }
 
   #forget(batch: Batch): void {
     this.#recentBytes -= bytesOf(batch);
-    for (const change of batch.changes)
-      if (this.#latest.get(change.key) === change) this.#latest.delete(change.key);
+    for (const change of batch.changes) {
+      if (this.#latest.get(change.key) !== change) continue;
+      this.#latest.delete(change.key);
+      this.#cache.set(change.key, change.entry);
+    }
   }
 }
 

@@ -2,33 +2,45 @@ import {
   open,
   type Database,
   type DatabaseOptions,
+  type RangeOptions,
   type RootDatabase,
   type Transaction,
 } from 'lmdb';
 import { join } from 'node:path';
-import type { Entry, Revision } from '../storage.js';
+import { baseKey } from '../snapshot/layout.js';
+import type { Batch, Entry, Revision } from '../storage.js';
 import { Preallocator } from './preallocate.js';
-import { recordEncoding } from './encoding.js';
+import { decodeLog, recordEncoding } from './encoding.js';
 
 /** The format that this release writes, and the newest one it reads. */
-const formatVersion = 1;
+const formatVersion = 2;
+/** The database that had the log in format 1. */
+const formerLogName = 'log';
+const copyBatchSize = 64;
 
-/** The lmdb databases of one store; keys are strings in byte order, values are Buffers. */
+/**
+ * The lmdb databases of one store; keys are strings in byte order, values are Buffers. A commit
+ * writes only the log; the other tables follow in larger transactions
+ * (docs/design/storage.md#tables-of-the-embedded-store).
+ */
 export interface Tables {
   readonly directory: string;
-  readonly root: RootDatabase<Buffer, string>;
+  readonly root: RootDatabase<Buffer, Revision>;
   readonly preallocator: Preallocator;
-  /** key -> the latest entry, stored without its key */
+  /** key -> the entry at revision `applied`, stored without its key */
   readonly current: Database<Entry, string>;
-  /** revision -> its changes */
-  readonly log: Database<Buffer, number>;
+  /** revision -> its changes; the root database, in which lmdb also has the names of the others */
+  readonly log: Database<Buffer, Revision>;
   /** key and revision of a deletion within the history -> nothing */
   readonly tombstones: Database<Buffer, string>;
   /** expiry and key -> nothing */
   readonly expiry: Database<Buffer, string>;
-  /** `format`, `oldest`: decimal numbers */
+  /** `format`, `oldest`, `applied` (the last revision that the other tables have): decimal numbers */
   readonly system: Database<Buffer, string>;
 }
+
+/** Entries at the revision being read, for keys where the tables may have something else. */
+export type ChangedEntries = ReadonlyMap<string, Entry | undefined>;
 
 /** The databases that a reader uses. */
 export type ReadonlyTables = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
@@ -45,30 +57,62 @@ const options = {
 /** Returns the path of the database file in a directory. */
 export const databasePath = (directory: string): string => join(directory, 'store.mdb');
 
-const openTable = <K extends string | number>(
+/** A key of the root database above every revision, below every name of a database. */
+const endOfLog = Number.MAX_SAFE_INTEGER;
+
+const openTable = <K extends string | number = string>(
   root: Tables['root'],
   name: string,
 ): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
 const openCurrent = (root: Tables['root']): Tables['current'] =>
   root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
 
-/** Opens or creates the databases in `directory`; throws if their format is newer. */
+/**
+ * Opens or creates the databases in `directory`, and converts those of an earlier format; throws if
+ * their format is newer.
+ */
 export function openTables(directory: string): Tables {
   const path = databasePath(directory);
-  const root = open<Buffer, string>({ path, ...options });
+  const root = open<Buffer, Revision>({ path, ...options });
   const tables: Tables = {
     directory,
     root,
     preallocator: new Preallocator(root, path),
     current: openCurrent(root),
-    log: openTable<number>(root, 'log'),
-    tombstones: openTable<string>(root, 'gone'),
-    expiry: openTable<string>(root, 'expiry'),
-    system: openTable<string>(root, 'system'),
+    log: root,
+    tombstones: openTable(root, 'gone'),
+    expiry: openTable(root, 'expiry'),
+    system: openTable(root, 'system'),
   };
-  if (checkFormat(tables) === undefined)
-    tables.system.putSync('format', Buffer.from(String(formatVersion)));
+  const storedVersion = checkFormat(tables);
+  if (storedVersion !== formatVersion) convert(tables, storedVersion);
   return tables;
+}
+
+/**
+ * Converts a store of an earlier format, or gives a new one its numbers, in a last transaction. Until
+ * then a store of format 1 is as it was, and its conversion may be repeated.
+ */
+function convert({ root, log, system }: Tables, storedVersion: number | undefined): void {
+  const formerLog = storedVersion === 1 ? openTable<Revision>(root, formerLogName) : undefined;
+  if (formerLog) copyLog(formerLog, root);
+  root.transactionSync(() => {
+    system.putSync('applied', Buffer.from(String(lastRevision(log) ?? 0)));
+    system.putSync('format', Buffer.from(String(formatVersion)));
+    formerLog?.dropSync();
+  });
+}
+
+function copyLog(from: Tables['log'], root: Tables['root']): void {
+  for (let start: Revision | undefined = 0; start !== undefined; ) {
+    const rows: readonly { key: Revision; value: Buffer }[] = [
+      ...from.getRange({ start, limit: copyBatchSize }),
+    ];
+    root.transactionSync(() => {
+      for (const { key, value } of rows) root.putSync(key, value);
+    });
+    start = rows.length === copyBatchSize ? rows.at(-1)!.key + 1 : undefined;
+  }
 }
 
 /**
@@ -76,16 +120,14 @@ export function openTables(directory: string): Tables {
  * newer.
  */
 export function openReadable(directory: string): ReadonlyTables {
-  const root = open<Buffer, string>({ path: databasePath(directory), ...options, readOnly: true });
-  const tables: ReadonlyTables = {
-    directory,
-    root,
-    current: openCurrent(root),
-    log: openTable<number>(root, 'log'),
-    system: openTable<string>(root, 'system'),
-  };
-  checkFormat(tables);
-  return tables;
+  const root = open<Buffer, Revision>({
+    path: databasePath(directory),
+    ...options,
+    readOnly: true,
+  });
+  const tables = { directory, root, current: openCurrent(root), system: openTable(root, 'system') };
+  const isFormer = checkFormat(tables) === 1;
+  return { ...tables, log: isFormer ? openTable<Revision>(root, formerLogName) : root };
 }
 
 /**
@@ -94,13 +136,43 @@ export function openReadable(directory: string): ReadonlyTables {
  */
 export function readRevisions(
   tables: Pick<ReadonlyTables, 'current' | 'log' | 'system'>,
+  pending: ChangedEntries,
   transaction?: Transaction,
 ): { oldest: Revision; revision: Revision } {
   const within = transaction && { transaction };
-  const base = Number(tables.current.get('meta/base', within)?.value.toString() ?? 0);
+  const baseEntry = pending.get(baseKey) ?? tables.current.get(baseKey, within);
+  const base = Number(baseEntry?.value.toString() ?? 0);
   const oldest = Math.max(base, systemNumber(tables, 'oldest', within) ?? 1);
-  const [last = oldest] = tables.log.getKeys({ reverse: true, limit: 1, ...within });
-  return { oldest, revision: Math.max(last, oldest) };
+  return { oldest, revision: Math.max(lastRevision(tables.log, within) ?? 0, oldest) };
+}
+
+/** Returns the batches of the log that the other tables do not have yet. */
+export function readPending(
+  tables: Pick<ReadonlyTables, 'log' | 'system'>,
+  transaction?: Transaction,
+): Batch[] {
+  const within = transaction && { transaction };
+  const applied = systemNumber(tables, 'applied', within) ?? endOfLog;
+  return readBatches(tables.log, { start: applied + 1, end: endOfLog, ...within });
+}
+
+/** Returns the last entry of each key in some batches. */
+export const latestEntries = (batches: readonly Batch[]): ChangedEntries =>
+  new Map(batches.flatMap(({ changes }) => changes.map(({ key, entry }) => [key, entry] as const)));
+
+/** Reads batches of the log, in order of revision. */
+export const readBatches = (log: Tables['log'], range: RangeOptions): Batch[] =>
+  [...log.getRange(range)].map(({ key: revision, value }) => ({
+    revision,
+    changes: [...decodeLog(value)],
+  }));
+
+function lastRevision(
+  log: Tables['log'],
+  within?: { transaction: Transaction },
+): Revision | undefined {
+  const [last] = log.getKeys({ start: endOfLog, reverse: true, limit: 1, ...within });
+  return last;
 }
 
 /** Reads a number from the system table. */
@@ -113,7 +185,9 @@ function systemNumber(
   return text === undefined ? undefined : Number(text);
 }
 
-function checkFormat(tables: ReadonlyTables): number | undefined {
+function checkFormat(
+  tables: Pick<ReadonlyTables, 'directory' | 'root' | 'system'>,
+): number | undefined {
   const storedVersion = systemNumber(tables, 'format');
   if (storedVersion === undefined || storedVersion <= formatVersion) return storedVersion;
   void tables.root.close();

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { CompactedError, type Batch, type Revision } from '../storage.js';
 import type { StoreState } from './state.js';
-import { decodeLog } from './encoding.js';
+import { readBatches } from './tables.js';
 
 const replayBatchSize = 64;
 
@@ -100,13 +100,9 @@ function changesAfter(state: StoreState, from: Revision): readonly Batch[] {
 
 /** Reads some changes after `from` from the log. */
 function replay(state: StoreState, from: Revision): Batch[] {
-  const batches: Batch[] = [];
-  for (const { key: revision, value } of state.tables.log.getRange({
+  return readBatches(state.tables.log, {
     start: from + 1,
     end: state.revision + 1,
     limit: replayBatchSize,
-  })) {
-    batches.push({ revision, changes: [...decodeLog(value)] });
-  }
-  return batches;
+  });
 }

@@ -152,10 +152,10 @@ describe('the directory', () => {
       encoding: 'binary',
       maxDbs: 8,
     });
-    await root.openDB({ name: 'system', encoding: 'binary' }).put('format', bytes('2'));
+    await root.openDB({ name: 'system', encoding: 'binary' }).put('format', bytes('3'));
     await root.close();
     await expect(openEmbedded({ directory })).rejects.toThrow(
-      /format 2, written by a newer release/,
+      /format 3, written by a newer release/,
     );
     expect(existsSync(join(directory, 'lock'))).toBe(false);
   });
