@@ -1,4 +1,4 @@
-import type { KindObject, StagedWrites, Transaction } from '../registry/kind.js';
+import type { KindObject, StagedWrites } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignInMetrics } from './interaction/sign-in-metrics.js';
@@ -34,16 +34,6 @@ export type StagedSessionEnd = StagedWrites & { readonly signOut: ReadonlyMap<st
 
 declare module '../registry/kind.js' {
   interface Ports {
-    /**
-     * Submits the committed result of an Interaction to oidc-provider; may be repeated. Resolves
-     * even if the library's interaction no longer exists.
-     */
-    submitResult(interaction: ObjectOf<typeof Interaction>): Promise<void>;
-    /**
-     * Adds the submission to the transaction that records the result. Returns false if this request
-     * cannot do it; then the next read of the Interaction submits the result.
-     */
-    stageResult(interaction: ObjectOf<typeof Interaction>, tx: Transaction): Promise<boolean>;
     /**
      * Returns the writes that end these sessions: library records, indexes and logout notices.
      * Grants without offline_access end with them.

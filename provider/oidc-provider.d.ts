@@ -159,6 +159,8 @@ declare module 'oidc-provider' {
     readonly params?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
+    /** Whether a prompt was requested and has no result yet. */
+    promptPending(name: string): boolean;
     readonly entities: {
       Client?: Client;
       Interaction?: Interaction;

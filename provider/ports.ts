@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
 import { recordSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
-import { submitResult, stageResult } from './interaction/submit-result.js';
 import type { ProviderServices } from './context/context.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 import { preview } from './claims/preview.js';
@@ -14,25 +12,13 @@ import { endSessions } from './adapter/end-sessions.js';
 /** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;
 
-/**
- * Returns the ports of kinds for one request. Without a request, results are not submitted and
- * cookies are not set.
- */
+/** Returns the ports of kinds for one request. Without a request, cookies are not set. */
 export function portsOf(
   services: ProviderServices,
-  provider: () => Provider,
   request?: IncomingMessage,
   response?: ServerResponse,
 ): ProviderPorts {
   return {
-    submitResult: async (interaction) => {
-      if (request && response)
-        await submitResult({ services, provider: provider(), request, response }, interaction);
-    },
-    stageResult: async (interaction, tx) =>
-      request !== undefined &&
-      response !== undefined &&
-      stageResult({ services, provider: provider(), request, response }, interaction, tx),
     endSessions: (sessions) => endSessions(services, sessions),
     revokeGrants: (grants) => revokeGrants(services, grants),
     clearSessionCookie: () =>

@@ -106,7 +106,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
       sessionAuthenticator(services),
       bearerAuthenticator(services, () => current().provider),
     ],
-    ports: (request, response) => portsOf(services, () => current().provider, request, response),
+    ports: (request, response) => portsOf(services, request, response),
     errorPage: (status, auditID) => errorPage(services, status, auditID),
     counts,
     unfinishedSignIns,

@@ -134,13 +134,16 @@ function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown
   if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value;
   if (Array.isArray(value))
     value.forEach((item, i) => {
-      value[i] = normaliseLines(schema.items, item);
+      const line = normaliseLines(schema.items, item);
+      if (line !== item) value[i] = line;
     });
   else if (typeof value === 'object' && value !== null) {
     const record = value as Record<string, unknown>;
     const branch = branchFor(schema, record);
-    for (const name of Object.keys(record))
-      record[name] = normaliseLines(branch && memberOf(branch, name), record[name]);
+    for (const name of Object.keys(record)) {
+      const line = normaliseLines(branch && memberOf(branch, name), record[name]);
+      if (line !== record[name]) record[name] = line;
+    }
   }
   return value;
 }

@@ -98,17 +98,13 @@ interface Authentication {
   readonly isSignUp?: boolean;
 }
 
-/**
- * Moves the Interaction to Authenticated, ends its other challenges and stages the result for
- * oidc-provider.
- */
-export async function authenticate(
-  tx: Transaction,
+/** Moves the Interaction to Authenticated and ends its other challenges. */
+export function authenticate(
   interaction: InteractionObject,
   account: AccountObject,
   { method, isFullStrength = true, isSignUp = false }: Authentication,
   call: Call,
-): Promise<void> {
+): void {
   const { internal, status } = interaction;
   consumeProof(interaction);
   clearChallenges(internal);
@@ -126,5 +122,4 @@ export async function authenticate(
     ...(isSignUp && { isSignUp }),
     ...(isKnownBrowser && { isKnownBrowser }),
   };
-  internal.isHandedOver = await call.ports.stageResult(interaction, tx);
 }

@@ -58,10 +58,9 @@ export const consent = defineAction({
         { interaction, person },
         { scopes: agreedScopes, rejected, shareDecisions },
       );
-      return tx.update(Interaction, name, async (next) => {
+      return tx.update(Interaction, name, (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreedScopes, rejected };
-        next.internal.isHandedOver = await call.ports.stageResult(next, tx);
       });
     });
   },

@@ -22,8 +22,8 @@ import type { ConsentScope, InteractionObject } from './schema.js';
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 
 /**
- * Completes an Interaction for the browser it is bound to: adds methods, consent, and returnTo
- * after the result was handed to oidc-provider.
+ * Completes an Interaction for the browser it is bound to: adds methods, consent, and
+ * returnTo once there is a result.
  */
 export async function decorateInteraction(
   interaction: InteractionObject,
@@ -35,7 +35,7 @@ export async function decorateInteraction(
   else assertNotExpired(interaction, call);
   if (status.phase === 'LoginRequired') status.methods = await permittedMethods(interaction, call);
   else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
-  else await addReturnTo(interaction, call);
+  else addReturnTo(interaction, call);
 }
 
 /**
@@ -80,14 +80,8 @@ async function startableMethods(interaction: InteractionObject, call: Call): Pro
   return candidates.filter((_, i) => decisions[i]!.allowed);
 }
 
-/**
- * Shows returnTo. Hands over the result first if the commit that made it could not: a request
- * without the browser's cookie, a cancelled sign-in, a record of an earlier release.
- */
-async function addReturnTo(interaction: InteractionObject, call: Call): Promise<void> {
-  const { internal, metadata, status } = interaction;
+function addReturnTo({ internal, metadata, status }: InteractionObject, call: Call): void {
   if (internal.returnTo === undefined) return;
-  if (!internal.isHandedOver) await call.ports.submitResult(interaction);
   status.returnTo = call.keys
     .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
     .toString();

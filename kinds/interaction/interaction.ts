@@ -47,8 +47,6 @@ export const Interaction = defineKind({
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;
         next.internal.aborted = 'Declined';
-        // The library may hold the result of the sign-in that is cancelled.
-        next.internal.isHandedOver = false;
       });
     },
   },

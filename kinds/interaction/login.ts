@@ -297,7 +297,7 @@ async function completeSignIn(
   const account = await findOrCreateAccount(tx, call, interaction, method);
   if (!(account instanceof StatusError))
     return tx.update(Interaction, name, (next) =>
-      authenticate(tx, next, account, { method, isSignUp }, call),
+      authenticate(next, account, { method, isSignUp }, call),
     );
   const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
   await tx.update(Interaction, name, (next) => {

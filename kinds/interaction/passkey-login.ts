@@ -133,7 +133,6 @@ async function completeSignIn(
   });
   return tx.update(Interaction, name, (next) =>
     authenticate(
-      tx,
       next,
       signedIn,
       { method: 'Passkey', isFullStrength: hasFullStrength(passkey.status, call.now) },

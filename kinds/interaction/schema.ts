@@ -177,11 +177,10 @@ export const InteractionInternal = z.object({
   epoch: z.number().int(),
   /** The id that links the two Interactions of one sign-in. */
   cid: z.string(),
-  /**
-   * Encrypted, because it contains the library's uid. Absent once the library has destroyed its
-   * interaction.
-   */
+  /** Encrypted, because it contains the library's uid. Absent once it was followed. */
   returnTo: z.string().optional(),
+  /** The library's interaction, encrypted. Absent once returnTo was followed. */
+  library: z.string().optional(),
   created: z.number().int(),
   /** When it expires, in milliseconds since the epoch. */
   ends: z.number().int().optional(),
@@ -209,8 +208,6 @@ export const InteractionInternal = z.object({
     })
     .optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
-  /** True once the library has the result, which was committed together with this record. */
-  isHandedOver: z.boolean().optional(),
   /**
    * The claims of claims providers that were shown to the person, with their values or by name
    * alone, by scope.

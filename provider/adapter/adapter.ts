@@ -9,8 +9,8 @@ import {
 } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { indexesOf } from './indexes.js';
-import { recordEnded } from './interaction-record.js';
-import { loginMethodMemo, projectSession } from './session-projection.js';
+import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
+import { projectSession } from './session-projection.js';
 import { codeClientMemo } from './session-events.js';
 import { sessionName } from '../context/session-name.js';
 import { withProviderErrors } from '../context/errors.js';
@@ -58,6 +58,8 @@ export class StoreAdapter implements Adapter {
       if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
       if (this.#model === 'AuthorizationCode')
         unitOfWork.memo.set(codeClientMemo, payload.clientId);
+      if (this.#model === 'Interaction')
+        return saveInteraction(this.#services, unitOfWork, id, payload);
       if (this.#model === 'ReplayDetection') return this.#recordOnce(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId)
         this.#requireGrant(unitOfWork, payload.grantId);
@@ -72,12 +74,10 @@ export class StoreAdapter implements Adapter {
   find(id: string): Promise<AdapterPayload | undefined> {
     return this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Client') return findClient(this.#services, id);
+      if (this.#model === 'Interaction') return findInteraction(this.#services, unitOfWork, id);
       const payload = await this.#read(unitOfWork, recordKey(this.#model, id));
       if (grantModels.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
-      if (this.#model !== 'Interaction' || !payload) return payload;
-      const method = (payload.result?.login as { method?: string } | undefined)?.method;
-      if (method !== undefined) unitOfWork.memo.set(loginMethodMemo, method);
-      return Date.now() >= payload.iat! * 1000 + this.#services.settings.limits.interactionLifetime
+      return this.#model === 'AuthorizationCode' && !(await hasGrant(unitOfWork, payload))
         ? undefined
         : payload;
     });
@@ -122,20 +122,18 @@ export class StoreAdapter implements Adapter {
 
   /**
    * Deletes an object and its indexes. The next save of a Session with the same uid checks that
-   * this one existed; an Interaction is resumed once.
+   * this one existed.
    */
   destroy(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
     return this.#inUnitOfWork(async (unitOfWork) => {
+      if (this.#model === 'Interaction') return endInteraction(this.#services, unitOfWork, id);
       const payload = await this.#read(unitOfWork, key);
       unitOfWork.delete(key);
       if (!payload) return;
       for (const [index] of indexesOf(this.#services, this.#model, id, payload))
         unitOfWork.delete(index);
       if (this.#model === 'Session') unitOfWork.memo.set(`rotated ${payload.uid}`, key);
-      if (this.#model !== 'Interaction') return;
-      unitOfWork.checkUnchanged(key);
-      recordEnded(this.#services, unitOfWork, id, payload);
     });
   }
 
@@ -220,4 +218,14 @@ export class StoreAdapter implements Adapter {
       projectSession(this.#services, unitOfWork, name, recordKey('Session', id), payload),
     );
   }
+}
+
+async function hasGrant(
+  unitOfWork: UnitOfWork,
+  payload: AdapterPayload | undefined,
+): Promise<boolean> {
+  return (
+    payload?.grantId !== undefined &&
+    (await unitOfWork.get(recordKey('Grant', payload.grantId))) !== undefined
+  );
 }

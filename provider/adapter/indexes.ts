@@ -32,7 +32,7 @@ export function indexesOf(
   if (model === 'Session') indexes.push([uidKey(payload.uid!), Buffer.from(hashed)]);
   if (payload.userCode)
     indexes.push([userCodeKey(services.keys, payload.userCode), Buffer.from(hashed)]);
-  if (grantable.has(model) && payload.grantId)
+  if (grantable.has(model) && model !== 'AuthorizationCode' && payload.grantId)
     indexes.push([membersPrefix(digest(payload.grantId), model) + hashed, Buffer.alloc(0)]);
   if (model === 'Grant')
     indexes.push([

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   AdapterPayload,
   Interaction as LibraryInteraction,
+  InteractionResults,
   ProviderContext,
 } from 'oidc-provider';
 import { accountSummary } from '../../kinds/account/account.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
+import { expiresAt } from '../../kinds/interaction/schema.js';
 import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { nameOf } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
@@ -15,8 +18,9 @@ import { demandedAcr } from '../context/acr.js';
 import { accountPageClient } from './built-in-clients.js';
 import { bindBrowser } from '../context/browser-binding.js';
 import { clientSummary } from './clients.js';
-import { currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
+import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { withProviderErrors } from '../context/errors.js';
 import { newBrowserNotice } from './new-browser-notice.js';
 import { loginMethodMemo } from './session-projection.js';
 import { sessionName } from '../context/session-name.js';
@@ -85,6 +89,7 @@ async function newInteraction(
       returnTo: services.keys
         .seal(objectKey(Interaction, name), interaction.returnTo)
         .toString('base64url'),
+      library: currentUnitOfWork()!.memo.get(libraryMemo(name)) as string,
       created: now,
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
@@ -135,37 +140,102 @@ function hints(
   };
 }
 
-/**
- * Updates the Interaction after the library destroyed its own: removes returnTo and records the
- * next Interaction, the completion, or, if nothing was decided, the abort. Runs in the same commit.
- */
-export function recordEnded(
-  services: ProviderServices,
-  exchange: UnitOfWork,
+const keyOf = (name: string): string => objectKey(Interaction, name);
+const libraryMemo = (name: string): string => `library ${name}`;
+
+/** Saves the library's interaction in the Interaction of the same uid. */
+export function saveInteraction(
+  { records, store }: ProviderServices,
+  unitOfWork: UnitOfWork,
   uid: string,
   payload: AdapterPayload,
 ): void {
   const name = nameOf(uid);
-  exchange.memo.set(endedInteractionMemo, { name, cid: payload.cid });
-  exchange.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
+  const library = records.seal(keyOf(name), 'Interaction', payload).toString('base64url');
+  unitOfWork.memo.set(libraryMemo(name), library);
+  unitOfWork.defer(`interaction ${name}`, () =>
+    store.stage(Interaction, name, (old) => {
+      if (!old) return 'leave';
+      old.internal.library = library;
+      return old;
+    }),
+  );
+}
+
+/**
+ * Returns the library's interaction with the result that the Interaction has; undefined after
+ * returnTo was followed and after the lifetime.
+ */
+export async function findInteraction(
+  { records, store }: ProviderServices,
+  unitOfWork: UnitOfWork,
+  uid: string,
+): Promise<AdapterPayload | undefined> {
+  const name = nameOf(uid);
+  const found = await withProviderErrors(store.reader(Interaction).get(name));
+  if (found?.internal.library === undefined || Date.now() >= expiresAt(found.internal))
+    return undefined;
+  const library = Buffer.from(found.internal.library, 'base64url');
+  const payload = records.open(keyOf(name), 'Interaction', library);
+  if (!payload) return undefined;
+  const result = resultOf(found, payload);
+  if (result?.login) unitOfWork.memo.set(loginMethodMemo, result.login.method);
+  return { ...payload, result };
+}
+
+/** Returns the result for the library: a consent comes with the login before it. */
+function resultOf(
+  interaction: InteractionObject,
+  { lastSubmission }: AdapterPayload,
+): InteractionResults | undefined {
+  const decided = decisionOf(interaction);
+  return decided && !decided.error
+    ? { ...(lastSubmission as InteractionResults | undefined), ...decided }
+    : decided;
+}
+
+/** Returns what was decided in an Interaction, or undefined if nothing was yet. */
+function decisionOf({ status, internal }: InteractionObject): InteractionResults | undefined {
+  const { login, consent, demandedAcr } = internal;
+  if (status.phase === 'Aborted')
+    return demandedAcr === undefined
+      ? { error: 'access_denied', error_description: 'the person declined' }
+      : {
+          error: 'unmet_authentication_requirements',
+          error_description: 'the requested sign-in was not completed',
+        };
+  if (status.phase === 'Authenticated' && login) {
+    const { account: accountId, acr, amr, seconds: ts, method } = login;
+    return { login: { accountId, acr, amr, ts, method, remember: true } };
+  }
+  return status.phase === 'Completed' && consent ? { consent: {} } : undefined;
+}
+
+/**
+ * Updates the Interaction in the commit in which the library ends its own: removes returnTo and
+ * records the next Interaction, the completion, or, if nothing was decided, the abort. Of concurrent
+ * requests only one commits, and only if the result is still the one that the library has.
+ */
+export async function endInteraction(
+  services: ProviderServices,
+  unitOfWork: UnitOfWork,
+  uid: string,
+): Promise<void> {
+  const payload = await findInteraction(services, unitOfWork, uid);
+  if (!payload) return;
+  const name = nameOf(uid);
+  unitOfWork.memo.set(endedInteractionMemo, { name, cid: payload.cid });
+  unitOfWork.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
     let signedIn: InteractionObject | undefined;
     const { checks, writes } = await services.store.stage(Interaction, name, (old) => {
-      if (!old) return 'leave';
-      if (old.internal.login && payload.result?.login) {
-        exchange.memo.set(loginMethodMemo, old.internal.login.method);
+      const result = old && resultOf(old, payload);
+      if (old?.internal.library === undefined || !isDeepStrictEqual(result, payload.result))
+        throw new ConflictError([keyOf(name)]);
+      if (old.internal.login && result?.login) {
+        unitOfWork.memo.set(loginMethodMemo, old.internal.login.method);
         signedIn = old;
       }
-      const next = exchange.memo.get(nextInteractionMemo) as
-        | { name: string; cid: string }
-        | undefined;
-      if (next?.cid === old.internal.cid) old.status.next = next.name;
-      else if (old.status.phase === 'Authenticated' && payload.result)
-        old.status.phase = 'Completed';
-      delete old.internal.returnTo;
-      if (!payload.result && old.status.phase !== 'Aborted') {
-        old.status.phase = 'Aborted';
-        old.internal.aborted = 'Superseded';
-      }
+      finish(old, unitOfWork);
       return old;
     });
     const notice = signedIn
@@ -173,4 +243,19 @@ export function recordEnded(
       : { checks: [], writes: [] };
     return { checks: [...checks, ...notice.checks], writes: [...writes, ...notice.writes] };
   });
+}
+
+function finish(interaction: InteractionObject, unitOfWork: UnitOfWork): void {
+  const { internal, status } = interaction;
+  const decided = decisionOf(interaction);
+  const next = unitOfWork.memo.get(nextInteractionMemo) as
+    | { name: string; cid: string }
+    | undefined;
+  if (next?.cid === internal.cid) status.next = next.name;
+  else if (status.phase === 'Authenticated' && decided) status.phase = 'Completed';
+  delete internal.returnTo;
+  delete internal.library;
+  if (decided || status.phase === 'Aborted') return;
+  status.phase = 'Aborted';
+  internal.aborted = 'Superseded';
 }

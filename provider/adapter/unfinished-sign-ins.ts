@@ -1,12 +1,9 @@
-import { naming } from '../../kinds/signin/interaction-naming.js';
 import type { InteractionObject } from '../../kinds/interaction/schema.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
-import { digest } from '../../security/keyring.js';
-import { objectKey, encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
+import { encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
 import type { Size } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
-import { recordKeyOf } from '../context/records.js';
 
 /**
  * A sign-in in phase LoginRequired: its size in the store and the last activity of its browser (ms
@@ -119,7 +116,7 @@ export class UnfinishedSignIns {
     return Math.floor((this.#quota * this.#services.settings.limits.unprovenShare) / 100);
   }
 
-  /** The number of bytes that they take, with the library's records. */
+  /** The number of bytes that they take. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -156,12 +153,8 @@ export class UnfinishedSignIns {
     if (this.#bytes > this.budget) this.#services.runInBackground(() => this.sweep());
   }
 
-  /**
-   * Adds a sign-in. The library's record repeats the request parameters, so twice the object's
-   * length estimates both.
-   */
   #add(stored: EncodedObject, touched: number): void {
-    const bytes = 2 * stored.entry.value.length;
+    const bytes = stored.entry.value.length;
     this.#signIns.set(stored.name, { bytes, touched });
     this.#bytes += bytes;
   }
@@ -191,21 +184,12 @@ export class UnfinishedSignIns {
     if (excess > 0) this.#services.runInBackground(() => this.sweep());
   }
 
-  /** Deletes both records of a sign-in if it is still unfinished. */
+  /** Deletes a sign-in if it is still unfinished. */
   async #end(name: string): Promise<void> {
-    const { store, keys } = this.#services;
+    const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const interaction = await tx.get(Interaction, name);
       if (interaction?.status.phase !== 'LoginRequired') return;
-      const { returnTo } = interaction.internal;
-      if (returnTo !== undefined) {
-        const uid = keys
-          .open(objectKey(naming, name), Buffer.from(returnTo, 'base64url'))
-          .toString()
-          .split('/')
-          .at(-1)!;
-        tx.remove(recordKeyOf('Interaction', digest(uid)));
-      }
       await tx.erase(Interaction, name);
     });
     this.#services.count('unproven_ended');

@@ -17,7 +17,10 @@ export const uidKey = (uid: string): string => `oidc/session-uid/${digest(uid)}`
 export const userCodeKey = (keys: Keys, code: string): string =>
   `oidc/user-code/${keys.mac('user code', code).toString('hex')}`;
 
-/** Returns the key prefix of everything issued under one library Grant. */
+/**
+ * Returns the key prefix of the tokens issued under one library Grant. Codes have no such index: they
+ * live a minute, and are found only while their Grant exists.
+ */
 export const membersPrefix = (hashedGrant: string, model?: string): string =>
   `oidc/grant/${hashedGrant}/${model ? `${model}/` : ''}`;
 

@@ -16,8 +16,9 @@ import {
   authenticationContextMemo,
   type GrantAuthenticationContext,
 } from '../adapter/indexes.js';
+import { cleanupRow } from '../adapter/outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
-import { copiesPrefix } from '../context/records.js';
+import { copiesPrefix, recordKeyOf } from '../context/records.js';
 import { signInOfSession } from './prompts.js';
 import { decideScopes, refusedScopes } from './policy.js';
 
@@ -110,8 +111,6 @@ export async function loadExistingGrant(
     const grant = id ? await provider.Grant.find(id) : undefined;
     return grant?.accountId === pair.account && grant.clientId === pair.client ? grant : undefined;
   };
-  const consented = await findMatching(result?.consent?.grantId);
-  if (consented) return consented;
   const copy = session!.grantIdFor(pair.client);
   if (pair.client === accountPageClient)
     return (
@@ -128,12 +127,47 @@ export async function loadExistingGrant(
   const isFirstParty = (await clientObject(services, pair.client))?.spec.firstParty;
   if (isFirstParty && !coversScopes(remembered, ctx.oidc.requestParamOIDCScopes))
     return grantFirstParty(services, ctx, remembered);
-  if (!remembered) return undefined;
+  if (!remembered || ctx.oidc.promptPending('consent')) return undefined;
+  if (result?.consent) return saveConsented(services, ctx, remembered);
   const current =
     copy && (await isCurrent(services, session!, copy, remembered))
       ? await findMatching(copy)
       : undefined;
   return current ?? saveCopyForSession(services, ctx, remembered);
+}
+
+/**
+ * Saves a copy of the consent that the person just gave. It replaces the session's copy, except for
+ * devices: each connected device has its own Grant.
+ */
+async function saveConsented(
+  services: ProviderServices,
+  { oidc: { provider, client, session, account, entities } }: ProviderContext,
+  { metadata, spec, internal }: GrantObject,
+): Promise<LibraryGrant> {
+  const { accountId } = account!;
+  const { clientId } = client!;
+  const former = session!.grantIdFor(clientId);
+  if (former !== undefined && entities.Interaction?.deviceCode === undefined)
+    revokeCopy(services, former, metadata.name);
+  return saveCopy(services, provider, {
+    account: accountId,
+    client: clientId,
+    scopes: spec.scopes,
+    rejected: internal.rejected,
+    decision: internal.decision,
+    signedIn: await signInOfSession(services, session!),
+  });
+}
+
+/** Deletes a library Grant in this commit; the outbox deletes its tokens afterwards. */
+function revokeCopy(services: ProviderServices, grantId: string, remembered: string): void {
+  const unitOfWork = currentUnitOfWork()!;
+  const hashed = digest(grantId);
+  unitOfWork.delete(recordKeyOf('Grant', hashed));
+  unitOfWork.delete(copiesPrefix(remembered) + hashed);
+  const row = cleanupRow(services, { grants: [hashed] });
+  unitOfWork.put(row.put, row.value, row.expires);
 }
 
 /**

@@ -6,7 +6,9 @@ import { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
 import { UnitOfWork, inUnitOfWork } from '../../provider/context/unit-of-work.js';
 import type { ProviderServices } from '../../provider/context/context.js';
 import { Records, recordKey } from '../../provider/context/records.js';
-import { digest, Keys } from '../../security/keyring.js';
+import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { digest, Keys, nameOf } from '../../security/keyring.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { counting, House } from './fixture.js';
 import { testKeys } from '../support/keys.js';
@@ -138,20 +140,35 @@ export function adapterCases(
       for (const secret of [id, uid, code]) expect(keysLeft.join()).not.toContain(digest(secret));
     });
 
-    test('gives no Interaction past its first hour', async () => {
-      const [young, old] = [newID(), newID()];
-      await adapter('Interaction').upsert(
-        young,
-        { jti: young, iat: seconds() - 3_500, exp: seconds() + 3_700 },
-        3_700,
-      );
-      await adapter('Interaction').upsert(
-        old,
-        { jti: old, iat: seconds() - 3_600, exp: seconds() + 3_600 },
-        3_600,
-      );
-      expect(await adapter('Interaction').find(young)).toBeDefined();
-      expect(await adapter('Interaction').find(old)).toBeUndefined();
+    /** Creates an Interaction and saves the library's in it. */
+    const begin = async (ends: number): Promise<string> => {
+      const uid = newID();
+      const draft = {
+        metadata: { name: nameOf(uid) } as InteractionObject['metadata'],
+        spec: { client: 'shop', scopes: ['openid'], prompt: 'Login' as const },
+        status: {
+          phase: 'LoginRequired' as const,
+          client: { name: 'shop', displayName: 'Shop', firstParty: false },
+          expirationTimestamp: toTimestamp(ends),
+        },
+        internal: { epoch: 0, cid: 'cid', returnTo: '', created: Date.now(), ends, replaced: [] },
+      };
+      await house.store.commit([await house.store.stage(Interaction, nameOf(uid), () => draft)]);
+      await adapter('Interaction').upsert(uid, { jti: uid, exp: seconds() + 60 }, 60);
+      return uid;
+    };
+
+    test('keeps the library’s interaction in ours, until either ends', async () => {
+      const uid = await begin(Date.now() + 60_000);
+      expect(await adapter('Interaction').find(uid)).toMatchObject({ jti: uid });
+      expect(await adapter('Interaction', 1).find(uid)).toBeUndefined();
+      await adapter('Interaction').destroy(uid);
+      expect(await adapter('Interaction').find(uid)).toBeUndefined();
+      const { status, internal } = (await house.store.reader(Interaction).get(nameOf(uid)))!;
+      expect(status.phase).toBe('Aborted');
+      expect(Object.keys(internal)).not.toEqual(expect.arrayContaining(['library']));
+      expect(internal.returnTo).toBeUndefined();
+      expect(await adapter('Interaction').find(await begin(Date.now() - 1))).toBeUndefined();
     });
 
     test('does not find what an older epoch issued', async () => {

@@ -268,7 +268,6 @@ export class House {
       look: async () => before,
     }[action]!;
     const after = await change();
-    await this.identity.ports(request, response).submitResult(after);
     const returnTo =
       after.internal.returnTo &&
       this.keys

@@ -83,7 +83,7 @@ describe('a sign-in', () => {
     ).toEqual([two!.internal.session]);
   });
 
-  test('awaits eight commits of its own with consent, five without: ten and seven with the mail and the try', async () => {
+  test('awaits six commits of its own with consent, four without; a mail and its delivery are one more each', async () => {
     const { storage, close } = await openStorage();
     const counted = counting(storage);
     const measured = await House.open({ storage: counted });
@@ -98,9 +98,9 @@ describe('a sign-in', () => {
       await oidc.fetchUserInfo(rp.config, tokens.access_token, account);
       return during;
     };
-    expect(await awaited(new Browser(measured))).toBe(8);
+    expect(await awaited(new Browser(measured))).toBe(6);
     await measured.identity.settled();
-    expect(await awaited(new Browser(measured))).toBe(5);
+    expect(await awaited(new Browser(measured))).toBe(4);
     await measured.close();
     await close();
   });
