@@ -77,7 +77,7 @@ export interface Decision extends DecisionSummary {
   /** True when the denying policy does not depend on the principal. */
   readonly appliesToEveryone?: true;
   /** Adds the record of this decision to the transaction that it permits, at each try. */
-  join?(tx: Transaction): Promise<void>;
+  recordIn?(tx: Transaction): Promise<void>;
 }
 
 /**

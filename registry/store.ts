@@ -69,7 +69,7 @@ export class Store {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly watchCache: WatchCache;
-  readonly #parts: StoreDependencies;
+  readonly #dependencies: StoreDependencies;
   /** The settings of the deployment. */
   readonly settings: Settings;
   /** Rate limits by client network, shared by all replicas. */
@@ -80,29 +80,33 @@ export class Store {
   /** Serializes retries on the same key within this process. */
   readonly #retryMutex = new KeyedMutex();
 
-  constructor(parts: StoreDependencies) {
-    this.storage = parts.storage;
-    this.registry = parts.registry;
-    this.watchCache = parts.watchCache;
-    this.#parts = parts;
-    this.settings = parts.settings;
+  constructor(dependencies: StoreDependencies) {
+    this.storage = dependencies.storage;
+    this.registry = dependencies.registry;
+    this.watchCache = dependencies.watchCache;
+    this.#dependencies = dependencies;
+    this.settings = dependencies.settings;
     this.networkLimits = new NetworkLimits(
-      parts.storage,
-      parts.settings.limitFactor,
-      parts.settings.limits,
+      dependencies.storage,
+      dependencies.settings.limitFactor,
+      dependencies.settings.limits,
     );
-    const optimisticCache = parts.storage.readsInProcess ? undefined : new OptimisticCache();
+    const optimisticCache = dependencies.storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
-    this.#committer = new StoreCommitter(parts.storage, parts.watchCache, optimisticCache);
+    this.#committer = new StoreCommitter(
+      dependencies.storage,
+      dependencies.watchCache,
+      optimisticCache,
+    );
     if (optimisticCache)
-      parts.watchCache.onChange((change) => optimisticCache.recordChange(change));
+      dependencies.watchCache.onChange((change) => optimisticCache.recordChange(change));
   }
 
   /**
    * Returns the Call of one request; its first change starts from the target that was authorized.
    */
   call(facts: CallFacts): Call {
-    const { keys, settings, authorize } = this.#parts;
+    const { keys, settings, authorize } = this.#dependencies;
     let { target, decision } = facts;
     const { site } = facts.request;
     const call: Call = {
@@ -147,7 +151,7 @@ export class Store {
     return this.call({
       caller: { type: 'System' },
       request: systemRequest,
-      ports: this.#parts.ports(),
+      ports: this.#dependencies.ports(),
     });
   }
 
@@ -331,7 +335,7 @@ export class Store {
           metadata.resourceVersion = String(this.watchCache.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
-    await decision?.join?.(record);
+    await decision?.recordIn?.(record);
     const outcome = await this.commit(
       [tx.isChanged ? tx.finish().part : part],
       record.finish().part,

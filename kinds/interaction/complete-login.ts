@@ -61,7 +61,7 @@ export async function denialReason(
       allowDecisions.push(decision);
       continue;
     }
-    await decision.join?.(tx);
+    await decision.recordIn?.(tx);
     const isTooWeak =
       !isFullStrength &&
       (await call.decide(action, { ...facts, ...signedInNow(method, call.now), record: 'never' }))
@@ -71,7 +71,7 @@ export async function denialReason(
       ...(decision.name && { policyDecision: decision.name }),
     });
   }
-  for (const decision of allowDecisions) await decision.join?.(tx);
+  for (const decision of allowDecisions) await decision.recordIn?.(tx);
   return undefined;
 }
 

@@ -146,7 +146,7 @@ async function checkScopes(
     if (notShownReason)
       causes.push(invalidValue(field, `${notShownReason}; get the interaction again`));
     else {
-      await decision.join?.(tx);
+      await decision.recordIn?.(tx);
       if (decision.name && !call.dryRun)
         shareDecisions.push({ scope, policyDecision: decision.name });
     }

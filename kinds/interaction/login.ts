@@ -291,7 +291,7 @@ async function completeSignIn(
   { method, decision }: { method: Method; decision: Decision },
 ): Promise<InteractionObject | StatusError> {
   const { name } = interaction.metadata;
-  await decision.join?.(tx);
+  await decision.recordIn?.(tx);
   const { address } = interaction.internal.email!;
   const isSignUp = (await tx.byUnique(Account, 'email', canonicalAddress(address))) === undefined;
   const account = await findOrCreateAccount(tx, call, interaction, method);

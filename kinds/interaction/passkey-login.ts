@@ -111,7 +111,7 @@ async function completeSignIn(
     auditPossibleClone(call, known);
     throw notAccepted(name);
   }
-  await decision.join?.(tx);
+  await decision.recordIn?.(tx);
   await tx.update(Passkey, passkey.metadata.name, ({ status, internal }) => {
     status.lastUsedTimestamp = toTimestamp(call.now);
     status.backedUp = verdict.backedUp;

@@ -8,11 +8,14 @@ import { seriesEvent, seriesKey, writeEvent, type DecisionEvent } from './event.
 /** Series counted in memory, events waiting to be written, and events per commit. */
 const limits = { seriesCount: 10_000, queueLength: 2_000, batchSize: 20 };
 
-/** How often series are written, in milliseconds, where the caller does not say. */
-const defaultIntervalMs = 5_000;
 /**
- * In milliseconds: the longest interval of writing a series (doubled while it stays busy), and the
- * delay after a failed commit.
+ * How often new series are written, in milliseconds, where the caller does not say. A series is
+ * written again after twelve times as long, then after twice that, while it stays busy.
+ */
+const defaultIntervalMs = 5_000;
+const rewriteIntervals = 12;
+/**
+ * In milliseconds: the longest interval of writing a series, and the delay after a failed commit.
  */
 const delaysMs = { maxWrite: 300_000, retry: 1_000 };
 
@@ -35,7 +38,7 @@ export class EventWriter {
   #isStopping = false;
   #dropped = 0;
 
-  /** `intervalMs` is how often series are looked at, and after which a new one is written. */
+  /** `intervalMs` is how often series are looked at and new ones are written. */
   constructor(store: Store, log: Log, intervalMs = defaultIntervalMs) {
     this.#store = store;
     this.#log = log;
@@ -86,7 +89,7 @@ export class EventWriter {
     const record = event.record();
     this.#series.set(key, {
       event: { ...event, record: () => record },
-      delayMs: this.#intervalMs,
+      delayMs: rewriteIntervals * this.#intervalMs,
       dueAt: 0,
     });
     this.#timer ??= setInterval(

@@ -95,7 +95,7 @@ export class Recorder {
       : seriesEvent(attributes, response, account);
     return {
       name: event.name,
-      join: async (tx) => {
+      recordIn: async (tx) => {
         if (isSingle || !hasNoAccount) await writeEvent(tx, this.#store, event);
         else tx.after(() => this.#writer.countInSeries(attributes, response));
       },
@@ -106,7 +106,7 @@ export class Recorder {
 /** The name of a recorded change, and how it is written. */
 interface ChangeRecord {
   readonly name: string;
-  join(tx: Transaction): Promise<void>;
+  recordIn(tx: Transaction): Promise<void>;
 }
 
 /** The decision on a change; it is named and recorded only if the change is made. */
@@ -129,8 +129,8 @@ class ChangeDecision implements Decision {
   get name(): string {
     return (this.#changeRecord ??= this.#createRecord()).name;
   }
-  join(tx: Transaction): Promise<void> {
-    return (this.#changeRecord ??= this.#createRecord()).join(tx);
+  recordIn(tx: Transaction): Promise<void> {
+    return (this.#changeRecord ??= this.#createRecord()).recordIn(tx);
   }
 }
 

@@ -9,13 +9,10 @@ export async function enforceSessionLimit(
   account: string,
 ): Promise<void> {
   const { sessionsPerAccount } = services.settings.limits;
-  const { entries } = await services.storage.list(
+  const count = await services.storage.count(
     prefixRange(`objects/${Session.resource}/${account}-`),
-    {
-      limit: sessionsPerAccount + 1,
-    },
   );
-  if (entries.length > sessionsPerAccount) await endExcessSessions(services, account);
+  if (count > sessionsPerAccount) await endExcessSessions(services, account);
 }
 
 /** Ends the least recently used sessions beyond the limit, one commit each. */
