@@ -1,6 +1,8 @@
 /** A map of at most `max` entries; a further one evicts the entry that was set longest ago. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #max: number;
+  /** Yields the oldest key. A new iterator would step over the deleted ones before it. */
+  readonly #oldest = this.keys();
 
   constructor(max: number) {
     super();
@@ -9,7 +11,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
 
   override set(key: K, value: V): this {
     this.delete(key);
-    if (this.size >= this.#max) this.delete(this.keys().next().value!);
+    if (this.size >= this.#max) this.delete(this.#oldest.next().value!);
     return super.set(key, value);
   }
 

@@ -22,3 +22,22 @@ test('a bounded map makes what it does not hold, once', () => {
   expect([map.getOrCreate('a', make), map.getOrCreate('a', make)]).toEqual([1, 1]);
   expect([map.getOrCreate('b', make), map.getOrCreate('a', make), map.size]).toEqual([2, 3, 1]);
 });
+
+test('a bounded map is one that orders its keys by their last set, whatever is set, deleted or cleared', () => {
+  const map = new BoundedMap<number, number>(8);
+  let model: number[] = [];
+  for (let i = 0; i < 20_000; i += 1) {
+    const key = Math.floor(Math.random() * 12);
+    if (i % 3000 === 2999) {
+      map.clear();
+      model = [];
+    } else if (Math.random() < 0.4) {
+      map.delete(key);
+      model = model.filter((other) => other !== key);
+    } else {
+      map.set(key, i);
+      model = [...model.filter((other) => other !== key), key].slice(-8);
+    }
+    expect([...map.keys()]).toEqual(model);
+  }
+});
