@@ -28,7 +28,7 @@ const make: MakeLoad<{
   ];
   const text = policyText(count, always);
   const engine = await openEngine(kinds, actions);
-  await engine.use('bench', text);
+  await engine.activate('bench', text);
   const cedar = await loadCedar();
   const prepared = cedar.preparsePolicySet('whole', { staticPolicies: text });
   if (prepared.type !== 'success') throw new Error(JSON.stringify(prepared.errors));
