@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { evaluate, exitCodeOf, type Bounds } from './bench/evaluate.js';
-import { lineOf } from './bench/report.js';
+import { footprintOf } from './bench/footprint.js';
+import { isWanted } from './bench/options.js';
+import { parseStat, treeOf, usageOfTree } from './bench/processes.js';
+import { lineOf, sideLines } from './bench/report.js';
 import { measure } from './bench/measure.js';
 import { boundOf, resultOf, without } from './bench/result.js';
 import { cpuPerOperation, type Metric, type Sample, type Side } from './bench/row.js';
@@ -86,6 +89,16 @@ describe('one metric', () => {
     expect(evaluate(atMost, [1, 1, 1], [0.3, 0.89]).verdict).toBe('pass, stretch');
   });
 
+  test('without a gate nothing is judged, be it ever so unsteady or the client busy', () => {
+    expect(evaluate({ is: '≥' }, [0.1, 9, 0.2], [0.99])).toEqual({
+      ratio: 0.2,
+      spread: 90,
+      verdict: 'no gate',
+    });
+    expect(evaluate({ is: '≥' }, [1], [], true).verdict).toBe('quick');
+    expect(exitCodeOf(['no gate'])).toBe(0);
+  });
+
   test('a quick run gives no verdict', () =>
     expect(evaluate(atMost, [99], [1], true).verdict).toBe('quick'));
 
@@ -165,6 +178,65 @@ describe('a row', () => {
       /skipped: node:sqlite is missing$/,
     );
   });
+});
+
+test('what sides cost: bytes for each operation, memory, start, each side of a row once', () => {
+  const server = (written: number): Sample => ({ ...sample(20_000), written });
+  const samples = new Map([
+    ['ours, asked', [server(5_000), server(7_000), server(6_000)]],
+    ['peer, asked', [server(1_000), server(1_000), server(1_000)]],
+  ]);
+  const costs = { startMs: 250, restBytes: 90 << 20, usedBytes: 200 << 20, signInCount: 10_000 };
+  const compared = { ...metric, ours: 'ours, asked', peer: 'peer, asked' };
+  const about = new Map([['ours, asked', { warmUp: 3_000, costs }]]);
+  const results = ['4a', '4c'].map((id) =>
+    resultOf({ ...compared, id }, samples, '24', false, about),
+  );
+  expect(results[0]!.sides[0]).toMatchObject({ written: 600, warmUp: 3_000, costs });
+  expect(results[0]!.peer!.name).toBe('peer');
+  const [, ...lines] = sideLines(results);
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/^ 4 +ours, asked +10.0 +2.0 +0.60 +250.0 +90.0 +200.0 +10,000 +3,000$/);
+  expect(lines[1]).toMatch(/^ 4 +peer, asked +10.0 +2.0 +0.10 +– +– +– +– +–$/);
+  expect(sideLines([without(metric, '24', 'skipped', 'not built')])).toEqual([]);
+});
+
+test('a process is counted with all its descendants, whatever their names', () => {
+  const stat = (pid: number, parent: number, ticks: number): string =>
+    `${pid} (a ) b) S ${parent} 1 1 0 -1 4194304 1 2 3 4 ${ticks} 1 2 3 20 0 1 0 99 1 1`;
+  const all = [stat(7, 1, 10), stat(8, 7, 20), stat(9, 8, 30), stat(10, 1, 40)].map(parseStat);
+  expect(treeOf(7, all).map(({ pid, ticks }) => [pid, ticks])).toEqual([
+    [7, 16],
+    [8, 26],
+    [9, 36],
+  ]);
+  expect(usageOfTree(process.pid).cpuMicros).toBeGreaterThan(0);
+  expect(usageOfTree(process.pid).rss).toBeGreaterThan(1 << 20);
+});
+
+test('a commit is described by the keys that it found and those that it made', () => {
+  const entry = { value: Buffer.alloc(5) };
+  expect(
+    footprintOf([
+      { key: 'found', entry, before: {} },
+      { key: 'made', entry },
+      { key: 'gone', before: {} },
+    ]),
+  ).toEqual({
+    replaced: [{ keyBytes: 5, valueBytes: 5 }],
+    added: [{ keyBytes: 4, valueBytes: 5 }],
+  });
+});
+
+test('a row is asked for by its number, by what its ids begin with, or by an id', () => {
+  const wanted = (row: string): string[] =>
+    ['1a', '2a', '2xa', '3x', '12a'].filter((id) =>
+      isWanted({ rows: [row], quick: false, node: '', against: undefined }, id),
+    );
+  expect(wanted('2')).toEqual(['2a', '2xa']);
+  expect(wanted('2x')).toEqual(['2xa']);
+  expect(wanted('1')).toEqual(['1a']);
+  expect(wanted('3x')).toEqual(['3x']);
 });
 
 test('a row cut into slices takes turns within each round, and a round is the sum of its slices', async () => {

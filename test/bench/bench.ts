@@ -5,11 +5,11 @@ import { stopAll } from './child.js';
 import { movedAgainst } from './comparison.js';
 import { exitCodeOf } from './evaluate.js';
 import { fileSystemOf, isMemory, layoutOf, type Layout } from './layout.js';
-import { measure, warmUp } from './measure.js';
+import { measure, warmUp, type Rounds } from './measure.js';
 import { isWanted, readOptions, type Options } from './options.js';
 import { circumstances, keep } from './record.js';
-import { heading, lineOf } from './report.js';
-import { resultOf, without, type Result } from './result.js';
+import { heading, lineOf, sideLines } from './report.js';
+import { resultOf, without, type Known, type Result, type SideResult } from './result.js';
 import { Skip, type Row, type Side } from './row.js';
 import { rows } from './rows/index.js';
 
@@ -61,13 +61,15 @@ async function runRow(row: Row, bench: Bench): Promise<Result[]> {
     if (row.durable && isMemory(fileSystemOf(bench.folder)))
       throw new Error('the file system is in memory: nothing durable can be measured on it');
     sides = await row.open(bench);
-    for (const side of sides) if (!bench.quick) await warmUp(side);
-    const evaluated = async (rounds: number): Promise<Result[]> => {
-      const samples = await measure(row, sides, { rounds, quick: bench.quick });
-      return row.metrics.map((metric) => resultOf(metric, samples, bench.line, bench.quick));
-    };
-    const first = await evaluated(bench.quick ? 1 : 3);
-    return first.some(({ verdict }) => verdict === 'unsteady') ? await evaluated(7) : first;
+    const warmUps = new Map<string, number>();
+    for (const side of sides) if (!bench.quick) warmUps.set(side.name, await warmUp(side));
+    const evaluated = (samples: Rounds, about?: Known): Result[] =>
+      row.metrics.map((metric) => resultOf(metric, samples, bench.line, bench.quick, about));
+    const rounds = (count: number): Promise<Rounds> =>
+      measure(row, sides, { rounds: count, quick: bench.quick });
+    let samples = await rounds(bench.quick ? 1 : 3);
+    if (evaluated(samples).some(({ verdict }) => verdict === 'unsteady')) samples = await rounds(7);
+    return evaluated(samples, await knownOf(sides, warmUps));
   } catch (error) {
     const [verdict, reason] =
       error instanceof Skip
@@ -81,6 +83,22 @@ async function runRow(row: Row, bench: Bench): Promise<Result[]> {
     for (const side of sides) await side.stop();
     await stopAll();
   }
+}
+
+/** What sides are known to cost beside what their samples say. */
+async function knownOf(
+  sides: readonly Side[],
+  warmUps: ReadonlyMap<string, number>,
+): Promise<Known> {
+  const known = new Map<string, Pick<SideResult, 'warmUp' | 'costs'>>();
+  for (const { name, costs } of sides) {
+    const warmUp = warmUps.get(name);
+    known.set(name, {
+      ...(warmUp && { warmUp }),
+      ...(costs && { costs: await costs() }),
+    });
+  }
+  return known;
 }
 
 async function main(): Promise<void> {
@@ -102,6 +120,7 @@ async function main(): Promise<void> {
     for (const result of done) process.stdout.write(`${lineOf(result)}\n`);
     results.push(...done);
   }
+  for (const line of sideLines(results)) process.stdout.write(`${line}\n`);
   process.stdout.write(`${keep(out, { ...about, rows: results })}\n`);
   if (options.against)
     for (const line of movedAgainst(options.against, results))

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pinned } from './layout.js';
 import type { Memo } from './memo.js';
 
@@ -8,8 +9,11 @@ import type { Memo } from './memo.js';
 export interface ChildOptions {
   readonly core: number | undefined;
   readonly command: readonly string[];
-  /** What the line that says it is ready begins with. */
-  readonly ready: string;
+  /**
+   * What the line that says it is ready begins with, or what is asked every few milliseconds
+   * whether it is.
+   */
+  readonly ready: string | (() => Promise<boolean>);
   readonly cwd: string;
   /** Where standard error goes. */
   readonly log: string;
@@ -23,6 +27,7 @@ export interface Usage {
   readonly cpuMicros: number;
   readonly rss: number;
   readonly memo?: Memo;
+  readonly written?: number;
 }
 
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: string };
@@ -36,7 +41,7 @@ export async function stopAll(): Promise<void> {
 
 /** A process on a core of its own that answers one question after another. */
 export class Child {
-  /** The line that said it is ready. */
+  /** The line that said it is ready; empty where it was asked. */
   readonly line: string;
   readonly #process: ChildProcess;
   readonly #waiting = new Map<
@@ -76,11 +81,19 @@ export class Child {
           ),
         ),
       );
+      const { ready } = options;
       createInterface({ input: child.stdout! }).on('line', (text) => {
-        if (text.startsWith(options.ready)) resolve(text);
+        if (typeof ready === 'string' && text.startsWith(ready)) resolve(text);
       });
+      if (typeof ready === 'function')
+        void askUntil(ready, () => child.exitCode !== null).then(() => resolve(''));
     });
     return new Child(child, line, options.log);
+  }
+
+  /** The id of its process. */
+  get pid(): number {
+    return this.#process.pid!;
   }
 
   /** Asks and waits for the answer. */
@@ -115,6 +128,11 @@ export class Child {
     if (error === undefined) waiting?.resolve(value as never);
     else waiting?.reject(new Error(error));
   }
+}
+
+/** Asks every few milliseconds until the answer is yes, or there is no one left to ask. */
+async function askUntil(ready: () => Promise<boolean>, isOver: () => boolean): Promise<void> {
+  while (!isOver() && !(await ready())) await pause(5);
 }
 
 const tail = (log: string): string => readFileSync(log, 'utf8').slice(-2_000);

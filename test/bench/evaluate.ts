@@ -7,15 +7,19 @@ export type Verdict =
   | 'fail'
   | 'unsteady'
   | 'client-bound'
+  | 'no gate'
   | 'quick'
   | 'skipped'
   | 'error';
 
-/** What a metric is held to; without a peer the rounds are amounts and the gate a budget. */
+/**
+ * What a metric is held to, if to anything; without a peer the rounds are amounts and the gate a
+ * budget.
+ */
 export interface Bounds {
   readonly is: '≤' | '≥';
-  readonly gate: number;
-  readonly stretch: number;
+  readonly gate?: number;
+  readonly stretch?: number;
   readonly budget?: boolean;
 }
 
@@ -43,19 +47,23 @@ export function evaluate(
   quick = false,
 ): Evaluation {
   const ratio = median(rounds);
-  const spread = bounds.budget
-    ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate
-    : spreadOf(rounds);
-  return {
-    ratio,
-    spread,
-    verdict: quick ? 'quick' : verdictOf(bounds, ratio, isSteady(bounds, rounds, spread), clients),
-  };
+  const { gate, stretch } = bounds;
+  const spread =
+    bounds.budget && gate !== undefined
+      ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / gate
+      : spreadOf(rounds);
+  if (quick) return { ratio, spread, verdict: 'quick' };
+  if (gate === undefined || stretch === undefined) return { ratio, spread, verdict: 'no gate' };
+  const judged = { ...bounds, gate, stretch };
+  const agreed = isSteady(judged, rounds, spread);
+  return { ratio, spread, verdict: verdictOf(judged, ratio, agreed, clients) };
 }
+
+type Gated = Bounds & { readonly gate: number; readonly stretch: number };
 
 /** Whether rounds agree well enough; those of a budget do, too, where each of them keeps it. */
 const isSteady = (
-  { budget, is, gate }: Bounds,
+  { budget, is, gate }: Gated,
   rounds: readonly number[],
   spread: number,
 ): boolean =>
@@ -63,7 +71,7 @@ const isSteady = (
   (budget === true && rounds.every((one) => (is === '≤' ? one <= gate : one >= gate)));
 
 function verdictOf(
-  { is, gate, stretch }: Bounds,
+  { is, gate, stretch }: Gated,
   ratio: number,
   agreed: boolean,
   clients: readonly number[],

@@ -34,17 +34,20 @@ export function authorization(
   return { target: `${path}?${query}`, verifier };
 }
 
-/**
- * Redeems the code that a redirect brought; throws unless an ID token comes back, and answers its
- * claims.
- */
+/** An ID token and what it says. */
+export interface Tokens {
+  readonly idToken: string;
+  readonly claims: Record<string, unknown>;
+}
+
+/** Redeems the code that a redirect brought; throws unless an ID token comes back. */
 export async function redeem(
   connection: Connection,
   origin: string,
   path: string,
   callback: string,
   verifier: string,
-): Promise<Record<string, unknown>> {
+): Promise<Tokens> {
   const code = new URL(callback).searchParams.get('code');
   if (!code) throw new Error(`the sign-in ended at ${callback}`);
   const body = new URLSearchParams({
@@ -62,10 +65,10 @@ export async function redeem(
       `the token endpoint answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`,
     );
   const { id_token: token } = JSON.parse(answer.body.toString()) as { id_token: string };
-  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<
-    string,
-    unknown
-  >;
+  return {
+    idToken: token,
+    claims: JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()),
+  };
 }
 
 /**
@@ -81,7 +84,7 @@ export async function signIn(
   },
   address: string,
   parameters: Readonly<Record<string, string>> = {},
-): Promise<{ browser: Browser; claims: Record<string, unknown> }> {
+): Promise<Tokens & { browser: Browser }> {
   const browser = new Browser(on.connection, on.origin, on.cookies);
   const { target, verifier } = authorization('/oauth2/auth', parameters);
   const I = await openPage(browser, locationOf(await browser.navigate(target, 303)));
@@ -91,12 +94,13 @@ export async function signIn(
   });
   const next = locationOf(await browser.navigate(status.returnTo, 303));
   const callback = next.startsWith('/api/') ? await agree(browser, next) : next;
-  const claims = await redeem(on.connection, on.origin, '/oauth2/token', callback, verifier);
+  const tokens = await redeem(on.connection, on.origin, '/oauth2/token', callback, verifier);
+  const { claims } = tokens;
   if (status.account.email !== address || claims.sub !== status.account.name)
     throw new Error(
       `signed in as ${String(claims.sub)}, ${status.account.email}, in place of ${address}`,
     );
-  return { browser, claims };
+  return { ...tokens, browser };
 }
 
 /** The page of an interaction and the fetch it begins with; answers the interaction's path. */

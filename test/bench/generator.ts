@@ -11,14 +11,14 @@ let load: Load | undefined;
 
 type Question =
   | { id: number; ask: 'prepare'; load: string; args: unknown }
-  | { id: number; ask: 'run'; seconds: number; awake: boolean };
+  | { id: number; ask: 'run'; seconds: number; awake: boolean; kind?: string };
 
 async function prepare(name: string, args: unknown): Promise<void> {
   const { default: make } = (await import(`./loads/${name}.js`)) as { default: MakeLoad<unknown> };
   load = await make(args);
 }
 
-async function run(seconds: number, awake: boolean): Promise<Run> {
+async function run(seconds: number, awake: boolean, kind?: string): Promise<Run> {
   const { inFlight, operation } = load!;
   const remembered = load!.memo?.();
   const latencies: number[] = [];
@@ -28,7 +28,7 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const end = start + seconds * 1000;
   const worker = async (number: number): Promise<void> => {
     for (let now = performance.now(); now < end; ) {
-      const took = await operation(number);
+      const took = await operation(number, kind);
       const done = performance.now();
       latencies.push(took ?? done - now);
       now = done;
@@ -56,7 +56,7 @@ process.on('message', (question: Question) => {
   const answer =
     question.ask === 'prepare'
       ? prepare(question.load, question.args)
-      : run(question.seconds, question.awake);
+      : run(question.seconds, question.awake, question.kind);
   answer.then(
     (value) => process.send!({ id: question.id, value }),
     (error: unknown) =>

@@ -4,10 +4,11 @@ import type { Memo } from './memo.js';
 export interface Load {
   readonly inFlight: number;
   /**
-   * One operation by one of those in flight; throws where the answer is not what it must be.
-   * Answers how many milliseconds it took where it waited for its turn before.
+   * One operation by one of those in flight, of the kind asked for where it has kinds; throws where
+   * the answer is not what it must be. Answers how many milliseconds it took where it waited for
+   * its turn before.
    */
-  operation(worker: number): Promise<number | void>;
+  operation(worker: number, kind?: string): Promise<number | void>;
   /** What the policy remembered so far, where the load itself is what is measured. */
   memo?(): Memo;
   close(): void | Promise<void>;

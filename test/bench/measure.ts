@@ -8,10 +8,11 @@ const agreement = 0.05;
 const mostWindows = 60;
 
 /**
- * Runs windows until two in a row agree and the side's least is done, or until sixty did not agree.
+ * Runs windows until two in a row agree and the side's least is done, or until sixty did not agree;
+ * answers how many operations that took.
  */
-export async function warmUp({ warm, sample }: Side): Promise<void> {
-  if (!warm) return;
+export async function warmUp({ warm, sample }: Side): Promise<number> {
+  if (!warm) return 0;
   let last: number | undefined;
   let [seconds, operations] = [0, 0];
   for (let i = 0; i < mostWindows; i += 1) {
@@ -20,9 +21,10 @@ export async function warmUp({ warm, sample }: Side): Promise<void> {
     operations += window.operations;
     const cost = window.cpuMicros / window.operations;
     const agrees = last !== undefined && Math.abs(cost - last) <= last * agreement;
-    if (agrees && seconds >= (warm.seconds ?? 0) && operations >= (warm.operations ?? 0)) return;
+    if (agrees && seconds >= (warm.seconds ?? 0) && operations >= (warm.operations ?? 0)) break;
     last = cost;
   }
+  return operations;
 }
 
 /**
@@ -62,6 +64,7 @@ function together(parts: readonly Sample[]): Sample {
     hits: sum((part) => part.memo!.hits),
     misses: sum((part) => part.memo!.misses),
   };
+  const written = last.written !== undefined && sum((part) => part.written!);
   const times = parts.every((part) => part.times)
     ? parts.flatMap((part) => part.times!).sort((a, b) => a - b)
     : undefined;
@@ -74,5 +77,6 @@ function together(parts: readonly Sample[]): Sample {
     p50: median(parts.map(({ p50 }) => p50)),
     p99: times ? percentile(times, 0.99) : Math.max(...parts.map(({ p99 }) => p99)),
     ...(memo && { memo }),
+    ...(written !== false && { written }),
   };
 }

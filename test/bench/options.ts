@@ -23,6 +23,10 @@ export function readOptions(args: readonly string[]): Options {
   return { rows: positionals, quick: values.quick, node: values.node, against: values.against };
 }
 
-/** Whether a metric was asked for, by its own id or by its row's number. */
+/**
+ * Whether a metric was asked for, by its own id or by what it begins with: 2 means 2a and 2xa, 2x
+ * means 2xa, and 1 does not mean 12.
+ */
 export const isWanted = ({ rows }: Options, id: string): boolean =>
-  rows.length === 0 || rows.some((row) => row === id || row === id.replace(/\D+$/, ''));
+  rows.length === 0 ||
+  rows.some((row) => id.startsWith(row) && /^[a-z]*$/.test(id.slice(row.length)));

@@ -1,7 +1,7 @@
 import { busy, evaluate, type Evaluation, type Verdict } from './evaluate.js';
 import type { Rounds } from './measure.js';
 import type { Memo } from './memo.js';
-import type { Bound, Metric, Sample } from './row.js';
+import type { Bound, Costs, Metric, Sample } from './row.js';
 import { median } from './statistics.js';
 
 /** One side of a metric over all rounds. */
@@ -13,7 +13,15 @@ export interface SideResult {
   readonly p50: number;
   readonly p99: number;
   readonly rss: number;
+  /** Bytes written to disk for one operation, where they were counted. */
+  readonly written?: number;
+  /** How many operations went before the first round. */
+  readonly warmUp?: number;
+  readonly costs?: Costs;
 }
+
+/** What is known of sides beside their samples, by name. */
+export type Known = ReadonlyMap<string, Pick<SideResult, 'warmUp' | 'costs'>>;
 
 /** One metric as it is printed and recorded. */
 export interface Result {
@@ -28,8 +36,8 @@ export interface Result {
   readonly ratio: number;
   readonly spread: number;
   readonly is: '≤' | '≥';
-  readonly gate: number;
-  readonly stretch: number;
+  readonly gate?: number;
+  readonly stretch?: number;
   readonly memo?: Memo;
   readonly verdict: Verdict;
   readonly reason?: string;
@@ -45,8 +53,8 @@ const named = (metric: Metric, line: '20' | '24') => ({
   metric: metric.peer ? 'ratio' : 'amount',
   unit: metric.unit,
   is: metric.is,
-  gate: boundOf(metric.gate, line),
-  stretch: boundOf(metric.stretch, line),
+  ...(metric.gate !== undefined && { gate: boundOf(metric.gate, line) }),
+  ...(metric.stretch !== undefined && { stretch: boundOf(metric.stretch, line) }),
 });
 
 /** Evaluates one metric by the rounds of its row. */
@@ -55,6 +63,7 @@ export function resultOf(
   rounds: Rounds,
   line: '20' | '24',
   quick: boolean,
+  about: Known = new Map(),
 ): Result {
   const ours = rounds.get(metric.ours)!;
   const peers = metric.peer === undefined ? undefined : rounds.get(metric.peer)!;
@@ -69,9 +78,11 @@ export function resultOf(
   return {
     ...known,
     ours: median(ours.map(metric.of)),
-    ...(peers && { peer: { name: metric.peer!, value: median(peers.map(metric.of)) } }),
+    ...(peers && {
+      peer: { name: metric.peer!.split(',')[0]!, value: median(peers.map(metric.of)) },
+    }),
     sides: [[metric.ours, ours] as const, ...(peers ? [[metric.peer!, peers] as const] : [])].map(
-      ([name, samples]) => sideOf(name, samples),
+      ([name, samples]) => ({ ...sideOf(name, samples), ...about.get(name) }),
     ),
     rounds: ratios,
     ...rememberedIn(ours),
@@ -108,13 +119,17 @@ export const without = (
 function sideOf(name: string, samples: readonly Sample[]): SideResult {
   const sum = (of: (sample: Sample) => number): number =>
     samples.reduce((total, sample) => total + of(sample), 0);
+  const operations = sum((sample) => sample.operations);
   return {
     name,
-    operations: sum(({ operations }) => operations),
+    operations,
     cpuMicros: sum(({ cpuMicros }) => cpuMicros),
     seconds: sum(({ seconds }) => seconds),
     p50: median(samples.map(({ p50 }) => p50)),
     p99: median(samples.map(({ p99 }) => p99)),
     rss: Math.max(...samples.map(({ rss }) => rss)),
+    ...(samples.every(({ written }) => written !== undefined) && {
+      written: sum(({ written }) => written!) / operations,
+    }),
   };
 }

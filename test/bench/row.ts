@@ -19,17 +19,32 @@ export interface Sample {
   readonly client?: number;
   /** What the policy remembered of the decisions in it. */
   readonly memo?: Memo;
+  /** The bytes that its processes wrote to disk, where they were counted. */
+  readonly written?: number;
   /** Amounts that only one row knows. */
   readonly values?: Readonly<Record<string, number>>;
 }
 
 /** One of the things compared in a row, started and ready to be measured. */
 export interface Side {
+  /** Who it is, and after a comma what it does, where it is measured doing more than one thing. */
   readonly name: string;
   /** What must have passed before windows are compared with each other. */
   readonly warm?: { readonly seconds?: number; readonly operations?: number };
   sample(seconds: number): Promise<Sample>;
+  /** What its server costs beside processor time; asked once, after the last round. */
+  costs?(): Promise<Costs>;
   stop(): Promise<void>;
+}
+
+/** What a server costs beside processor time; memory in bytes, of all its processes. */
+export interface Costs {
+  /** Milliseconds from its command to its first answer, over a store that is there already. */
+  readonly startMs: number;
+  /** Memory after the start, before the first sign-in, and after so many of them. */
+  readonly restBytes: number;
+  readonly usedBytes: number;
+  readonly signInCount: number;
 }
 
 /** A bound that may differ between Node lines. */
@@ -45,8 +60,9 @@ export interface Metric {
   readonly peer?: string;
   of(sample: Sample): number;
   readonly is: Bounds['is'];
-  readonly gate: Bound;
-  readonly stretch: Bound;
+  /** Without bounds it is printed and never judged. */
+  readonly gate?: Bound;
+  readonly stretch?: Bound;
 }
 
 /** A row of the table: its sides, and what is read from them. */

@@ -28,7 +28,8 @@ const make: MakeLoad<{
       let seen = 0;
       for (; new URL(to, origin).origin === origin; seen += 1)
         to = locationOf(await browser.navigate(locationOf(await browser.navigate(to, 303)), 303));
-      const { sub } = await redeem(connection, origin, '/token', to, verifier);
+      const { claims } = await redeem(connection, origin, '/token', to, verifier);
+      const { sub } = claims;
       if (sub !== address || seen !== prompts)
         throw new Error(`signed in as ${String(sub)} after ${seen} prompts`);
       free.push(connection);

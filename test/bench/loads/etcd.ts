@@ -1,27 +1,45 @@
 import etcd3 from 'etcd3';
+import { keyOf, newKeyOf, type Footprint, type Size } from '../footprint.js';
 import type { MakeLoad } from '../load.js';
 
 /**
- * What anyone would write with etcd3: one compare-and-set transaction a change, of as many bytes
- * as a passkey has.
+ * What anyone would write with etcd3: for each change one transaction that compares and writes the keys
+ * of `footprint`.
  */
-const make: MakeLoad<{ endpoint: string; inFlight: number; bytes: number }> = async ({
+const make: MakeLoad<{ endpoint: string; inFlight: number; footprint: Footprint }> = async ({
   endpoint,
   inFlight,
-  bytes,
+  footprint: { replaced, added },
 }) => {
   const etcd = new etcd3.Etcd3({ hosts: endpoint });
-  const keys = Array.from({ length: inFlight }, (_, i) => `/ceiling/person-${i}`);
+  const [first, ...others] = replaced as [Size, ...Size[]];
+  const put = (key: string, { valueBytes }: Size) =>
+    etcd.put(key).value(Buffer.alloc(valueBytes, 'y'));
   const revisions = await Promise.all(
-    keys.map(async (key) => (await etcd.put(key).value(Buffer.alloc(bytes, 'x'))).header.revision),
+    Array.from({ length: inFlight }, async (_, worker) => {
+      const writes = replaced.map((size, i) => put(keyOf(worker, i, size.keyBytes), size));
+      const { header } = await etcd
+        .if('/none', 'Version', '==', 0)
+        .then(...writes)
+        .commit();
+      return header.revision;
+    }),
   );
+  let change = 0;
   return {
     inFlight,
     async operation(worker) {
-      const key = keys[worker]!;
-      const { succeeded, header } = await etcd
-        .if(key, 'Mod', '==', revisions[worker]!)
-        .then(etcd.put(key).value(Buffer.alloc(bytes, 'y')))
+      const revision = revisions[worker]!;
+      change += 1;
+      const compared = others.reduce(
+        (all, { keyBytes }, i) => all.and(keyOf(worker, i + 1, keyBytes), 'Mod', '==', revision),
+        etcd.if(keyOf(worker, 0, first.keyBytes), 'Mod', '==', revision),
+      );
+      const { succeeded, header } = await compared
+        .then(
+          ...replaced.map((size, i) => put(keyOf(worker, i, size.keyBytes), size)),
+          ...added.map((size, i) => put(newKeyOf(worker, i, size.keyBytes, change), size)),
+        )
         .commit();
       if (!succeeded) throw new Error('lost a race without an opponent');
       revisions[worker] = header.revision;

@@ -1,15 +1,16 @@
 import { open } from 'lmdb';
 import { join } from 'node:path';
+import { keyOf, newKeyOf, type Footprint } from '../footprint.js';
 import type { MakeLoad } from '../load.js';
 
 /**
- * The ceiling of a durable change: lmdb's own compare-and-set, flushed before it counts, of as many
- * bytes as a passkey has.
+ * A durable change by lmdb alone, flushed before it counts: one transaction that compares and writes
+ * the keys of `footprint`.
  */
-const make: MakeLoad<{ folder: string; inFlight: number; bytes: number }> = async ({
+const make: MakeLoad<{ folder: string; inFlight: number; footprint: Footprint }> = async ({
   folder,
   inFlight,
-  bytes,
+  footprint: { replaced, added },
 }) => {
   const root = open<Buffer, string>({
     path: join(folder, 'ceiling.mdb'),
@@ -21,15 +22,25 @@ const make: MakeLoad<{ folder: string; inFlight: number; bytes: number }> = asyn
     useVersions: true,
   });
   const versions = Array.from({ length: inFlight }, () => 1);
-  const keys = versions.map((_, i) => `objects/passkeys/person-${i}`);
-  await Promise.all(keys.map((key) => root.put(key, Buffer.alloc(bytes, 'x'), 1)));
+  const write = (worker: number, version: number): void => {
+    for (const [i, { keyBytes, valueBytes }] of replaced.entries())
+      void root.put(keyOf(worker, i, keyBytes), Buffer.alloc(valueBytes, 'y'), version);
+    for (const [i, { keyBytes, valueBytes }] of added.entries())
+      void root.put(newKeyOf(worker, i, keyBytes, version), Buffer.alloc(valueBytes, 'y'), version);
+  };
+  await Promise.all(versions.map((version, worker) => root.batch(() => write(worker, version))));
   return {
     inFlight,
     async operation(worker) {
-      const [was, value] = [versions[worker]!, Buffer.alloc(bytes, 'y')];
-      if (!(await root.put(keys[worker]!, value, was + 1, was)))
-        throw new Error('lost a race without an opponent');
-      versions[worker] = was + 1;
+      const version = versions[worker]!;
+      const compared = replaced.map(({ keyBytes }, i) => keyOf(worker, i, keyBytes));
+      const won = await root.transaction(() => {
+        if (compared.some((key) => root.getEntry(key)?.version !== version)) return false;
+        write(worker, version + 1);
+        return true;
+      });
+      if (!won) throw new Error('lost a race without an opponent');
+      versions[worker] = version + 1;
     },
     close: async () => {
       await root.close();

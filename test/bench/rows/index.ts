@@ -2,8 +2,10 @@ import type { Row } from '../row.js';
 import { get } from './1-get.js';
 import { patchAlone, patchMany } from './2-patch.js';
 import { patchOnEtcd } from './3-patch-etcd.js';
-import { signInAsked, signInRemembered } from './4-sign-in.js';
-import { signInPeer } from './5-peer.js';
+import { signInLibrary } from './4-oidc-provider.js';
+import { bareAsked, bareRemembered } from './4x-bare.js';
+import { signInBetterAuth } from './5-better-auth.js';
+import { lessWork } from './5x-less-work.js';
 import { assertion } from './6-assertion.js';
 import { policy } from './7-policy.js';
 import { listPage, listWhole } from './8-list.js';
@@ -19,9 +21,11 @@ export const rows: readonly Row[] = [
   patchMany,
   patchAlone,
   patchOnEtcd,
-  signInAsked,
-  signInRemembered,
-  signInPeer,
+  signInLibrary,
+  bareAsked,
+  bareRemembered,
+  signInBetterAuth,
+  lessWork,
   assertion,
   policy,
   listPage,

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
-import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { answers } from '../answers.js';
 import type { Bench } from '../bench.js';
 import { pinned } from '../layout.js';
 import { Skip } from '../row.js';
@@ -9,6 +9,7 @@ import { Skip } from '../row.js';
 /** One etcd in a folder of its own. */
 export interface Etcd {
   readonly endpoint: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -39,29 +40,22 @@ export async function startEtcd(bench: Bench): Promise<Etcd> {
     ...string[],
   ];
   const child = spawn(file, args, { stdio: 'ignore' });
-  for (let i = 0; i < 200 && !(await isHealthy(client)); i += 1) await pause(50);
+  const port = Number(new URL(client).port);
+  for (let i = 0; i < 200 && !(await answers(port, '/health')); i += 1) await pause(50);
   return {
     endpoint: client,
+    pid: child.pid!,
     stop: () =>
       new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve();
         child.once('exit', () => resolve());
         child.kill('SIGTERM');
       }),
   };
 }
 
-const isHealthy = (endpoint: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    request(`${endpoint}/health`, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
-    })
-      .on('error', () => resolve(false))
-      .end();
-  });
-
 /** A port no one listens on now. */
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo;

@@ -29,11 +29,12 @@ export const serveCommand = (
   bench: Bench,
   folder: string,
   store: readonly string[] = ['--data-dir', join(folder, 'data')],
+  port = 0,
 ): string[] => [
   join(bench.root, 'bin/vestibule'),
   'serve',
   '--port',
-  '0',
+  String(port),
   '--mock-mail',
   '--limit-factor',
   '100000',
@@ -50,6 +51,7 @@ export async function startVestibule(
   bench: Bench,
   folder: string,
   store?: readonly string[],
+  port?: number,
 ): Promise<Served> {
   const child = await Child.start({
     core: bench.layout.server,
@@ -64,7 +66,7 @@ export async function startVestibule(
         : []),
       '--import',
       join(import.meta.dirname, '../probe.js'),
-      ...serveCommand(bench, folder, store),
+      ...serveCommand(bench, folder, store, port),
     ],
   });
   return { child, port: Number(new URL(child.line.split(' ')[2]!).port), stop: () => child.stop() };

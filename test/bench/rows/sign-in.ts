@@ -1,0 +1,54 @@
+import { perCPUSecond, throughput, type Metric, type Row } from '../row.js';
+import type { Journey } from '../known-accounts.js';
+import { signInSides, type SignInServer } from '../sign-in-server.js';
+import { vestibule } from '../sides/servers.js';
+
+/** What a sign-in row compares with, and what the service must reach of its rate. */
+export interface Against {
+  readonly id: string;
+  readonly peer: SignInServer;
+  readonly gate: number;
+  readonly stretch: number;
+}
+
+const words: Readonly<Record<Journey, string>> = {
+  asked: 'consent asked',
+  remembered: 'consent remembered',
+};
+const units = [
+  ['/CPU s', perCPUSecond],
+  ['/s', throughput],
+] as const;
+
+/**
+ * Equal work: complete sign-ins, authorization request to verified tokens, that are durable before
+ * each answer, in turns with a peer; by processor time (a, b) and by the clock (c, d).
+ */
+export function signInRow({ id, peer, gate, stretch }: Against): Row {
+  const journeys = peer.journeys;
+  const metrics = units.flatMap(([unit, of], i) =>
+    journeys.map((journey, j): Metric => {
+      const letter = 'abcd'[i * journeys.length + j]!;
+      return {
+        id: `${id}${letter}`,
+        workload: `sign in, ${words[journey]}`,
+        unit,
+        ours: `${vestibule.name}, ${journey}`,
+        peer: `${peer.name}, ${journey}`,
+        of,
+        is: '≥',
+        gate,
+        stretch,
+      };
+    }),
+  );
+  return {
+    durable: true,
+    metrics,
+    seconds: 5,
+    async open(bench) {
+      const theirs = await signInSides(bench, peer, journeys);
+      return [...(await signInSides(bench, vestibule, journeys)), ...theirs];
+    },
+  };
+}
