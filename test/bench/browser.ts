@@ -64,6 +64,21 @@ export class Browser {
     );
   }
 
+  /** Submits a form of a page; must answer `code`. */
+  submit(target: string, fields: Readonly<Record<string, string>>, code: number): Promise<Answer> {
+    return this.#send(
+      'POST',
+      target,
+      {
+        ...navigation,
+        Origin: this.#origin,
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      new URLSearchParams(fields).toString(),
+      code,
+    );
+  }
+
   /** The bytes of a request by a script of the page, with the cookies that belong to it. */
   bytes(
     method: string,
@@ -117,7 +132,7 @@ export class Browser {
     return this.#cookies
       .filter(
         (cookie) =>
-          cookie.path === '/' || path === cookie.path || path.startsWith(`${cookie.path}/`),
+          path === cookie.path || path.startsWith(cookie.path.replace(/\/?$/, '/')),
       )
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
@@ -142,4 +157,11 @@ export function locationOf({ head }: Answer): string {
   const location = headerOf(head, 'location');
   if (location === undefined) throw new Error('the redirect leads nowhere');
   return location;
+}
+
+/** Where the form of a page is sent to. */
+export function formOf({ body }: Answer): string {
+  const action = /<form[^>]* action="([^"]+)"/.exec(body.toString())?.[1];
+  if (action === undefined) throw new Error(`no form: ${body.toString().slice(0, 400)}`);
+  return action.replaceAll('&amp;', '&');
 }

@@ -22,6 +22,8 @@ export interface KnownAccounts {
   readonly keysAt: string;
   /** Whether it sends codes; without them the mailbox must not be used. */
   readonly mail?: boolean;
+  /** The address of a person, by number. */
+  readonly addressOf?: (number: number) => string;
 }
 
 /** The two journeys of someone known: consent is asked again, or was given before. */
@@ -35,7 +37,7 @@ export type SignIn = (place: Place, address: string, journey?: Journey) => Promi
  * verified; later ones must name the same subject.
  */
 export async function knownAccounts(
-  { port, inFlight, accounts, keysAt, mail = true }: KnownAccounts,
+  { port, inFlight, accounts, keysAt, mail = true, addressOf = somebody }: KnownAccounts,
   signIn: SignIn,
 ): Promise<Load> {
   const mailbox = mail ? await Mailbox.open(port) : new Mailbox();
@@ -47,7 +49,7 @@ export async function knownAccounts(
   let [count, turn] = [0, 0];
   const next = async (journey?: Journey): Promise<Tokens> => {
     const connection = free.shift()!;
-    const address = `somebody-${count++ % accounts}@bench.test`;
+    const address = addressOf(count++ % accounts);
     const tokens = await signIn({ connection, origin, mailbox }, address, journey);
     const { sub } = tokens.claims;
     if (journey ? subjects.get(address) !== sub : sub === undefined)
@@ -73,3 +75,5 @@ export async function knownAccounts(
     },
   };
 }
+
+const somebody = (number: number): string => `somebody-${number}@bench.test`;

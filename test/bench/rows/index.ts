@@ -14,6 +14,9 @@ import { watching } from './10-watchers.js';
 import { start } from './11-start.js';
 import { memory } from './12-memory.js';
 import { page } from './13-page.js';
+import { signInDex, signInDexUnhashed } from './14-dex.js';
+import { signInHydra } from './15-hydra.js';
+import { signInKeycloak, signInKeycloakUnhashed } from './16-keycloak.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -36,4 +39,9 @@ export const rows: readonly Row[] = [
   start,
   memory,
   page,
+  signInDex,
+  signInDexUnhashed,
+  signInHydra,
+  signInKeycloak,
+  signInKeycloakUnhashed,
 ];

@@ -3,12 +3,12 @@ import type { Journey } from '../known-accounts.js';
 import { signInSides, type SignInServer } from '../sign-in-server.js';
 import { vestibule } from '../sides/servers.js';
 
-/** What a sign-in row compares with, and what the service must reach of its rate. */
+/** What a sign-in row compares with, and what the service must reach of its rate, if anything. */
 export interface Against {
   readonly id: string;
   readonly peer: SignInServer;
-  readonly gate: number;
-  readonly stretch: number;
+  readonly gate?: number;
+  readonly stretch?: number;
 }
 
 const words: Readonly<Record<Journey, string>> = {
@@ -24,7 +24,7 @@ const units = [
  * Equal work: complete sign-ins, authorization request to verified tokens, that are durable before
  * each answer, in turns with a peer; by processor time (a, b) and by the clock (c, d).
  */
-export function signInRow({ id, peer, gate, stretch }: Against): Row {
+export function signInRow({ id, peer, ...bounds }: Against): Row {
   const journeys = peer.journeys;
   const metrics = units.flatMap(([unit, of], i) =>
     journeys.map((journey, j): Metric => {
@@ -37,8 +37,7 @@ export function signInRow({ id, peer, gate, stretch }: Against): Row {
         peer: `${peer.name}, ${journey}`,
         of,
         is: '≥',
-        gate,
-        stretch,
+        ...bounds,
       };
     }),
   );
