@@ -130,10 +130,7 @@ export class Browser {
   #cookieHeader(target: string): string {
     const path = target.split('?')[0]!;
     return this.#cookies
-      .filter(
-        (cookie) =>
-          path === cookie.path || path.startsWith(cookie.path.replace(/\/?$/, '/')),
-      )
+      .filter((cookie) => path === cookie.path || path.startsWith(cookie.path.replace(/\/?$/, '/')))
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
   }

@@ -22,8 +22,6 @@ export interface KnownAccounts {
   readonly keysAt: string;
   /** Whether it sends codes; without them the mailbox must not be used. */
   readonly mail?: boolean;
-  /** The address of a person, by number. */
-  readonly addressOf?: (number: number) => string;
 }
 
 /** The two journeys of someone known: consent is asked again, or was given before. */
@@ -37,7 +35,7 @@ export type SignIn = (place: Place, address: string, journey?: Journey) => Promi
  * verified; later ones must name the same subject.
  */
 export async function knownAccounts(
-  { port, inFlight, accounts, keysAt, mail = true, addressOf = somebody }: KnownAccounts,
+  { port, inFlight, accounts, keysAt, mail = true }: KnownAccounts,
   signIn: SignIn,
 ): Promise<Load> {
   const mailbox = mail ? await Mailbox.open(port) : new Mailbox();
@@ -49,7 +47,7 @@ export async function knownAccounts(
   let [count, turn] = [0, 0];
   const next = async (journey?: Journey): Promise<Tokens> => {
     const connection = free.shift()!;
-    const address = addressOf(count++ % accounts);
+    const address = `somebody-${count++ % accounts}@bench.test`;
     const tokens = await signIn({ connection, origin, mailbox }, address, journey);
     const { sub } = tokens.claims;
     if (journey ? subjects.get(address) !== sub : sub === undefined)
@@ -75,5 +73,3 @@ export async function knownAccounts(
     },
   };
 }
-
-const somebody = (number: number): string => `somebody-${number}@bench.test`;

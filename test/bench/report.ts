@@ -1,7 +1,7 @@
 import type { Result, SideResult } from './result.js';
 
 const widths = [5, 34, 16, 34, 8, 8, 8, 9, 6] as const;
-const sideWidths = [5, 30, 14, 9, 12, 10, 12, 12, 11] as const;
+const sideWidths = [5, 36, 14, 9, 12, 10, 12, 12, 11] as const;
 const inColumns = (widths: readonly number[], cells: readonly string[]): string =>
   ` ${cells
     .map((cell, i) => (i < widths.length ? cell.padEnd(widths[i]!) : cell))

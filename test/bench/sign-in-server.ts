@@ -26,6 +26,8 @@ export interface SignInServer {
   readonly load: string;
   readonly journeys: readonly Journey[];
   readonly accounts?: number;
+  /** How many sign-ins it is given at the same time, where it cannot take as many as the others. */
+  readonly inFlight?: number;
 }
 
 /** So many sign-ins are made before memory is read again, or as many as fit in so many seconds. */
@@ -72,7 +74,8 @@ async function sidesOf(
 ): Promise<Side[]> {
   const { pid } = served.child;
   const accounts = Math.min(kind.accounts ?? signIns.accounts, bench.quick ? 50 : Infinity);
-  const { inFlight, warm } = signIns;
+  const { warm } = signIns;
+  const inFlight = kind.inFlight ?? signIns.inFlight;
   const server = {
     ...served,
     usage: async () => ({ ...(await served.usage?.()), ...usageOfTree(pid) }),

@@ -8,7 +8,8 @@ const make: MakeLoad<{ port: number; inFlight: number; accounts: number }> = (ar
   knownAccounts({ ...args, keysAt: '/keys', mail: false }, async (place, login, journey) => {
     const { connection, origin } = place;
     const browser = new Browser(connection, origin);
-    const approval: Record<string, string> = journey === 'asked' ? { approval_prompt: 'force' } : {};
+    const approval: Record<string, string> =
+      journey === 'asked' ? { approval_prompt: 'force' } : {};
     const { target, verifier } = authorization('/auth', approval);
     const connector = locationOf(await browser.navigate(target, 302));
     const page = locationOf(await browser.navigate(connector, 302));

@@ -20,8 +20,10 @@ const make: MakeLoad<{ port: number; inFlight: number; accounts: number }> = asy
         new Browser(connection, origin),
         new Browser(place.connection, place.origin),
       ];
-      const prompt: Record<string, string> = journey === 'asked' ? { prompt: 'consent' } : {};
-      const { target, verifier } = authorization('/oauth2/auth', prompt);
+      const { target, verifier } = authorization('/oauth2/auth', {
+        state: 'a state of eight characters or more',
+        ...(journey === 'asked' && { prompt: 'consent' }),
+      });
       const login = locationOf(await hydra.navigate(target, 302));
       const to = await openPage(app, login);
       await app.post(to('/code'), { email });

@@ -13,7 +13,8 @@ const local = `enablePasswordDB: true
 staticPasswords:
 ${Array.from(
   { length: users },
-  (_, i) => `- { email: somebody-${i}@bench.test, hash: "${hash}", username: u${i}, userID: u${i} }`,
+  (_, i) =>
+    `- { email: somebody-${i}@bench.test, hash: "${hash}", username: u${i}, userID: u${i} }`,
 ).join('\n')}
 `;
 const unhashed = `connectors:
@@ -46,5 +47,5 @@ ${people}`,
 /** Dex with its password database, on SQLite. */
 export const dexServer = dex('dex', local, users);
 
-/** The same with its connector for tests, which compares one password without a hash. */
+/** The same with its connector for tests, which knows one person and compares the password as it is. */
 export const dexUnhashed = dex('dex without hash', unhashed, 1);

@@ -21,7 +21,11 @@ export class HydraAdmin {
   }
 
   /** Fetches something from another port of Hydra, after it has the bench's client. */
-  async pass(port: number, path: string, client: { name: string; redirectURI: string; scope: string }) {
+  async pass(
+    port: number,
+    path: string,
+    client: { name: string; redirectURI: string; scope: string },
+  ) {
     if (!this.#isClientThere) {
       const known = await this.#send(this.#port, 'GET', `/admin/clients/${client.name}`).catch(
         () => undefined,

@@ -6,7 +6,10 @@ import type { SignInServer } from '../sign-in-server.js';
 import { freePort } from './etcd.js';
 import { peerCommand, startProgram } from './peer.js';
 
-/** Ory Hydra on SQLite, and the application that it leaves login and consent to. */
+/**
+ * Ory Hydra on SQLite, and the application that it leaves login and consent to. Sign-ins at the same time
+ * end in its "database is locked", so it is given one after the other.
+ */
 export const hydraServer: SignInServer = {
   name: 'hydra',
   configuration: '/.well-known/openid-configuration',
@@ -15,8 +18,8 @@ export const hydraServer: SignInServer = {
     const [open, admin] = [await freePort(), await freePort()];
     const app = `http://localhost:${port}`;
     const environment = {
-      DSN: `sqlite://${join(folder, 'hydra.sqlite')}?_fk=true&mode=rwc`,
-      SECRETS_SYSTEM: 'a secret of the bench, long enough',
+      DSN: `sqlite://${join(folder, 'hydra.sqlite')}?_fk=true&mode=rwc&_journal_mode=WAL`,
+      SECRETS_SYSTEM: 'a secret of the bench that is long enough',
       URLS_SELF_ISSUER: `http://localhost:${open}`,
       URLS_LOGIN: `${app}/login`,
       URLS_CONSENT: `${app}/consent`,
@@ -39,4 +42,5 @@ export const hydraServer: SignInServer = {
     }),
   load: 'hydra',
   journeys: ['asked', 'remembered'],
+  inFlight: 1,
 };
