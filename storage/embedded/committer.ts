@@ -76,11 +76,14 @@ export class EmbeddedCommitter {
    */
   async #run(): Promise<void> {
     await turn();
-    do {
-      const isWritten = this.#queue.length === 0 || (await this.#write(this.#take()));
-      if (isWritten && (this.#applyRequested || this.#state.shouldApply)) await this.#apply();
-    } while (this.#queue.length > 0);
-    this.#writing = undefined;
+    try {
+      do {
+        const isWritten = this.#queue.length === 0 || (await this.#write(this.#take()));
+        if (isWritten && (this.#applyRequested || this.#state.shouldApply)) await this.#apply();
+      } while (this.#queue.length > 0);
+    } finally {
+      this.#writing = undefined;
+    }
   }
 
   /** Brings the tables to the revision of the log. Without space they follow later. */
@@ -88,8 +91,8 @@ export class EmbeddedCommitter {
     this.#applyRequested = false;
     if (this.#failed) return;
     const { tables, revision } = this.#state;
-    tables.preallocator.reserve(applyBytes);
     try {
+      tables.preallocator.reserve(applyBytes);
       await applyToTables(tables, this.#state.pending());
       this.#state.setApplied(revision);
     } catch (error) {

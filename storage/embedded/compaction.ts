@@ -1,4 +1,5 @@
-import type { Revision } from '../storage.js';
+import { UnavailableError, type Revision } from '../storage.js';
+import { isFull, unwrapCommitError } from './disk-full.js';
 import type { StoreState } from './state.js';
 import { splitTombstoneKey } from './encoding.js';
 
@@ -6,16 +7,16 @@ const batchSize = 500;
 
 /**
  * Removes history superseded at or before `revision`, a few hundred revisions per transaction. The
- * next compaction completes an interrupted one.
+ * next compaction completes an interrupted one. Throws UnavailableError without space.
  */
 export async function compactTo(state: StoreState, revision: Revision): Promise<void> {
   state.assertOpen();
   const oldest = Math.min(revision, state.revision);
   if (oldest > state.oldest) {
+    await write(state, [oldest], () =>
+      state.tables.system.put('oldest', Buffer.from(String(oldest))),
+    );
     state.oldest = oldest;
-    await state.tables.root.batch(() => {
-      void state.tables.system.put('oldest', Buffer.from(String(oldest)));
-    });
   }
   while (!state.closed && (await removeLog(state))) {
     /* the next few hundred */
@@ -25,25 +26,39 @@ export async function compactTo(state: StoreState, revision: Revision): Promise<
 }
 
 /** Removes revisions that the tables have; returns whether there are more. */
-async function removeLog({ tables: { root, log }, oldest, applied }: StoreState): Promise<boolean> {
+async function removeLog(state: StoreState): Promise<boolean> {
+  const { oldest, applied } = state;
+  const { log } = state.tables;
   const end = Math.min(oldest, applied) + 1;
   const revisions = [...log.getKeys({ start: 0, end, limit: batchSize })];
   if (revisions.length === 0) return false;
-  await root.batch(() => {
-    for (const revision of revisions) void log.remove(revision);
-  });
+  await write(state, revisions, (revision) => log.remove(revision));
   return revisions.length === batchSize;
 }
 
 /** Removes tombstones among the next few hundred keys from `start`; returns where to continue. */
-async function removeTombstones(
-  { tables: { root, tombstones }, oldest }: StoreState,
-  start: string,
-): Promise<string | undefined> {
+async function removeTombstones(state: StoreState, start: string): Promise<string | undefined> {
+  const { tombstones } = state.tables;
   const keys = [...tombstones.getKeys({ start, limit: batchSize })];
-  await root.batch(() => {
-    for (const key of keys)
-      if (splitTombstoneKey(key).revision <= oldest) void tombstones.remove(key);
-  });
+  const removed = keys.filter((key) => splitTombstoneKey(key).revision <= state.oldest);
+  await write(state, removed, (key) => tombstones.remove(key));
   return keys.length === batchSize ? `${keys.at(-1)!}!` : undefined;
+}
+
+/** Changes rows in one transaction, which reports the error of any. */
+async function write<T>(
+  { tables: { root, directory } }: StoreState,
+  items: readonly T[],
+  change: (item: T) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await root.batch(() => {
+      for (const item of items) change(item).catch(() => {});
+    });
+  } catch (error) {
+    const reason = await unwrapCommitError(error as Error);
+    throw (await isFull(reason, directory))
+      ? new UnavailableError('no space is left for the store', { full: true, cause: reason })
+      : reason;
+  }
 }

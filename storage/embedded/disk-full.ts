@@ -22,6 +22,6 @@ export async function unwrapCommitError(
  */
 export async function isFull({ code = 0 }: CommitError, directory: string): Promise<boolean> {
   if (code !== EIO) return fullErrors.has(code);
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize < minFreeBytes;
+  const disk = await statfs(directory).catch(() => undefined);
+  return disk !== undefined && disk.bavail * disk.bsize < minFreeBytes;
 }
