@@ -142,6 +142,8 @@ function hints(
 
 const keyOf = (name: string): string => objectKey(Interaction, name);
 const libraryMemo = (name: string): string => `library ${name}`;
+/** The memo key of the interaction that the library was given. */
+const foundMemo = (name: string): string => `found ${name}`;
 
 /** Saves the library's interaction in the Interaction of the same uid. */
 export function saveInteraction(
@@ -155,7 +157,7 @@ export function saveInteraction(
   unitOfWork.memo.set(libraryMemo(name), library);
   unitOfWork.defer(`interaction ${name}`, () =>
     store.stage(Interaction, name, (old) => {
-      if (!old) return 'leave';
+      if (old?.internal.returnTo === undefined) return 'leave';
       old.internal.library = library;
       return old;
     }),
@@ -180,7 +182,9 @@ export async function findInteraction(
   if (!payload) return undefined;
   const result = resultOf(found, payload);
   if (result?.login) unitOfWork.memo.set(loginMethodMemo, result.login.method);
-  return { ...payload, result };
+  const complete = { ...payload, result };
+  unitOfWork.memo.set(foundMemo(name), complete);
+  return complete;
 }
 
 /** Returns the result for the library: a consent comes with the login before it. */
@@ -214,16 +218,18 @@ function decisionOf({ status, internal }: InteractionObject): InteractionResults
 /**
  * Updates the Interaction in the commit in which the library ends its own: removes returnTo and
  * records the next Interaction, the completion, or, if nothing was decided, the abort. Of concurrent
- * requests only one commits, and only if the result is still the one that the library has.
+ * requests only one commits, and only if the result is still the one that the library was given.
  */
 export async function endInteraction(
   services: ProviderServices,
   unitOfWork: UnitOfWork,
   uid: string,
 ): Promise<void> {
-  const payload = await findInteraction(services, unitOfWork, uid);
-  if (!payload) return;
   const name = nameOf(uid);
+  const payload =
+    (unitOfWork.memo.get(foundMemo(name)) as AdapterPayload | undefined) ??
+    (await findInteraction(services, unitOfWork, uid));
+  if (!payload) return;
   unitOfWork.memo.set(endedInteractionMemo, { name, cid: payload.cid });
   unitOfWork.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
     let signedIn: InteractionObject | undefined;

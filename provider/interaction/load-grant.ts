@@ -128,36 +128,16 @@ export async function loadExistingGrant(
   if (isFirstParty && !coversScopes(remembered, ctx.oidc.requestParamOIDCScopes))
     return grantFirstParty(services, ctx, remembered);
   if (!remembered || ctx.oidc.promptPending('consent')) return undefined;
-  if (result?.consent) return saveConsented(services, ctx, remembered);
+  if (result?.consent) {
+    if (copy && ctx.oidc.entities.Interaction?.deviceCode === undefined)
+      revokeCopy(services, copy, remembered.metadata.name);
+    return saveCopyForSession(services, ctx, remembered);
+  }
   const current =
     copy && (await isCurrent(services, session!, copy, remembered))
       ? await findMatching(copy)
       : undefined;
   return current ?? saveCopyForSession(services, ctx, remembered);
-}
-
-/**
- * Saves a copy of the consent that the person just gave. It replaces the session's copy, except for
- * devices: each connected device has its own Grant.
- */
-async function saveConsented(
-  services: ProviderServices,
-  { oidc: { provider, client, session, account, entities } }: ProviderContext,
-  { metadata, spec, internal }: GrantObject,
-): Promise<LibraryGrant> {
-  const { accountId } = account!;
-  const { clientId } = client!;
-  const former = session!.grantIdFor(clientId);
-  if (former !== undefined && entities.Interaction?.deviceCode === undefined)
-    revokeCopy(services, former, metadata.name);
-  return saveCopy(services, provider, {
-    account: accountId,
-    client: clientId,
-    scopes: spec.scopes,
-    rejected: internal.rejected,
-    decision: internal.decision,
-    signedIn: await signInOfSession(services, session!),
-  });
 }
 
 /** Deletes a library Grant in this commit; the outbox deletes its tokens afterwards. */

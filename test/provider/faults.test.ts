@@ -7,16 +7,29 @@ import { RelyingParty } from './relyingparty.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;
 let house: House;
-let fault: { get?: Error; commit?: Error; loseOnce?: boolean; before?: () => Promise<unknown> } =
-  {};
+let fault: {
+  get?: Error;
+  commit?: Error;
+  loseOnce?: boolean;
+  /** Runs once, before the next commit, or after an Interaction was read. */
+  before?: () => Promise<unknown>;
+  afterRead?: () => Promise<unknown>;
+} = {};
 const logged: unknown[][] = [];
 
 beforeAll(async () => {
   kept = await openStorage();
   const { storage } = kept;
   const faulty: Storage = {
-    get: (key) =>
-      fault.get && key.startsWith('oidc/') ? Promise.reject(fault.get) : storage.get(key),
+    get: async (key) => {
+      if (fault.get && key.startsWith('oidc/')) throw fault.get;
+      const result = await storage.get(key);
+      const { afterRead } = fault;
+      if (!afterRead || !key.startsWith('objects/interactions/')) return result;
+      delete fault.afterRead;
+      await afterRead();
+      return result;
+    },
     commit: async (checks, writes) => {
       if (fault.commit) throw fault.commit;
       const { before } = fault;
@@ -119,29 +132,46 @@ describe('when the store fails', () => {
     expect(house.identity.counts.get('server_error')).toBe(before + 1);
   });
 
-  test('a sign-in that is cancelled while returnTo is followed is not a sign-in', async () => {
+  /** Signs in up to the page that leads to returnTo. */
+  const upToReturn = async (): Promise<{ browser: Browser; page: string; returnTo: string }> => {
     const rp = await RelyingParty.of(house, 'shop');
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
-    const { pathname } = (await browser.go((await rp.begin({ scope: 'openid' })).url)).url;
-    const { returnTo } = JSON.parse(
-      (await browser.request(`${pathname}/login?account=${account}`)).text,
-    ) as { returnTo: string };
-    fault = { before: () => browser.request(`${pathname}/cancel`) };
-    const lost = await browser.request(returnTo);
-    expect([lost.status, lost.location!.href]).toEqual([303, returnTo]);
-    const answer = await browser.request(returnTo);
-    expect(answer.location!.searchParams.get('error')).toBe('access_denied');
+    const page = (await browser.go((await rp.begin({ scope: 'openid' })).url)).url.pathname;
+    const { text } = await browser.request(`${page}/login?account=${account}`);
+    return { browser, page, returnTo: (JSON.parse(text) as { returnTo: string }).returnTo };
+  };
+
+  test.each(['before', 'afterRead'] as const)(
+    'a sign-in that is cancelled while returnTo is followed is not a sign-in (%s)',
+    async (moment) => {
+      const { browser, page, returnTo } = await upToReturn();
+      fault = { [moment]: () => browser.request(`${page}/cancel`) };
+      const lost = await browser.request(returnTo);
+      expect([fault[moment], lost.status, lost.location!.href]).toEqual([undefined, 303, returnTo]);
+      const answer = await browser.request(returnTo);
+      expect(answer.location!.searchParams.get('error')).toBe('access_denied');
+    },
+  );
+
+  test('of two requests that follow returnTo only the first to commit goes on', async () => {
+    const { browser, returnTo } = await upToReturn();
+    const cookie = browser.cookieFor(new URL(returnTo).pathname)!;
+    const visit = () => new Browser(house).request(returnTo, { headers: { cookie } });
+    let first: Awaited<ReturnType<typeof visit>> | undefined;
+    fault = {
+      afterRead: async () => {
+        first = await visit();
+      },
+    };
+    const second = await visit();
+    expect(first!.location!.pathname).toMatch('/api/v1alpha1/interactions/');
+    expect([second.status, second.location!.href]).toEqual([303, returnTo]);
+    expect((await visit()).status).toBe(400);
   });
 
   test('of ten requests that follow returnTo at once one ends the interaction', async () => {
-    const rp = await RelyingParty.of(house, 'shop');
-    const account = (await house.account()).metadata.name;
-    const browser = new Browser(house);
-    const { pathname } = (await browser.go((await rp.begin({ scope: 'openid' })).url)).url;
-    const { returnTo } = JSON.parse(
-      (await browser.request(`${pathname}/login?account=${account}`)).text,
-    ) as { returnTo: string };
+    const { browser, returnTo } = await upToReturn();
     const cookie = browser.cookieFor(new URL(returnTo).pathname)!;
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
