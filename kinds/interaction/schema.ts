@@ -180,7 +180,7 @@ export const InteractionInternal = z.object({
   /** Encrypted, because it contains the library's uid. Absent once it was followed. */
   returnTo: z.string().optional(),
   /** The library's interaction, encrypted. Absent once returnTo was followed. */
-  library: z.string().optional(),
+  providerInteraction: z.string().optional(),
   created: z.number().int(),
   /** When it expires, in milliseconds since the epoch. */
   ends: z.number().int().optional(),

@@ -89,7 +89,7 @@ async function newInteraction(
       returnTo: services.keys
         .seal(objectKey(Interaction, name), interaction.returnTo)
         .toString('base64url'),
-      library: currentUnitOfWork()!.memo.get(libraryMemo(name)) as string,
+      providerInteraction: currentUnitOfWork()!.memo.get(savedMemo(name)) as string,
       created: now,
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
@@ -141,7 +141,8 @@ function hints(
 }
 
 const keyOf = (name: string): string => objectKey(Interaction, name);
-const libraryMemo = (name: string): string => `library ${name}`;
+/** The memo key of the library's interaction as it is stored. */
+const savedMemo = (name: string): string => `saved ${name}`;
 /** The memo key of the interaction that the library was given. */
 const foundMemo = (name: string): string => `found ${name}`;
 
@@ -153,12 +154,12 @@ export function saveInteraction(
   payload: AdapterPayload,
 ): void {
   const name = nameOf(uid);
-  const library = records.seal(keyOf(name), 'Interaction', payload).toString('base64url');
-  unitOfWork.memo.set(libraryMemo(name), library);
+  const sealed = records.seal(keyOf(name), 'Interaction', payload).toString('base64url');
+  unitOfWork.memo.set(savedMemo(name), sealed);
   unitOfWork.defer(`interaction ${name}`, () =>
     store.stage(Interaction, name, (old) => {
       if (old?.internal.returnTo === undefined) return 'leave';
-      old.internal.library = library;
+      old.internal.providerInteraction = sealed;
       return old;
     }),
   );
@@ -175,10 +176,10 @@ export async function findInteraction(
 ): Promise<AdapterPayload | undefined> {
   const name = nameOf(uid);
   const found = await withProviderErrors(store.reader(Interaction).get(name));
-  if (found?.internal.library === undefined || Date.now() >= expiresAt(found.internal))
+  if (found?.internal.providerInteraction === undefined || Date.now() >= expiresAt(found.internal))
     return undefined;
-  const library = Buffer.from(found.internal.library, 'base64url');
-  const payload = records.open(keyOf(name), 'Interaction', library);
+  const sealed = Buffer.from(found.internal.providerInteraction, 'base64url');
+  const payload = records.open(keyOf(name), 'Interaction', sealed);
   if (!payload) return undefined;
   const result = resultOf(found, payload);
   if (result?.login) unitOfWork.memo.set(loginMethodMemo, result.login.method);
@@ -235,7 +236,10 @@ export async function endInteraction(
     let signedIn: InteractionObject | undefined;
     const { checks, writes } = await services.store.stage(Interaction, name, (old) => {
       const result = old && resultOf(old, payload);
-      if (old?.internal.library === undefined || !isDeepStrictEqual(result, payload.result))
+      if (
+        old?.internal.providerInteraction === undefined ||
+        !isDeepStrictEqual(result, payload.result)
+      )
         throw new ConflictError([keyOf(name)]);
       if (old.internal.login && result?.login) {
         unitOfWork.memo.set(loginMethodMemo, old.internal.login.method);
@@ -260,7 +264,7 @@ function finish(interaction: InteractionObject, unitOfWork: UnitOfWork): void {
   if (next?.cid === internal.cid) status.next = next.name;
   else if (status.phase === 'Authenticated' && decided) status.phase = 'Completed';
   delete internal.returnTo;
-  delete internal.library;
+  delete internal.providerInteraction;
   if (decided || status.phase === 'Aborted') return;
   status.phase = 'Aborted';
   internal.aborted = 'Superseded';

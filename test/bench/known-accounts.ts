@@ -47,7 +47,7 @@ export async function knownAccounts(
   let [count, turn] = [0, 0];
   const next = async (journey?: Journey): Promise<Tokens> => {
     const connection = free.shift()!;
-    const address = `somebody-${count++ % accounts}@bench.test`;
+    const address = `person-${count++ % accounts}@bench.test`;
     const tokens = await signIn({ connection, origin, mailbox }, address, journey);
     const { sub } = tokens.claims;
     if (journey ? subjects.get(address) !== sub : sub === undefined)

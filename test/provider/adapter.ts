@@ -166,7 +166,7 @@ export function adapterCases(
       expect(await adapter('Interaction').find(uid)).toBeUndefined();
       const { status, internal } = (await house.store.reader(Interaction).get(nameOf(uid)))!;
       expect(status.phase).toBe('Aborted');
-      expect(Object.keys(internal)).not.toEqual(expect.arrayContaining(['library']));
+      expect(Object.keys(internal)).not.toEqual(expect.arrayContaining(['providerInteraction']));
       expect(internal.returnTo).toBeUndefined();
       expect(await adapter('Interaction').find(await begin(Date.now() - 1))).toBeUndefined();
     });

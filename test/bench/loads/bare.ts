@@ -22,7 +22,7 @@ const make: MakeLoad<{
     async operation() {
       const connection = free.shift()!;
       const browser = new Browser(connection, origin);
-      const address = `somebody-${count++ % accounts}@bench.test`;
+      const address = `person-${count++ % accounts}@bench.test`;
       const { target, verifier } = authorization('/auth', { login_hint: address, ...parameters });
       let to = locationOf(await browser.navigate(target, 303));
       let seen = 0;

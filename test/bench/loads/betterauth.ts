@@ -21,7 +21,7 @@ const make: MakeLoad<{ port: number; inFlight: number; accounts: number }> = asy
   let [count, turn] = [0, 0];
   const operation = async (): Promise<void> => {
     const connection = free.shift()!;
-    const email = `somebody-${count++ % accounts}@bench.test`;
+    const email = `person-${count++ % accounts}@bench.test`;
     const post = async (path: string, body: unknown): Promise<any> => {
       const answer = await connection.exchange(
         requestBytes('POST', `/api/auth/${path}`, headers, JSON.stringify(body)),

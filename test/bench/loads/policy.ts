@@ -66,7 +66,7 @@ function questionOf(asking: Asking, kinds: readonly { kind: string }[]): unknown
   const caller = {
     type: 'Account',
     account,
-    email: `somebody@${domain}`,
+    email: `person@${domain}`,
     operator: groups.includes('operators'),
     groups,
   };

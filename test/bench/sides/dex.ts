@@ -13,12 +13,11 @@ const local = `enablePasswordDB: true
 staticPasswords:
 ${Array.from(
   { length: users },
-  (_, i) =>
-    `- { email: somebody-${i}@bench.test, hash: "${hash}", username: u${i}, userID: u${i} }`,
+  (_, i) => `- { email: person-${i}@bench.test, hash: "${hash}", username: u${i}, userID: u${i} }`,
 ).join('\n')}
 `;
 const unhashed = `connectors:
-- { type: mockPassword, id: mock, name: Mock, config: { username: somebody-0@bench.test, password: password } }
+- { type: mockPassword, id: mock, name: Mock, config: { username: person-0@bench.test, password: password } }
 `;
 
 const dex = (name: string, people: string, accounts: number): SignInServer => ({

@@ -26,8 +26,8 @@ const realmOf = (passwordPolicy: string): object => ({
     },
   ],
   users: Array.from({ length: users }, (_, i) => ({
-    username: `somebody-${i}@bench.test`,
-    email: `somebody-${i}@bench.test`,
+    username: `person-${i}@bench.test`,
+    email: `person-${i}@bench.test`,
     emailVerified: true,
     firstName: 'Some',
     lastName: 'Body',
