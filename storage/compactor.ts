@@ -65,7 +65,8 @@ export function startCompactor(storage: Storage, options: CompactorOptions): () 
 
 /**
  * Runs one round if the last one is at least an interval old. The replica that wins the record
- * compacts to the revision of the last round.
+ * compacts to the revision of the last round. A store without space for the record is compacted
+ * too: this makes space.
  */
 export async function compactOnce(
   storage: Storage,
@@ -76,10 +77,12 @@ export async function compactOnce(
   const last = parseRecord(entry);
   if (last && last.time <= now && now - last.time < intervalMs) return;
   const value = Buffer.from(JSON.stringify({ time: now, revision } satisfies CompactionRecord));
-  const result = await storage.commit(
-    [{ key: recordKey, is: entry?.revision ?? 'absent' }],
-    [{ put: recordKey, value }],
-  );
+  const result = await storage
+    .commit([{ key: recordKey, is: entry?.revision ?? 'absent' }], [{ put: recordKey, value }])
+    .catch((error: unknown) => {
+      if (!(error instanceof UnavailableError) || !error.full) throw error;
+      return { committed: true };
+    });
   if (result.committed && last && last.time <= now) await storage.compact(last.revision);
 }
 

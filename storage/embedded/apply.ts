@@ -1,8 +1,12 @@
-import type { Batch, Entry } from '../storage.js';
+import type { Batch, Entry, Revision } from '../storage.js';
 import { expiryKey, tombstoneKey } from './encoding.js';
+import { sparedBytes } from './space.js';
 import type { Tables } from './tables.js';
+import { writeTransaction } from './transaction.js';
 
 const emptyValue = Buffer.alloc(1);
+/** The pages that a change of a key may copy in the other tables. */
+const changeBytes = 6 * 4096;
 
 /** What happened to a key in some batches: its entry before the first and after the last. */
 interface NetChange {
@@ -11,18 +15,25 @@ interface NetChange {
 }
 
 /**
- * Brings the tables to the revision of the last batch of the log, in one transaction. A key that was
- * written several times is written once.
+ * Brings the tables to the revision of the last of `batches` that fits on the disk, in one
+ * transaction, and returns this revision. A key that was written several times is written once.
+ * Throws UnavailableError if none fits.
  */
-export async function applyToTables(tables: Tables, batches: readonly Batch[]): Promise<void> {
-  const last = batches.at(-1);
-  if (!last) return;
-  await tables.root.batch(() => {
+export async function applyToTables(tables: Tables, batches: readonly Batch[]): Promise<Revision> {
+  const last = batches.at(-1)!;
+  const bytes = batches.reduce((sum, batch) => sum + bytesToApply(batch), 0);
+  if (batches.length > 1 && !tables.space.fits(bytes, sparedBytes.upkeep))
+    return applyToTables(tables, batches.slice(0, batches.length >> 1));
+  await writeTransaction(tables, bytes, sparedBytes.upkeep, () => {
     for (const [key, change] of netChanges(batches)) putChange(tables, key, change);
     putTombstones(tables, batches);
     void tables.system.put('applied', Buffer.from(String(last.revision)));
   });
+  return last.revision;
 }
+
+const bytesToApply = ({ changes }: Batch): number =>
+  changes.reduce((sum, { entry }) => sum + changeBytes + 2 * (entry?.value.length ?? 0), 0);
 
 function netChanges(batches: readonly Batch[]): Map<string, NetChange> {
   const net = new Map<string, NetChange>();

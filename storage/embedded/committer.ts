@@ -10,10 +10,12 @@ import {
   type Write,
 } from '../storage.js';
 import { countCommit } from '../count-commit.js';
+import { encodeLog } from './encoding.js';
 import { GroupCommit } from './group-commit.js';
 import type { StoreState } from './state.js';
 import { applyToTables } from './apply.js';
-import { isFull, unwrapCommitError, type CommitError } from './disk-full.js';
+import { sparedBytes } from './space.js';
+import { noSpace, writeTransaction } from './transaction.js';
 
 type Result = Committed | Lost;
 
@@ -27,7 +29,6 @@ interface Member {
 
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
-const applyBytes = 1 << 20;
 
 /**
  * Takes commits in order of arrival and writes all queued ones to the log as one durable lmdb
@@ -90,13 +91,12 @@ export class EmbeddedCommitter {
   async #apply(): Promise<void> {
     this.#applyRequested = false;
     if (this.#failed) return;
-    const { tables, revision } = this.#state;
+    const pending = this.#state.pending();
+    if (pending.length === 0) return;
     try {
-      tables.preallocator.reserve(applyBytes);
-      await applyToTables(tables, this.#state.pending());
-      this.#state.setApplied(revision);
+      this.#state.setApplied(await applyToTables(this.#state.tables, pending));
     } catch (error) {
-      await this.#toError(await unwrapCommitError(error as Error));
+      this.#toError(error as Error);
     }
   }
 
@@ -111,42 +111,54 @@ export class EmbeddedCommitter {
     return this.#queue.splice(0, count);
   }
 
+  /** Refuses values when space is left only for deletes; returns the other members. */
+  #refuseIfScarce(members: readonly Member[]): readonly Member[] {
+    const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
+    if (this.#state.tables.space.fits(2 * bytes, sparedBytes.values)) return members;
+    return members.filter(({ writes, reject }) => {
+      const isValue = writes.some((write) => 'put' in write);
+      if (isValue) reject(noSpace());
+      return !isValue;
+    });
+  }
+
   /** Writes and answers a group; returns whether it is durable. */
-  async #write(members: readonly Member[]): Promise<boolean> {
-    this.#metrics?.commitBatchSize.observe(members.length);
+  async #write(queued: readonly Member[]): Promise<boolean> {
+    this.#metrics?.commitBatchSize.observe(queued.length);
     try {
       if (this.#failed)
         throw new UnavailableError('the store has stopped after a failed write', {
           cause: this.#failed,
         });
+      const members = this.#refuseIfScarce(queued);
       const group = new GroupCommit(this.#state, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
-      const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
-      await this.#store(group, bytes);
+      await this.#store(group);
       members.forEach((member, i) => member.resolve(results[i]!));
       return true;
     } catch (error) {
-      for (const member of members) member.reject(error as Error);
+      for (const member of queued) member.reject(error as Error);
       return false;
     }
   }
 
-  async #store(group: GroupCommit, bytes: number): Promise<void> {
-    if (group.batches.length === 0) return;
-    this.#state.tables.preallocator.reserve(bytes);
+  async #store({ batches }: GroupCommit): Promise<void> {
+    if (batches.length === 0) return;
+    const { tables } = this.#state;
+    const rows = batches.map(({ changes }) => encodeLog(changes));
+    const bytes = rows.reduce((sum, row) => sum + row.length, 0);
     try {
-      await this.#state.tables.root.batch(() => {
-        group.put();
+      await writeTransaction(tables, 2 * bytes, sparedBytes.deletes, () => {
+        rows.forEach((row, i) => void tables.log.put(batches[i]!.revision, row));
       });
     } catch (error) {
-      throw await this.#toError(await unwrapCommitError(error as Error));
+      throw this.#toError(error as Error);
     }
-    this.#state.publish(group.batches);
+    this.#state.publish(batches);
   }
 
-  async #toError(reason: CommitError): Promise<Error> {
-    if (await isFull(reason, this.#state.tables.directory))
-      return new UnavailableError('no space is left for the store', { full: true, cause: reason });
+  #toError(reason: Error): Error {
+    if (reason instanceof UnavailableError) return reason;
     this.#failed = reason;
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
     return new UnknownOutcomeError('the store could not be written', { cause: reason });

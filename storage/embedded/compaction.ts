@@ -1,5 +1,6 @@
-import { UnavailableError, type Revision } from '../storage.js';
-import { isFull, unwrapCommitError } from './disk-full.js';
+import type { Revision } from '../storage.js';
+import { sparedBytes } from './space.js';
+import { writeTransaction } from './transaction.js';
 import type { StoreState } from './state.js';
 import { splitTombstoneKey } from './encoding.js';
 
@@ -47,18 +48,11 @@ async function removeTombstones(state: StoreState, start: string): Promise<strin
 
 /** Changes rows in one transaction, which reports the error of any. */
 async function write<T>(
-  { tables: { root, directory } }: StoreState,
+  { tables }: StoreState,
   items: readonly T[],
   change: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  try {
-    await root.batch(() => {
-      for (const item of items) change(item).catch(() => {});
-    });
-  } catch (error) {
-    const reason = await unwrapCommitError(error as Error);
-    throw (await isFull(reason, directory))
-      ? new UnavailableError('no space is left for the store', { full: true, cause: reason })
-      : reason;
-  }
+  await writeTransaction(tables, 0, sparedBytes.upkeep, () => {
+    for (const item of items) change(item).catch(() => {});
+  });
 }

@@ -82,7 +82,7 @@ function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () =
     state.close();
     await committer.settled();
     await state.tables.root.close();
-    state.tables.preallocator.close();
+    state.tables.space.close();
     unlock();
   };
   return storage;

@@ -2,7 +2,6 @@ import { keyOf } from '../limits.js';
 import { isMet } from '../preconditions.js';
 import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
 import type { StoreState } from './state.js';
-import { encodeLog } from './encoding.js';
 
 /**
  * The members of one lmdb transaction, each checked against the store and the writes of the members
@@ -23,7 +22,7 @@ export class GroupCommit {
   }
 
   /**
-   * Checks one member and applies it in memory; it is durable only after {@link put} and the flush.
+   * Checks one member and applies it in memory; it is durable only after the log was written.
    */
   add(checks: readonly Check[], writes: readonly Write[]): Committed | Lost {
     const winners = new Map<string, Entry | undefined>();
@@ -34,12 +33,6 @@ export class GroupCommit {
     if (winners.size > 0) return { committed: false, revision: this.#revision, winners };
     this.#apply(writes);
     return { committed: true, revision: this.#revision, batch: this.#memberCount };
-  }
-
-  /** Passes all changes to the log of lmdb, inside its batch. */
-  put(): void {
-    for (const { revision, changes } of this.batches)
-      void this.#state.tables.log.put(revision, encodeLog(changes));
   }
 
   #apply(writes: readonly Write[]): void {

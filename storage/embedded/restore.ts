@@ -7,13 +7,15 @@ import {
   type Revise,
   type SnapshotProgress,
 } from '../snapshot/layout.js';
+import { UnavailableError } from '../storage.js';
 import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
 import { restoreDirectory } from './interrupted-restore.js';
 import { acquireLock } from './lock.js';
 import { expiryKey } from './encoding.js';
-import { isFull } from './disk-full.js';
+import { sparedBytes } from './space.js';
+import { writeTransaction } from './transaction.js';
 import { openTables, databasePath, type Tables } from './tables.js';
 import { syncDirectory } from './sync-directory.js';
 
@@ -93,7 +95,7 @@ async function writeSnapshot(
     );
   } finally {
     await tables.root.close();
-    tables.preallocator.close();
+    tables.space.close();
   }
   syncDirectory(draft);
   return { header, stats, epoch, base };
@@ -101,22 +103,23 @@ async function writeSnapshot(
 
 /** Writes records in one transaction, all at the base revision, without history. */
 async function writeRecords(
-  { root, current, expiry, directory }: Tables,
+  tables: Tables,
   items: readonly SnapshotItem[],
   base: number,
 ): Promise<void> {
+  const { current, expiry, directory } = tables;
+  const bytes = items.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
   try {
-    root.transactionSync(() => {
+    await writeTransaction(tables, 3 * bytes, sparedBytes.upkeep, () => {
       for (const item of items) {
-        current.putSync(item.key, { ...item, revision: base });
+        void current.put(item.key, { ...item, revision: base });
         if (item.expires !== undefined)
-          expiry.putSync(expiryKey(item.expires, item.key), emptyValue);
+          void expiry.put(expiryKey(item.expires, item.key), emptyValue);
       }
     });
   } catch (error) {
-    throw (await isFull(error as Error, directory))
-      ? new Error(`no space is left for ${directory}: nothing was restored`, { cause: error })
-      : error;
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new Error(`no space is left for ${directory}: nothing was restored`, { cause: error });
   }
 }
 

@@ -6,10 +6,12 @@ import {
   type RootDatabase,
   type Transaction,
 } from 'lmdb';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseKey } from '../snapshot/layout.js';
 import type { Batch, Entry, Revision } from '../storage.js';
-import { Preallocator } from './preallocate.js';
+import { freeBytes, sparedBytes, Space } from './space.js';
+import { noSpace } from './transaction.js';
 import { decodeLog, recordEncoding } from './encoding.js';
 
 /** The format that this release writes, and the newest one it reads. */
@@ -26,7 +28,7 @@ const copyBatchSize = 64;
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, Revision>;
-  readonly preallocator: Preallocator;
+  readonly space: Space;
   /** key -> the entry at revision `applied`, stored without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes; the root database, in which lmdb also has the names of the others */
@@ -68,34 +70,38 @@ const openCurrent = (root: Tables['root']): Tables['current'] =>
   root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
 
 /**
- * Opens or creates the databases in `directory`, and converts those of an earlier format; throws if
- * their format is newer.
+ * Opens or creates the databases in `directory`, and converts those of an earlier format. Throws if
+ * their format is newer, and UnavailableError if there is no space for this.
  */
 export function openTables(directory: string): Tables {
   const path = databasePath(directory);
+  if (!existsSync(path) && freeBytes(directory) < sparedBytes.values) throw noSpace();
   const root = open<Buffer, Revision>({ path, ...options });
-  const tables: Tables = {
-    directory,
-    root,
-    preallocator: new Preallocator(root, path),
-    current: openCurrent(root),
-    log: root,
-    tombstones: openTable(root, 'gone'),
-    expiry: openTable(root, 'expiry'),
-    system: openTable(root, 'system'),
-  };
+  const current = openCurrent(root);
+  const tombstones = openTable(root, 'gone');
+  const expiry = openTable(root, 'expiry');
+  const system = openTable(root, 'system');
+  const space = new Space(root, [current, tombstones, expiry, system], directory, path);
+  const tables = { directory, root, space, current, log: root, tombstones, expiry, system };
   const storedVersion = checkFormat(tables);
-  if (storedVersion !== formatVersion) convert(tables, storedVersion);
-  return tables;
+  try {
+    if (storedVersion !== formatVersion) convert(tables, storedVersion);
+    return tables;
+  } catch (error) {
+    void root.close();
+    space.close();
+    throw error;
+  }
 }
 
 /**
  * Converts a store of an earlier format, or gives a new one its numbers, in a last transaction. Until
  * then a store of format 1 is as it was, and its conversion may be repeated.
  */
-function convert({ root, log, system }: Tables, storedVersion: number | undefined): void {
+function convert(tables: Tables, storedVersion: number | undefined): void {
+  const { root, log, system } = tables;
   const formerLog = storedVersion === 1 ? openTable<Revision>(root, formerLogName) : undefined;
-  if (formerLog) copyLog(formerLog, root);
+  if (formerLog) copyLog(formerLog, tables);
   root.transactionSync(() => {
     system.putSync('applied', Buffer.from(String(lastRevision(log) ?? 0)));
     system.putSync('format', Buffer.from(String(formatVersion)));
@@ -103,11 +109,13 @@ function convert({ root, log, system }: Tables, storedVersion: number | undefine
   });
 }
 
-function copyLog(from: Tables['log'], root: Tables['root']): void {
+function copyLog(from: Tables['log'], { root, space }: Tables): void {
   for (let start: Revision | undefined = 0; start !== undefined; ) {
     const rows: readonly { key: Revision; value: Buffer }[] = [
       ...from.getRange({ start, limit: copyBatchSize }),
     ];
+    const bytes = rows.reduce((sum, { value }) => sum + value.length, 0);
+    if (!space.fits(2 * bytes, sparedBytes.upkeep)) throw noSpace();
     root.transactionSync(() => {
       for (const { key, value } of rows) root.putSync(key, value);
     });

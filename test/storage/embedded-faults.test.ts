@@ -176,17 +176,22 @@ describe('the directory', () => {
 describe('the disk is full', () => {
   const run = mounts ? test : test.skip;
   run(
-    `writes are refused, reads go on, it recovers with space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`,
+    `values are refused, deletes and reads go on, compaction makes space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`,
     async () => {
       const disk = join(directory, 'disk');
       execFileSync('mkdir', [disk]);
-      mountDisk(disk, 8);
+      mountDisk(disk, 16);
       const filler = await compile('test/storage/embedded-filler.ts');
       try {
         const filling = filler.start([disk]);
         running.push(filling);
         const said = (await filling.lines.next()).value;
-        expect({ said, ...(await filling.ended) }).toMatchObject({ said: 'recovered', code: 0 });
+        // lmdb itself would complain of each failed write.
+        expect({ said, ...(await filling.ended) }).toEqual({
+          said: 'recovered',
+          code: 0,
+          complaints: '',
+        });
       } finally {
         execFileSync('umount', ['-l', disk]);
         await filler.remove();

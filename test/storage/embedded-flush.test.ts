@@ -17,7 +17,7 @@ class Held {
   #flush: Flush | undefined;
   readonly tables = {
     directory: '/',
-    preallocator: { reserve: () => undefined },
+    space: { fits: () => true },
     root: {
       batch: (write: () => void) => {
         write();

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { statfsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { tmpdir } from 'node:os';
@@ -6,6 +8,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import type { Entry, Storage } from '../../storage/storage.js';
+import { mountDisk, mounts } from '../support/disk.js';
 import { bytes, everything, put, text, Watched } from './drive.js';
 
 let directory: string;
@@ -65,6 +68,34 @@ async function writeFormerStore(): Promise<void> {
     system!.putSync('oldest', bytes('100'));
   });
   await root.close();
+}
+
+(mounts ? test : test.skip)(
+  `is not created or converted on a full disk, and is when there is space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`,
+  async () => {
+    mountDisk(directory, 4);
+    const ballast = join(directory, 'ballast');
+    try {
+      fillDisk(ballast);
+      await expect(openEmbedded({ directory })).rejects.toMatchObject({ full: true });
+      await rm(ballast);
+      await writeFormerStore();
+      fillDisk(ballast);
+      await expect(openEmbedded({ directory })).rejects.toMatchObject({ full: true });
+      await rm(ballast);
+      const storage = await openEmbedded({ directory });
+      expect(await text(storage, 'a')).toBe('201');
+      await storage.close();
+    } finally {
+      execFileSync('umount', ['-l', directory]);
+    }
+  },
+);
+
+/** Writes a file until the disk has no more than a few kilobytes left. */
+function fillDisk(path: string): void {
+  const { bavail, bsize } = statfsSync(directory);
+  writeFileSync(path, Buffer.alloc(bavail * bsize - (16 << 10)));
 }
 
 const textsOf = (entries: Iterable<Entry>): string[] =>

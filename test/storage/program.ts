@@ -1,9 +1,10 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { mutated } from '../mutants/mutant.mjs';
 
 /** A script of the tests, compiled so that a process of its own can run it. */
 export interface Program {
@@ -20,21 +21,23 @@ export interface Running {
   readonly ended: Promise<{ code: number | string; complaints: string }>;
 }
 
-/** Compiles a script below the repository's root. */
+/** Compiles a script below the repository's root, with the mutant of this run. */
 export async function compile(script: string): Promise<Program> {
-  const root = process.cwd();
   const out = await mkdtemp(join(tmpdir(), 'vestibule-program-'));
+  const root = process.env.VESTIBULE_MUTANT
+    ? await copyMutated(join(out, 'mutated'))
+    : process.cwd();
   const options =
     '--ignoreConfig --rootDir . --target es2023 --module nodenext --moduleResolution nodenext --types node --skipLibCheck --strict'.split(
       ' ',
     );
   await promisify(execFile)(
-    resolve(root, 'node_modules/.bin/tsc'),
+    resolve('node_modules/.bin/tsc'),
     [...options, '--outDir', out, script],
     { cwd: root },
   );
   await writeFile(join(out, 'package.json'), '{"type":"module"}');
-  await symlink(resolve(root, 'node_modules'), join(out, 'node_modules'));
+  await symlink(resolve('node_modules'), join(out, 'node_modules'));
   const path = join(out, script.replace(/\.ts$/, '.js'));
   return {
     start(args, before = []) {
@@ -51,6 +54,20 @@ export async function compile(script: string): Promise<Program> {
     },
     remove: () => rm(out, { recursive: true }),
   };
+}
+
+/** Copies the sources that programs are made of, with the mutant of this run; returns the new root. */
+async function copyMutated(root: string): Promise<string> {
+  for (const folder of ['storage', 'test/storage'])
+    for (const file of await readdir(folder, { recursive: true })) {
+      if (!file.endsWith('.ts')) continue;
+      const path = join(folder, file);
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), mutated(await readFile(path, 'utf8'), resolve(path)));
+    }
+  await writeFile(join(root, 'package.json'), '{"type":"module"}');
+  await symlink(resolve('node_modules'), join(root, 'node_modules'));
+  return root;
 }
 
 function follow(child: ChildProcess): Running {
