@@ -13,8 +13,8 @@ import { latestEntries, readPending, readRevisions, type Tables } from './tables
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
 /** How many revisions, or bytes, the tables may be behind the log. */
-const maxPendingRevisions = 256;
-const maxPendingBytes = 1 << 20;
+const maxPendingRevisions = 1024;
+const maxPendingBytes = 4 << 20;
 
 /**
  * The state of an open store in memory: the durable revision, and recent changes. Among them are
