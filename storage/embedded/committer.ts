@@ -47,6 +47,7 @@ export class EmbeddedCommitter {
     this.#state = state;
     this.#fatal = fatal;
     this.#metrics = metrics;
+    state.requestApply = () => this.applySoon();
   }
 
   /** Resolves when the commit is durable, or lost. */

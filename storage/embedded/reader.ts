@@ -15,6 +15,8 @@ import { withKey } from './encoding.js';
 const sliceMs = 5;
 const stepsPerCheck = 64;
 const countBatchSize = 5_000;
+/** When a range has more changes that the tables do not have, the tables follow. */
+const maxMergedKeys = 100;
 
 /** A key of the range with its entry, if it had one. */
 type Step = readonly [key: string, entry: Entry | undefined];
@@ -126,19 +128,22 @@ function stepsAt(
 ): Iterable<Step> {
   const changed = changedEntries(state, range, revision);
   if (!changed) return historicalSteps(state, range, revision);
+  if (changed.size > maxMergedKeys && revision >= state.applied) state.requestApply();
   return changed.size === 0
     ? currentSteps(state, range, limit)
-    : mergeChanged(state.tables.current.getRange({ ...range }), changed);
+    : mergeChanged(currentRows(state, range, limit + changed.size), changed);
 }
 
-function* currentSteps(
+function currentRows(
   { tables: { current } }: StoreState,
   range: Range,
   limit: number,
-): Generator<Step> {
-  const limitOption = Number.isFinite(limit) ? { limit } : {};
-  for (const { key, value } of current.getRange({ ...range, ...limitOption }))
-    yield [key, withKey(key, value)];
+): Iterable<{ key: string; value: Entry }> {
+  return current.getRange({ ...range, ...(Number.isFinite(limit) && { limit }) });
+}
+
+function* currentSteps(state: StoreState, range: Range, limit: number): Generator<Step> {
+  for (const { key, value } of currentRows(state, range, limit)) yield [key, withKey(key, value)];
 }
 
 /** Reads a range from the tables, following every change after `revision` back. */

@@ -29,6 +29,8 @@ export class StoreState {
   /** The last revision that the tables other than the log have. */
   applied: Revision;
   closed = false;
+  /** Lets the tables follow the log soon; set by the committer. */
+  requestApply: () => void = () => {};
   #recent: Batch[] = [];
   #recentBytes = 0;
   #pendingBytes = 0;

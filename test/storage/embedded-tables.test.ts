@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
+import { openReadable, readPending } from '../../storage/embedded/tables.js';
 import type { Entry, Revision, Storage, Write } from '../../storage/storage.js';
 import { bytes, everything, made, put, remove, text } from './drive.js';
 
@@ -98,6 +99,29 @@ test('changes larger than memory remembers are read before the tables have them'
       expect((await storage.list(everything, { at, limit: 1 })).entries).toHaveLength(1);
     }),
   );
+});
+
+/** Returns how many revisions of a closed store are only in the log. */
+async function pendingCount(): Promise<number> {
+  const tables = openReadable(directory);
+  const { length } = readPending(tables);
+  await tables.root.close();
+  return length;
+}
+
+test('the tables follow a list of many changes that they do not have', async () => {
+  const keys = Array.from({ length: 101 }, (_, i) => `key-${i}`);
+  await put(storage, Object.fromEntries(keys.slice(1).map((key) => [key, ''])));
+  await put(storage, { [keys[0]!]: '' });
+  await storage.list({ start: 'key-0', end: 'key-99' }, { limit: 1 });
+  await storage.close();
+  expect(await pendingCount()).toBe(2);
+  storage = await openEmbedded({ directory });
+  expect((await storage.list(everything, { limit: 3 })).entries).toHaveLength(3);
+  await storage.close();
+  expect(await pendingCount()).toBe(0);
+  storage = await openEmbedded({ directory });
+  expect((await storage.list(everything)).entries).toHaveLength(101);
 });
 
 test('compaction leaves what the tables do not have, and the next process has it', async () => {
