@@ -1,4 +1,6 @@
-import type { EncodedObject } from '../../registry/encoded-object.js';
+import { EncodedObject } from '../../registry/encoded-object.js';
+import type { Entry } from '../../storage/storage.js';
+import { wholeRepresentation } from '../codec/representation.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 
@@ -22,4 +24,27 @@ export function itemsOf(
       ? [representation.listItem(one, viewContext)]
       : [comma, representation.listItem(one, viewContext)],
   );
+}
+
+/** Encoded pages, as long as the store returns the same page. */
+const encodedPages = new WeakMap<readonly Entry[], Buffer>();
+
+/**
+ * Encodes the first `count` entries of a page of which every object is visible, and the end of the
+ * list. Whole objects whose status does not depend on the caller are the same for every caller, so
+ * they are encoded once.
+ */
+export function itemsOfPage(
+  entries: readonly Entry[],
+  count: number,
+  authorized: AuthorizedRequest,
+): Buffer {
+  const { kind, representation } = authorized.requestInfo as ResourceRequestInfo;
+  const isShared = representation === wholeRepresentation && !kind.strategy.status;
+  const cached = isShared ? encodedPages.get(entries) : undefined;
+  if (cached) return cached;
+  const objects = entries.slice(0, count).map((entry) => new EncodedObject(kind, entry));
+  const items = Buffer.concat([...itemsOf(objects, authorized), listEnd]);
+  if (isShared) encodedPages.set(entries, items);
+  return items;
 }

@@ -18,7 +18,7 @@ import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
-import { itemsOf, listEnd, viewContextOf } from './list-body.js';
+import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
 import { versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -34,7 +34,8 @@ const maxCountedRemaining = 1000;
  * A page of a collection up to the key `last`, and how many items follow if that may be disclosed.
  */
 interface ListPage {
-  items: readonly Buffer[];
+  /** The items and the end of the list. */
+  items: Buffer;
   count: number;
   last: string | undefined;
   revision: Revision;
@@ -100,7 +101,9 @@ export class Lister {
     if (!limit) return this.#listAll(req, res, authorized, selector, from, revision);
     const predicate = this.#predicate(authorized, selector);
     const size = Math.min(limit, this.#maxPageSize);
-    const found = await this.#page(authorized, predicate, from, size, revision, !token);
+    const found = predicate.passAll
+      ? await this.#wholePage(authorized, from, size, revision, !token)
+      : await this.#page(authorized, predicate, from, size, revision, !token);
     const remaining =
       token?.n !== undefined && !found.isFiltered ? token.n - found.count : found.remaining;
     const next =
@@ -117,7 +120,33 @@ export class Lister {
       ...(next && { continue: next }),
       ...(next && remaining && { remainingItemCount: remaining }),
     });
-    this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...found.items, listEnd]));
+    this.#encoder.sendParts(req, res, Buffer.from(head), found.items);
+  }
+
+  /** Reads a page of a range in which every object is visible, and one entry more. */
+  async #wholePage(
+    authorized: AuthorizedRequest,
+    range: Range,
+    limit: number,
+    at: Revision | undefined,
+    isFirst: boolean,
+  ): Promise<ListPage> {
+    const { entries, more, revision } = await this.#read(range, {
+      limit: limit + 1,
+      ...(at !== undefined && { at }),
+      ...(!isFirst && { ahead: 1 }),
+    });
+    const count = Math.min(entries.length, limit);
+    const hasMore = entries.length > limit;
+    return {
+      items: itemsOfPage(entries, count, authorized),
+      count,
+      last: entries[count - 1]?.key,
+      revision,
+      hasMore,
+      isFiltered: false,
+      ...(isFirst && hasMore && more + 1 < maxCountedRemaining && { remaining: more + 1 }),
+    };
   }
 
   /**
@@ -134,7 +163,7 @@ export class Lister {
   ): Promise<ListPage> {
     const entries: EncodedObject[] = [];
     const pageSoFar = () => ({
-      items: itemsOf(entries, authorized),
+      items: Buffer.concat([...itemsOf(entries, authorized), listEnd]),
       count: entries.length,
       last: entries.at(-1)?.entry.key,
     });
@@ -178,7 +207,6 @@ export class Lister {
     end: string,
   ): Promise<number | undefined> {
     if (entries.length + more >= maxCountedRemaining) return undefined;
-    if (predicate.passAll) return entries.length + more;
     const rest =
       more === 0
         ? []

@@ -67,6 +67,17 @@ export class Encoder {
     );
   }
 
+  /** Sends a body in two parts without copying the second one, which is long. */
+  sendParts(req: ApiRequest, res: ApiResponse, first: Buffer, second: Buffer): void {
+    const length = first.length + second.length;
+    if (length <= maxTextLength) return this.send(req, res, 200, Buffer.concat([first, second]));
+    this.#writeHead(req, res, 200, length, jsonHeaders);
+    if (req.method === 'HEAD') return void res.end();
+    res.bytes += length;
+    res.write(first);
+    res.end(second);
+  }
+
   #send(
     req: ApiRequest,
     res: ApiResponse,
@@ -75,20 +86,30 @@ export class Encoder {
     body: Buffer | string,
     more: readonly string[],
   ): void {
+    this.#writeHead(req, res, code, length, more);
+    if (req.method === 'HEAD') return void res.end();
+    res.bytes += length;
+    if (typeof body === 'string') res.end(body, 'latin1');
+    else res.end(body);
+  }
+
+  #writeHead(
+    { auditID }: ApiRequest,
+    res: ApiResponse,
+    code: number,
+    length: number,
+    more: readonly string[],
+  ): void {
     writeHead(res, code, [
       ...this.#headers,
       'Date',
       date(),
       'Audit-ID',
-      req.auditID,
+      auditID,
       ...more,
       'Content-Length',
       String(length),
     ]);
-    if (req.method === 'HEAD') return void res.end();
-    res.bytes += length;
-    if (typeof body === 'string') res.end(body, 'latin1');
-    else res.end(body);
   }
 
   /**

@@ -21,7 +21,7 @@ const maxMergedKeys = 100;
 /** A key of the range with its entry, if it had one. */
 type Step = readonly [key: string, entry: Entry | undefined];
 
-/** Reads a range at one revision, yielding to the event loop every few milliseconds. */
+/** Reads a range at one revision; the latest page from the cache if it is there. */
 export async function readRange(
   state: StoreState,
   range: Range,
@@ -30,6 +30,24 @@ export async function readRange(
   state.assertOpen();
   const revision = at ?? state.revision;
   state.assertReadable(revision);
+  if (revision !== state.revision || limit === Infinity)
+    return readPage(state, range, revision, limit, ahead);
+  const cacheKey = `${range.start} ${range.end} ${limit} ${ahead}`;
+  const cached = state.pages.get(cacheKey);
+  if (cached) return cached;
+  const page = await readPage(state, range, revision, limit, ahead);
+  state.pages.set(cacheKey, range, page);
+  return page;
+}
+
+/** Reads a page from the tables, yielding to the event loop every few milliseconds. */
+async function readPage(
+  state: StoreState,
+  range: Range,
+  revision: Revision,
+  limit: number,
+  ahead: number,
+): Promise<Page> {
   const entries: Entry[] = [];
   let start = range.start;
   while (start < range.end && entries.length < limit) {

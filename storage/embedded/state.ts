@@ -7,6 +7,7 @@ import {
   type Revision,
 } from '../storage.js';
 import { EntryCache } from './entry-cache.js';
+import { PageCache } from './page-cache.js';
 import { withKey } from './encoding.js';
 import { latestEntries, readPending, readRevisions, type Tables } from './tables.js';
 
@@ -29,6 +30,7 @@ export class StoreState {
   /** The last revision that the tables other than the log have. */
   applied: Revision;
   closed = false;
+  readonly pages = new PageCache(this);
   /** Lets the tables follow the log soon; set by the committer. */
   requestApply: () => void = () => {};
   #recent: Batch[] = [];

@@ -43,6 +43,26 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     (await at.tab().get('/.well-known/openid-configuration', { plain: true }).is(200)).body
       .scopes_supported;
 
+  test('a long list that is repeated is made for who asks, in the form they ask for', async () => {
+    const names = Array.from({ length: 35 }, (_, i) => `many-${i + 10}`);
+    for (const name of names) await op.post('claimsproviders', supplier(name, name)).is(201);
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    for (let i = 0; i < 3; i += 1)
+      for (const [tab, shows] of [
+        [op, true],
+        [ada, false],
+      ] as const) {
+        const { body } = await tab.get('claimsproviders?limit=36').is(200);
+        expect(body.items.map((one: any) => one.metadata.name)).toEqual([...names, 'vestibule']);
+        expect(new Set(body.items.slice(0, -1).map((one: any) => 'url' in one.spec))).toEqual(
+          new Set([shows]),
+        );
+        const table = await tab.get('claimsproviders?limit=36', { headers: { accept } }).is(200);
+        expect([table.body.kind, table.body.rows.length]).toEqual(['Table', 36]);
+      }
+    for (const name of names) await op.delete(`claimsproviders/${name}`).is(200);
+  });
+
   test('the built-in provider is shown, and no one changes it', async () => {
     const { body } = await ada.get('claimsproviders/vestibule').is(200);
     expect(body.spec.scopes.map((one: any) => one.name)).toEqual([

@@ -179,6 +179,25 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       .fails(400, 'BadRequest');
   });
 
+  test('a long list that is repeated shows each change, in the form that is asked for', async () => {
+    const path = 'clients?limit=33';
+    const asMetadata = {
+      headers: { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' },
+    };
+    for (let i = 0; i < 6; i += 1) {
+      if (i === 3) await operator.patch('clients/c05', { spec: { displayName: 'new' } }).is(200);
+      const { body } = await operator.get(path).is(200);
+      const found = body.items.find((one: any) => one.metadata.name === 'c05');
+      expect([i, found]).toEqual([i, (await operator.get('clients/c05').is(200)).body]);
+      expect([body.items.length, body.metadata.remainingItemCount]).toEqual([33, 8]);
+      const { items } = (await operator.get(path, asMetadata).is(200)).body;
+      expect([items.length, new Set(items.map((one: any) => one.kind))]).toEqual([
+        33,
+        new Set(['PartialObjectMetadata']),
+      ]);
+    }
+  });
+
   test('a continue token can be neither read nor made up', async () => {
     const token = Buffer.from(
       (await operator.get('clients?limit=7').is(200)).body.metadata.continue,
