@@ -127,6 +127,10 @@ async function serve(args: readonly string[]): Promise<void> {
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
   );
+  await service.warmedUp;
+  await import('./serve/release-startup-heap.js')
+    .then(({ releaseStartupHeap }) => releaseStartupHeap())
+    .catch((error) => log.warn({ err: error }, 'releasing the memory of the start failed'));
 }
 
 /**

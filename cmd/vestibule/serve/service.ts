@@ -55,6 +55,8 @@ export interface Service {
   /** The address of the metrics port, if there is one. */
   readonly metricsURL?: string;
   readonly store: Store;
+  /** Resolves when everything is prepared that would delay a later request. */
+  readonly warmedUp: Promise<void>;
   /**
    * Returns the counts since the start by name: `policy.…` for decisions, otherwise the provider's
    * events. For tests and benchmarks.
@@ -355,6 +357,7 @@ async function serve(
   return {
     baseURL,
     store,
+    warmedUp: shutdown.warmUp,
     counts: () => collectCounts(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
