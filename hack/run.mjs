@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..');
-const data = join(root, process.env.DATA ?? 'data');
+const data = resolve(root, process.env.DATA ?? 'data');
 const port = process.env.PORT ?? '8080';
 const securePort = process.env.SECURE_PORT ?? (process.env.PORT === undefined ? '8443' : '0');
 const notesPort = process.env.NOTES_PORT ?? '8090';

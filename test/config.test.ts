@@ -189,9 +189,7 @@ describe('a file of settings', () => {
     [
       'the file of sign-ins',
       '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}',
-      [
-        'line 1, column 1: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name a configuration file with --config',
-      ],
+      ['line 1, column 1: is the file of sign-ins, which belongs in VESTIBULE_CONTEXTS'],
     ],
   ] as [string, string, string[]][])('reports %s by line and column', async (_, text, lines) => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));

@@ -4,6 +4,7 @@ import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandError, KubectlStyleError } from './terminal/errors.js';
+import { didYouMean } from './terminal/did-you-mean.js';
 import { subcommandHelp, overview } from './terminal/help.js';
 import { stripControls } from './terminal/output.js';
 import { invokedAs, program } from './terminal/program-name.js';
@@ -47,13 +48,21 @@ export async function main(args: readonly string[]): Promise<void> {
   if (subcommand === 'config')
     return (await import('./admin/config-check.js')).config(rest, process.env);
   if (subcommand === 'policy') return printPolicy();
-  if (subcommand === 'version')
+  if (subcommand === 'version' || subcommand === '--version')
     return void process.stdout.write(
       `${(await import('../../observability/build-info.js')).release}\n`,
     );
+  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
+    throw unknownSubcommand(subcommand);
   process.stderr.write(overview());
   process.exitCode = 2;
 }
+
+const unknownSubcommand = (word: string): CommandError =>
+  new CommandError(
+    `unknown subcommand ${JSON.stringify(word)}${didYouMean(word, Object.keys(subcommands)) || `: ${program} help`}`,
+    2,
+  );
 
 /** Runs `vestibule keys new FILE`, or a step of a rotation. */
 async function keys(step: string, file: string): Promise<void> {
@@ -65,7 +74,7 @@ async function keys(step: string, file: string): Promise<void> {
 
 function help(subcommand: string | undefined): void {
   if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
-    throw new CommandError(`unknown subcommand ${JSON.stringify(subcommand)}: ${program} help`, 2);
+    throw unknownSubcommand(subcommand);
   process.stdout.write(
     subcommand === undefined ? overview() : subcommandHelp(subcommands[subcommand]!),
   );

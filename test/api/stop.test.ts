@@ -280,8 +280,10 @@ describe('a start that fails', () => {
         ]);
         expect(out).toEqual([
           expect.stringMatching(/policy\.yaml: spec\.cedar/),
-          expect.stringMatching(/EADDRINUSE/),
-          expect.stringMatching(/EADDRINUSE/),
+          expect.stringMatching(
+            /another program uses it; stop that program, or set another with --port/,
+          ),
+          expect.stringMatching(/another program uses it.* --secure-port/),
           'up',
         ]);
         expect(ended).toBe(true);

@@ -18,7 +18,7 @@ import {
 jest.setTimeout(120_000);
 
 let service: TestService;
-let operator: { VESTIBULE_CONFIG: string };
+let operator: { VESTIBULE_CONTEXTS: string };
 const bin = dirname(program);
 
 beforeAll(async () => {
@@ -73,10 +73,10 @@ test('nothing is said where nothing is known, and no token is renewed', async ()
     ['get', 'groups', 'zzz'],
   ])
     expect(await complete(operator, ...args)).toEqual([':4']);
-  expect(await complete({ VESTIBULE_CONFIG: '/nowhere/contexts' }, 'get', '')).toEqual([':4']);
+  expect(await complete({ VESTIBULE_CONTEXTS: '/nowhere/contexts' }, 'get', '')).toEqual([':4']);
   expect(await complete(operator, 'get', '--server', 'http://127.0.0.1:1', '')).toEqual([':4']);
-  const held = JSON.parse(readFileSync(operator.VESTIBULE_CONFIG, 'utf8'));
-  const file = `${operator.VESTIBULE_CONFIG}-ended`;
+  const held = JSON.parse(readFileSync(operator.VESTIBULE_CONTEXTS, 'utf8'));
+  const file = `${operator.VESTIBULE_CONTEXTS}-ended`;
   writeFileSync(
     file,
     JSON.stringify({
@@ -84,7 +84,7 @@ test('nothing is said where nothing is known, and no token is renewed', async ()
       contexts: { test: { ...held.contexts.test, expires: 0, refreshToken: 'kept' } },
     }),
   );
-  expect(await complete({ VESTIBULE_CONFIG: file }, 'get', '')).toEqual([':4']);
+  expect(await complete({ VESTIBULE_CONTEXTS: file }, 'get', '')).toEqual([':4']);
   expect(JSON.parse(readFileSync(file, 'utf8')).contexts.test.refreshToken).toBe('kept');
 });
 
@@ -219,7 +219,7 @@ test('as a plugin of kubectl it is called so, and completes as kubectl asks', as
   expect((await link('kubectl-vestibule', ['help', 'get']))[1]).toMatch(
     /^kubectl vestibule get TYPE/,
   );
-  expect(await link('kubectl-vestibule', ['whoami'], { VESTIBULE_CONFIG: '/nowhere' })).toEqual([
+  expect(await link('kubectl-vestibule', ['whoami'], { VESTIBULE_CONTEXTS: '/nowhere' })).toEqual([
     1,
     '',
     'kubectl vestibule: you are not signed in: kubectl vestibule login URL\n',

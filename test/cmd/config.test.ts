@@ -291,14 +291,14 @@ test('the two words say how they are used, and are completed', async () => {
   expect(await complete('keys', 'dr')).toEqual(['drop', 'drop-sealing', ':4']);
 });
 
-test('a file of settings that VESTIBULE_CONFIG names is none of sign-ins, and stays as it is', async () => {
+test('a file of settings that VESTIBULE_CONTEXTS names is none of sign-ins, and stays as it is', async () => {
   for (const text of ['{"port": 1}', 'port: 1\n', 'null']) {
     const held = put('named.yaml', text);
     for (const word of ['whoami', 'logout']) {
-      const { code, error } = await vestibule([word], { VESTIBULE_CONFIG: held });
+      const { code, error } = await vestibule([word], { VESTIBULE_CONTEXTS: held });
       expect([code, error]).toEqual([
         1,
-        `vestibule: ${held} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file\n`,
+        `vestibule: ${held} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONTEXTS to another file\n`,
       ]);
     }
     expect(readFileSync(held, 'utf8')).toBe(text);

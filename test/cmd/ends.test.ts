@@ -81,7 +81,7 @@ test('an interrupt lets a renewal finish: what it used up has a successor that m
     answer = () => json({ access_token: 'new', refresh_token: 'next', expires_in: 3600 });
     asked();
   });
-  const { VESTIBULE_CONFIG: file } = keep(url, 'old');
+  const { VESTIBULE_CONTEXTS: file } = keep(url, 'old');
   const held = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(
     file,
@@ -90,7 +90,7 @@ test('an interrupt lets a renewal finish: what it used up has a successor that m
       contexts: { test: { ...held.contexts.test, expires: 0, refreshToken: 'former' } },
     }),
   );
-  const command = new Following(['get', 'things'], { VESTIBULE_CONFIG: file });
+  const command = new Following(['get', 'things'], { VESTIBULE_CONTEXTS: file });
   await waits;
   const ended = command.interrupt();
   setTimeout(() => answer(), 300);

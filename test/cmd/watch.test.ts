@@ -23,7 +23,7 @@ const keys = new Keys(testKeys());
 let [directory, base]: string[] = [];
 let service: TestService;
 let tab: Tab;
-let operator: { VESTIBULE_CONFIG: string };
+let operator: { VESTIBULE_CONTEXTS: string };
 
 const start = (port: string): Promise<TestService> =>
   startTest({
@@ -169,7 +169,7 @@ test('watch reports what changed in between, once, where its version has become 
   await service.stop();
   await lines.until(lost);
   const elsewhere = await start('0');
-  const held = JSON.parse(readFileSync(operator.VESTIBULE_CONFIG, 'utf8'));
+  const held = JSON.parse(readFileSync(operator.VESTIBULE_CONTEXTS, 'utf8'));
   const file = join(directory!, 'elsewhere');
   writeFileSync(
     file,
@@ -178,7 +178,7 @@ test('watch reports what changed in between, once, where its version has become 
       contexts: { test: { ...held.contexts.test, server: elsewhere.url } },
     }),
   );
-  const there = (...args: string[]) => vestibule(args, { VESTIBULE_CONFIG: file });
+  const there = (...args: string[]) => vestibule(args, { VESTIBULE_CONTEXTS: file });
   expect((await there('patch', 'group', 'moved', '-p', 'spec: { displayName: Moved }')).error).toBe(
     '',
   );

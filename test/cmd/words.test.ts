@@ -22,7 +22,7 @@ jest.setTimeout(120_000);
 let service: TestService;
 let tab: Tab;
 let [operator, person]: NodeJS.ProcessEnv[] = [];
-const signedOut = { VESTIBULE_CONFIG: '/nowhere/contexts' };
+const signedOut = { VESTIBULE_CONTEXTS: '/nowhere/contexts' };
 
 const as =
   (who: NodeJS.ProcessEnv | undefined) =>
@@ -379,7 +379,11 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, expected \}/],
     [['get', 'groups', 'alpha', '-l', 'a=b'], /leave out the names/],
     [['get', 'groups', '--limit', 'x'], /--limit takes a number/],
-    [['get', 'groups', '--bogus'], /--bogus/],
+    [['get', 'groups', '--bogus'], /unknown flag: --bogus$/m],
+    [['get', 'groups', '--ouptut=json'], /unknown flag: --ouptut; did you mean --output\?/],
+    [['serv'], /unknown subcommand "serv"; did you mean serve\?/],
+    [['nothing-like-it'], /unknown subcommand "nothing-like-it": vestibule help/],
+    [['serve', '--prt', '1'], /--prt is not a setting; did you mean --port\?/],
     [['watch', 'groups', 'alpha', 'beta'], /one object/],
     [['watch', 'groups,policies'], /one type/],
     [['patch', 'group', 'alpha'], /-p PATCH/],
@@ -405,6 +409,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
   );
   for (const word of ['get', 'serve', 'patch'])
     expect(await says(word, '--help')).toBe(await says('help', word));
+  expect(await says('--version')).toBe(await says('version'));
   expect(await says('help')).toMatch(/^vestibule serve[^]*vestibule explain TYPE/);
 });
 
@@ -482,7 +487,7 @@ test('what steers a terminal is not printed raw, and tokens are not printed', as
     contexts: {
       test: { accessToken },
     },
-  } = JSON.parse(readFileSync(operator!.VESTIBULE_CONFIG!, 'utf8'));
+  } = JSON.parse(readFileSync(operator!.VESTIBULE_CONTEXTS!, 'utf8'));
   for (const args of [
     ['get', 'accounts', '-o', 'json'],
     ['whoami'],

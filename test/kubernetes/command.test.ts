@@ -26,7 +26,7 @@ let tab: Tab;
 let folder: string;
 const file = (name: string): string => join(folder, name);
 const command = (...args: string[]): Promise<Ran> =>
-  vestibule(args, { VESTIBULE_CONFIG: file('contexts') });
+  vestibule(args, { VESTIBULE_CONTEXTS: file('contexts') });
 
 /** The command, and a person who confirms the code it shows. */
 async function confirmed(
@@ -36,7 +36,7 @@ async function confirmed(
   let done: Promise<void> | undefined;
   const ran = await vestibule(
     args,
-    { VESTIBULE_CONFIG: file('contexts'), ...environment },
+    { VESTIBULE_CONTEXTS: file('contexts'), ...environment },
     (text) => {
       const address = /Open (\S+)\n/.exec(text)?.[1];
       if (address) done ??= confirm(tab, address);
@@ -215,7 +215,7 @@ test('a kubeconfig has the service, its certificate and this command beside what
             apiVersion: 'client.authentication.k8s.io/v1',
             command: program,
             args: ['credential', '--context', context().name],
-            env: [{ name: 'VESTIBULE_CONFIG', value: file('contexts') }],
+            env: [{ name: 'VESTIBULE_CONTEXTS', value: file('contexts') }],
             interactiveMode: 'IfAvailable',
             provideClusterInfo: false,
           },
@@ -245,7 +245,7 @@ test('a kubeconfig has the service, its certificate and this command beside what
 test('a credential says when it ends, in the version that kubectl asks for', async () => {
   const asked = (apiVersion: string): Promise<Ran> =>
     vestibule(['credential'], {
-      VESTIBULE_CONFIG: file('contexts'),
+      VESTIBULE_CONTEXTS: file('contexts'),
       KUBERNETES_EXEC_INFO: JSON.stringify({
         apiVersion,
         kind: 'ExecCredential',
@@ -283,13 +283,13 @@ test('what is wrong is said with the exit code that goes with it', async () => {
     plain,
     JSON.stringify({ current: 'here', contexts: { here: { server: 'http://localhost:1' } } }),
   );
-  expect(await wrong({ VESTIBULE_CONFIG: plain }, 'kubeconfig')).toEqual([
+  expect(await wrong({ VESTIBULE_CONTEXTS: plain }, 'kubeconfig')).toEqual([
     2,
     expect.stringMatching(/kubectl sends no token to http:\/\/localhost:1: set the https address/),
   ]);
   expect(
     await wrong(
-      { VESTIBULE_CONFIG: plain },
+      { VESTIBULE_CONTEXTS: plain },
       'kubeconfig',
       '--server',
       'https://x.example.test',
@@ -299,7 +299,7 @@ test('what is wrong is said with the exit code that goes with it', async () => {
   ).toEqual([2, expect.stringMatching(/is not a certificate in PEM/)]);
   expect(
     await wrong(
-      { VESTIBULE_CONFIG: plain },
+      { VESTIBULE_CONTEXTS: plain },
       'kubeconfig',
       '--server',
       'https://x.example.test',
@@ -307,16 +307,16 @@ test('what is wrong is said with the exit code that goes with it', async () => {
       join(import.meta.dirname, 'command.test.ts'),
     ),
   ).toEqual([1, expect.stringMatching(/not a kubeconfig/)]);
-  expect(await wrong({ VESTIBULE_CONFIG: plain }, 'credential')).toEqual([
+  expect(await wrong({ VESTIBULE_CONTEXTS: plain }, 'credential')).toEqual([
     1,
     'vestibule: your sign-in has ended: vestibule login\n',
   ]);
   for (const word of ['kubeconfig', 'credential'])
-    expect(await wrong({ VESTIBULE_CONFIG: file('none') }, word)).toEqual([
+    expect(await wrong({ VESTIBULE_CONTEXTS: file('none') }, word)).toEqual([
       1,
       'vestibule: you are not signed in: vestibule login URL\n',
     ]);
-  expect(await wrong({ VESTIBULE_CONFIG: plain }, 'login', service.baseURL)).toEqual([
+  expect(await wrong({ VESTIBULE_CONTEXTS: plain }, 'login', service.baseURL)).toEqual([
     1,
     expect.stringMatching(/cannot be reached: (self-signed|unable to verify)/),
   ]);

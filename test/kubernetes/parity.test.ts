@@ -7,7 +7,7 @@ import type { Kubectl } from '../support/kubectl.js';
 import { stopAll, temporary } from '../support/service.js';
 
 let cluster: Cluster;
-let operator: { VESTIBULE_CONFIG: string };
+let operator: { VESTIBULE_CONTEXTS: string };
 beforeAll(async () => {
   cluster = await openKubernetes();
   for (const [name, members] of [
@@ -101,7 +101,7 @@ eachKubectl((found) => {
       ['get', 'policies'],
       ['get', 'policies', '-o', 'json'],
     ])
-      await same(args, none, { VESTIBULE_CONFIG: file }, ['--server', cluster.service.url]);
+      await same(args, none, { VESTIBULE_CONTEXTS: file }, ['--server', cluster.service.url]);
     const person = keep(cluster.service.baseURL, cluster.tokens.person);
     const kubectlOfPerson = cluster.kubectl(found, 'person');
     for (const args of [

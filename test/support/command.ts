@@ -80,7 +80,7 @@ export class Following extends Follower {
 export const signedIn = async (service: TestService, tab: Tab): Promise<Kept> =>
   keep(service.baseURL, await tokenOf(service, tab));
 
-type Kept = { readonly VESTIBULE_CONFIG: string };
+type Kept = { readonly VESTIBULE_CONTEXTS: string };
 
 /** A file of contexts that holds a token for a service. */
 export function keep(server: string, accessToken: string): Kept {
@@ -93,5 +93,5 @@ export function keep(server: string, accessToken: string): Kept {
     }),
     { mode: 0o600 },
   );
-  return { VESTIBULE_CONFIG: file };
+  return { VESTIBULE_CONTEXTS: file };
 }

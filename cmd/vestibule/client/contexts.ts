@@ -32,11 +32,11 @@ export interface Contexts {
 const lockTimesMs = { wait: 30_000, stale: 300_000, pause: 50 };
 
 /**
- * Returns the path of the file of sign-ins; VESTIBULE_CONFIG overrides it
+ * Returns the path of the file of sign-ins; VESTIBULE_CONTEXTS overrides it
  * (docs/design/operations.md#command).
  */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
-  environment.VESTIBULE_CONFIG ??
+  environment.VESTIBULE_CONTEXTS ??
   join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
 
 /** Reads the file of sign-ins; a missing file is empty. */
@@ -51,7 +51,7 @@ export function readContexts(file: string): Contexts {
   const contexts = parseContexts(text);
   if (typeof contexts?.contexts !== 'object' || contexts.contexts === null)
     throw new CommandError(
-      `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONFIG to another file`,
+      `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONTEXTS to another file`,
     );
   return contexts;
 }

@@ -48,12 +48,12 @@ function clusterAddress(text: string): string {
 }
 
 /** Returns the exec plugin: this program (client.authentication.k8s.io/v1, ExecConfig). */
-function execPlugin(name: string, { VESTIBULE_CONFIG: config }: NodeJS.ProcessEnv): object {
+function execPlugin(name: string, { VESTIBULE_CONTEXTS: config }: NodeJS.ProcessEnv): object {
   return {
     apiVersion: 'client.authentication.k8s.io/v1',
     command: resolve(process.argv[1]!),
     args: ['credential', '--context', name],
-    ...(config !== undefined && { env: [{ name: 'VESTIBULE_CONFIG', value: resolve(config) }] }),
+    ...(config !== undefined && { env: [{ name: 'VESTIBULE_CONTEXTS', value: resolve(config) }] }),
     interactiveMode: 'IfAvailable',
     provideClusterInfo: false,
   };

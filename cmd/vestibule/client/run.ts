@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { settled } from './contexts.js';
+import { didYouMean } from '../terminal/did-you-mean.js';
 import { CommandError } from '../terminal/errors.js';
 import { flags, type Invocation, type FlagName, type FlagValues } from '../terminal/flags.js';
 import { subcommandHelp } from '../terminal/help.js';
@@ -79,6 +80,13 @@ export function parseInvocation(
       } as FlagValues,
     };
   } catch (error) {
-    throw new CommandError((error as Error).message, 2);
+    throw new CommandError(flagFault(error as Error, Object.keys(options)), 2);
   }
+}
+
+/** Returns the message of an error of `parseArgs`, with the nearest flag for an unknown one. */
+function flagFault({ message }: Error, names: readonly string[]): string {
+  const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  if (flag === undefined) return message;
+  return `unknown flag: ${flag}${didYouMean(flag, names, '--')}`;
 }

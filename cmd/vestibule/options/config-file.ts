@@ -86,8 +86,7 @@ export function readConfigFile(path: string): Settings {
     );
   if (contents.has('contexts'))
     return spoil(
-      `${position(contents.range[0])}: is the file of sign-ins, to which VESTIBULE_CONFIG points for other subcommands; name ` +
-        'a configuration file with --config',
+      `${position(contents.range[0])}: is the file of sign-ins, which belongs in VESTIBULE_CONTEXTS`,
     );
   readSettings(contents as YAMLMap.Parsed, {
     ...found,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { didYouMean } from '../terminal/did-you-mean.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
 import { fileSetting, settings, variableName, type Setting } from './flags.js';
 
@@ -79,7 +80,14 @@ function fromFlags(args: readonly string[]): Settings {
     const type =
       Object.hasOwn(options, name) && rawName.startsWith('--') ? options[name]!.type : undefined;
     isAfterUnknownFlag = token.kind === 'option' && type === undefined;
-    if (type === undefined) found.problems.push(`${rawName} is not a setting`);
+    if (type === undefined)
+      found.problems.push(
+        `${rawName} is not a setting${didYouMean(
+          rawName,
+          allSettings.map(({ flag }) => flag),
+          '--',
+        )}`,
+      );
     else if (type === 'boolean')
       found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver accepts them: --flag=false
     else if (value === undefined || (!inlineValue && /^-./.test(value))) {
@@ -95,6 +103,9 @@ function fromFlags(args: readonly string[]): Settings {
 const flagsIn = (words: readonly (string | undefined)[]): string[] =>
   allSettings.map(({ flag }) => flag).filter((flag) => words.includes(flag));
 
+/** Variables of the client commands, which an operator may have exported beside the service. */
+const clientVariables = new Set(['VESTIBULE_CONTEXT', 'VESTIBULE_CONTEXTS']);
+
 /** Reads variables, and the files that `…_FILE` variables name. */
 function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
   const found = noSettings();
@@ -102,7 +113,8 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
     allSettings.map((setting) => [variableName(setting.flag), setting]),
   );
   for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
+    if (!name.startsWith('VESTIBULE_') || value === undefined || clientVariables.has(name))
+      continue;
     const setting =
       settingByVariable.get(name) ?? settingByVariable.get(name.replace(/_FILE$/, ''));
     if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) {
@@ -113,7 +125,9 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
       continue;
     }
     if (!setting) {
-      found.problems.push(`${name} is not a setting`);
+      found.problems.push(
+        `${name} is not a setting${didYouMean(name, [...settingByVariable.keys()], 'VESTIBULE_')}`,
+      );
       continue;
     }
     const { flag } = setting;

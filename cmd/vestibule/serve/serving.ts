@@ -23,7 +23,11 @@ export async function listen(
   log: Log,
   disposables: DisposableStack,
 ): Promise<ListeningAddresses> {
-  const url = urlOf('http', await server.listen(port, bindAddress));
+  const bind = async (port: number, certificate?: ReloadingCertificate): Promise<AddressInfo> =>
+    server.listen(port, bindAddress, certificate).catch((error: NodeJS.ErrnoException) => {
+      throw portError(error, bindAddress, port, certificate ? '--secure-port' : '--port');
+    });
+  const url = urlOf('http', await bind(port));
   if (!secure) return { url };
   const certificate = new ReloadingCertificate(
     await certificateFiles(
@@ -36,9 +40,29 @@ export async function listen(
     log,
   );
   disposables.add(() => certificate.stop());
-  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, certificate));
+  const secureURL = urlOf('https', await bind(secure.port, certificate));
   await loaded; // Until then, requests get a 503.
   return { url, secureURL, certificate: () => certificate.cert };
+}
+
+/** Returns the error of a port that cannot be opened, in a sentence that names the setting. */
+function portError(
+  error: NodeJS.ErrnoException,
+  address: string,
+  port: number,
+  flag: string,
+): Error {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program uses it; stop that program',
+    EACCES: 'this user may not open it; use a port above 1023',
+    EADDRNOTAVAIL: 'this machine does not have that address; set --bind-address',
+  };
+  const reason = reasons[error.code ?? ''];
+  if (reason === undefined) return error;
+  const other = error.code === 'EADDRINUSE' ? `, or set another with ${flag}` : '';
+  return new Error(`port ${port} of ${address} cannot be opened: ${reason}${other}`, {
+    cause: error,
+  });
 }
 
 /** Returns the URL of a listening address. */

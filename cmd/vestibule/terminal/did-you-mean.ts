@@ -6,6 +6,18 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
+/**
+ * Returns `; did you mean NAME?` for the nearest name, or nothing if none is near. All have the same
+ * prefix, which is not compared.
+ */
+export function didYouMean(word: string, names: readonly string[], prefix = ''): string {
+  const name = nearest(
+    word.replace(prefix, ''),
+    names.map((one) => one.replace(prefix, '')),
+  );
+  return name === undefined ? '' : `; did you mean ${prefix}${name}?`;
+}
+
 /** Returns the Levenshtein distance. */
 export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
