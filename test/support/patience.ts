@@ -1,5 +1,3 @@
-import { StatusError } from '../../registry/status.js';
-
 /** The factor of every wait, measured at the start of the run (measure-machine.mjs). */
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 
@@ -31,18 +29,4 @@ export async function until(
   milliseconds = 60_000,
 ): Promise<void> {
   await settles(async () => holds(), Boolean, milliseconds);
-}
-
-/**
- * Does it, and does it again while the answer is 503: then nothing was written, and anyone who calls
- * may simply repeat.
- */
-export async function insists<T>(work: () => Promise<T>): Promise<T> {
-  for (let i = 0; ; i += 1, await pause(100))
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.reason !== 'ServiceUnavailable' || i === 200)
-        throw error;
-    }
 }

@@ -1,6 +1,7 @@
 import { request as http, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
-import { repeats, type Tab } from './tab.js';
+import { repeats } from './repeats.js';
+import type { Tab } from './tab.js';
 import { scaled } from './patience.js';
 
 /** A watch as a test follows it: waits for events instead of sleeping. */

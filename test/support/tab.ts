@@ -2,6 +2,7 @@ import { request as http, type IncomingHttpHeaders } from 'node:http';
 import { request as https } from 'node:https';
 import type { Status } from '../../registry/status.js';
 import { conforms } from './contract.js';
+import { repeats } from './repeats.js';
 import { seen } from './secrets.js';
 
 /** One answer, whole. */
@@ -12,24 +13,6 @@ export interface Answer<T = any> {
   readonly bytes: Buffer;
   readonly body: T;
 }
-
-/** What a store that is late makes of a request. */
-const late: ReadonlySet<string> = new Set([
-  '503 the store cannot be reached',
-  '504 it is not known whether the change was made',
-]);
-
-/** Counts the repeats of a suite for a store that was late, which are few or fail a test. */
-export const repeats = {
-  left: 3,
-  /** Returns whether a late answer may be repeated, and says so on standard error. */
-  allows(answer: string): boolean {
-    if (!late.has(answer) || repeats.left === 0) return false;
-    repeats.left -= 1;
-    process.stderr.write(`repeated, ${repeats.left} more allowed: ${answer}\n`);
-    return true;
-  },
-};
 
 interface Cookie {
   name: string;
@@ -209,7 +192,7 @@ export class Tab {
         init.body,
         this.tls,
       );
-    while (this.patient && repeats.allows(`${answer.code} ${answer.body?.message}`));
+    while (this.patient && repeats.allows(`${answer.code} ${messageOf(answer)}`));
     this.#keep(answer);
     seen.note(answer, init.body);
     conforms(method, target, answer);
@@ -248,6 +231,10 @@ export class Tab {
     }
   }
 }
+
+/** The message of a Status, or the heading of a page. */
+const messageOf = ({ body, bytes }: Answer): unknown =>
+  body?.message ?? /<h1[^>]*>([^<]*)</.exec(bytes.toString())?.[1];
 
 const json = (body: unknown): { body?: string } =>
   body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
