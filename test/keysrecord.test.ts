@@ -10,6 +10,7 @@ import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { startTest, stopAll, temporary } from './support/service.js';
 import { memberOf } from './support/member.js';
 import { stores } from './support/stores.js';
+import { scaled } from './support/patience.js';
 
 const [first, second] = [newKeys(), newKeys()];
 const rotating = ['cookies', 'hmac', 'sealing', 'signing'] as const;
@@ -41,7 +42,11 @@ describe.each(stores)('the keys of a store on %s', (store) => {
   beforeAll(async () => {
     if (store === 'etcd') etcd = await startEtcd();
     storage = etcd
-      ? await openEtcd({ servers: [etcd.endpoint], prefix: '/keys/' })
+      ? await openEtcd({
+          servers: [etcd.endpoint],
+          prefix: '/keys/',
+          requestTimeoutMs: scaled(2500),
+        })
       : await openEmbedded({ directory: temporary() });
   });
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { createClient, startTest, stopAll, temporary } from '../support/service.
 import { signIn } from '../support/signin.js';
 import { memberOf } from '../support/member.js';
 import { stores } from '../support/stores.js';
+import { scaled } from '../support/patience.js';
 
 let etcd: EtcdServer | undefined;
 afterAll(async () => {
@@ -50,7 +51,11 @@ describe.each(stores)('what is read without a version, on %s', (store) => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const deaf = new Deaf(
       store === 'etcd'
-        ? await openEtcd({ servers: [etcd!.endpoint], prefix: '/latest/' })
+        ? await openEtcd({
+            servers: [etcd!.endpoint],
+            prefix: '/latest/',
+            requestTimeoutMs: scaled(2500),
+          })
         : await openEmbedded({ directory: join(temporary(), 'store') }),
     );
     const service = await startTest({
@@ -84,7 +89,8 @@ describe.each(stores)('what is read without a version, on %s', (store) => {
     const directory = join(temporary(), 'store');
     const near = store === 'etcd' ? undefined : await openEmbedded({ directory });
     const open = async (): Promise<Storage> =>
-      near ?? openEtcd({ servers: [etcd!.endpoint], prefix: '/unheard/' });
+      near ??
+      openEtcd({ servers: [etcd!.endpoint], prefix: '/unheard/', requestTimeoutMs: scaled(2500) });
     const deaf = new Deaf(await open());
     const flags = ['--operators', 'op@example.test', '--limit-factor', '100'];
     const service = await startTest({ storage: deaf.storage, flags });

@@ -15,6 +15,7 @@ import {
 } from '../support/service.js';
 import { memberOf } from '../support/member.js';
 import { stores } from '../support/stores.js';
+import { scaled } from '../support/patience.js';
 
 afterAll(stopAll);
 afterEach(() => {
@@ -87,7 +88,11 @@ describe.each(stores)('the share of the store that unproven sign-ins have, over 
     if (store === 'embedded') return openEmbedded({ directory: temporary() });
     const etcd = await startEtcd();
     stopEtcd = () => etcd.stop();
-    return openEtcd({ servers: [etcd.endpoint], prefix: '/share/' });
+    return openEtcd({
+      servers: [etcd.endpoint],
+      prefix: '/share/',
+      requestTimeoutMs: scaled(2500),
+    });
   };
   afterAll(() => stopEtcd());
 

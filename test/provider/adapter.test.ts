@@ -2,12 +2,17 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { adapterCases } from './adapter.js';
 import { openStorage } from './fixture.js';
+import { scaled } from '../support/patience.js';
 
 adapterCases('embedded', openStorage);
 
 adapterCases('etcd', async () => {
   const server = await startEtcd();
-  const storage = await openEtcd({ servers: [server.endpoint], prefix: '/adapter/' });
+  const storage = await openEtcd({
+    servers: [server.endpoint],
+    prefix: '/adapter/',
+    requestTimeoutMs: scaled(2500),
+  });
   return {
     storage,
     close: async () => {

@@ -2,6 +2,7 @@ import { races } from './races.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { openStorage } from './fixture.js';
+import { scaled } from '../support/patience.js';
 
 races('embedded', async () => {
   const kept = await openStorage();
@@ -10,7 +11,8 @@ races('embedded', async () => {
 
 races('etcd', async () => {
   const server = await startEtcd();
-  const connect = () => openEtcd({ servers: [server.endpoint], prefix: '/races/' });
+  const connect = () =>
+    openEtcd({ servers: [server.endpoint], prefix: '/races/', requestTimeoutMs: scaled(2500) });
   const storages: [Awaited<ReturnType<typeof connect>>, Awaited<ReturnType<typeof connect>>] = [
     await connect(),
     await connect(),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openEtcd, type EtcdStorage } from '../../storage/etcd/etcd.js';
 import { parseVersion } from '../../storage/etcd/version.js';
 import { UnavailableError } from '../../storage/storage.js';
-import { settles } from '../support/patience.js';
+import { scaled, settles } from '../support/patience.js';
 import { Scrape } from '../support/scrape.js';
 import { exchange } from '../support/tab.js';
 import { freePorts, startEtcd, type EtcdServer } from './etcd-server.js';
@@ -17,6 +17,7 @@ beforeAll(async () => {
   storage = await openEtcd({
     servers: [`http://127.0.0.1:${nowhere}`, etcd.endpoint],
     prefix: '/sized/',
+    requestTimeoutMs: scaled(2500),
   });
 });
 afterAll(async () => {
