@@ -1,6 +1,7 @@
 // A jest reporter: one line per finished suite with the time left, failures where they happen, and at the
-// end the tests that took more than half of their time.
-import { readFileSync } from 'node:fs';
+// end the tests that took more than half of their time and the most memory of a worker. Writes to the file
+// VESTIBULE_TEST_TIMES where the time went, a line per suite.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 export default class Progress {
@@ -45,14 +46,46 @@ export default class Progress {
   }
 
   onRunComplete() {
-    const reports = process.env.VESTIBULE_TEST_REPORTS;
-    try {
-      print(`more than half of their time took:\n${readFileSync(join(reports, 'slow'), 'utf8')}`);
-    } catch {
-      // No test did.
-    }
+    const slow = noted('slow');
+    if (slow) print(`more than half of their time took:\n${slow}`);
+    const suites = noted('suites')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const [largest] = suites.toSorted((one, other) => other.peak - one.peak);
+    if (largest) print(`largest worker: ${Math.round(largest.peak)} MB, in ${largest.suite}`);
+    const file = process.env.VESTIBULE_TEST_TIMES;
+    if (file) writeFileSync(file, table(suites));
     print(`${this.#done} suites in ${seconds(Date.now() - this.#startedAt)}`);
   }
+}
+
+/** What the environment of the suites noted under a name (test/support/environment.mjs). */
+function noted(name) {
+  try {
+    return readFileSync(join(process.env.VESTIBULE_TEST_REPORTS, name), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const columns = ['seconds', 'cpu', 'children', 'service', 'etcd', 'browser', 'wait', 'peak'];
+
+/** A line per suite, the longest first, below their sums: seconds, and memory in MB. */
+function table(suites) {
+  const sum = (name) => suites.reduce((total, entry) => total + (entry[name] ?? 0), 0);
+  const all = {
+    suite: 'all',
+    ...Object.fromEntries(columns.map((name) => [name, sum(name)])),
+    peak: 0,
+  };
+  const lines = [all, ...suites.toSorted((one, other) => other.seconds - one.seconds)].map(
+    (entry) => [
+      ...columns.map((name) => (entry[name] ?? 0).toFixed(1).padStart(9)),
+      `  ${entry.suite}\n`,
+    ],
+  );
+  return [[...columns.map((name) => name.padStart(9)), '  suite\n'], ...lines].flat().join('');
 }
 
 const print = (text) => process.stderr.write(`${text}\n`);

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { timed } from '../support/timed.js';
 
 /** A real etcd on a free loopback port, with its data in a temporary folder. */
 export interface EtcdServer {
@@ -57,18 +58,20 @@ async function startMembers(
     ports.slice(0, count).map(async (port) => local(await reachedAt(port))),
   );
   const cluster = advertised.map((url, i) => `m${i}=${url}`).join();
-  return Promise.all(
-    advertised.map((advertisedUrl, i) =>
-      startMember(
-        {
-          name: `m${i}`,
-          cluster,
-          peerUrl: local(ports[i]!),
-          advertisedUrl,
-          endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`,
-          metricsUrl: local(ports[2 * count + i]!),
-        },
-        flags,
+  return timed('etcd', () =>
+    Promise.all(
+      advertised.map((advertisedUrl, i) =>
+        startMember(
+          {
+            name: `m${i}`,
+            cluster,
+            peerUrl: local(ports[i]!),
+            advertisedUrl,
+            endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`,
+            metricsUrl: local(ports[2 * count + i]!),
+          },
+          flags,
+        ),
       ),
     ),
   );

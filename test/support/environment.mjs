@@ -1,8 +1,9 @@
 /**
- * Jest's Node environment with timeouts scaled to the machine (measure-machine.mjs). Notes tests
- * that took more than half of their time in VESTIBULE_TEST_REPORTS, for the end of the run.
+ * Jest's Node environment with timeouts scaled to the machine (measure-machine.mjs). Notes in
+ * VESTIBULE_TEST_REPORTS, for the end of the run, tests that took more than half of their time and
+ * what each suite used.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { TestEnvironment } from 'jest-environment-node';
 
@@ -11,10 +12,32 @@ const reports = process.env.VESTIBULE_TEST_REPORTS;
 
 export default class ScaledEnvironment extends TestEnvironment {
   #path;
+  #times = {};
+  #before = used();
+  #startedAt = performance.now();
 
   constructor(config, context) {
     super(config, context);
     this.#path = relative(config.projectConfig.rootDir, context.testPath);
+    this.global.suiteTimes = this.#times; // filled by test/support/timed.ts
+  }
+
+  async teardown() {
+    await super.teardown();
+    if (reports) this.#noteUsed();
+  }
+
+  #noteUsed() {
+    const { peak, ...cpu } = used();
+    const entry = {
+      suite: this.#path,
+      seconds: (performance.now() - this.#startedAt) / 1000,
+      ...this.#times,
+      cpu: cpu.own - this.#before.own,
+      children: cpu.children - this.#before.children,
+      peak,
+    };
+    appendFileSync(join(reports, 'suites'), `${JSON.stringify(entry)}\n`);
   }
 
   handleTestEvent(event, state) {
@@ -34,4 +57,29 @@ export default class ScaledEnvironment extends TestEnvironment {
 function scale(entry, state) {
   entry.baseTimeout ??= entry.timeout || state.testTimeout;
   entry.timeout = entry.baseTimeout * patience;
+}
+
+/**
+ * CPU seconds of this process and of its ended children, and the most memory in MB since the last
+ * call (proc(5)). Zeros where there is no /proc.
+ */
+function used() {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const ticks = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+      .map(Number);
+    const [user, system, childUser, childSystem] = ticks;
+    const [, peak] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
+    writeFileSync('/proc/self/clear_refs', '5');
+    return {
+      own: (user + system) / 100,
+      children: (childUser + childSystem) / 100,
+      peak: peak / 1000,
+    };
+  } catch {
+    return { own: 0, children: 0, peak: 0 };
+  }
 }

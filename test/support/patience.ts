@@ -1,3 +1,5 @@
+import { timed } from './timed.js';
+
 /** The factor of every wait, measured at the start of the run (measure-machine.mjs). */
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 
@@ -5,9 +7,13 @@ const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 export const scaled = (milliseconds: number): number => milliseconds * patience;
 
 const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
+  timed(
+    'wait',
+    () =>
+      new Promise((resolve) => {
+        setTimeout(resolve, milliseconds);
+      }),
+  );
 
 /** Reads until it holds, for what follows an answer a moment later. */
 export async function settles<T>(

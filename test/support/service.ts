@@ -16,6 +16,7 @@ import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
 import { memberOf } from './member.js';
 import { scaled } from './patience.js';
+import { timed } from './timed.js';
 import { testKeys } from './keys.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -100,16 +101,13 @@ async function assemble(
     ...(base ? ['--base-url', base] : []),
     ...(options.flags ?? []),
   ];
-  const service = await startService(
-    readConfig(flags, options.environment ?? {}),
-    createLog('debug', sink),
-    root,
-    {
+  const service = await timed('service', () =>
+    startService(readConfig(flags, options.environment ?? {}), createLog('debug', sink), root, {
       storage,
       keys,
       ...(options.quickDecisions && { decisionIntervalMs: 100 }),
       ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }),
-    },
+    }),
   );
   let ended: Promise<void> | undefined;
   const stop = (): Promise<void> =>

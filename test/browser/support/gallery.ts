@@ -3,14 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { GalleryServer } from './gallery-server.js';
+import { startChromium } from './chromium.js';
 import { scaled } from '../../support/patience.js';
 
 /** What one call to the scripted API was. */
@@ -51,10 +46,7 @@ export class Gallery {
   async open(): Promise<void> {
     await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery', this.#folder]);
     this.#origin = await this.server.listen();
-    this.#browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
-    });
+    this.#browser = await startChromium();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { seen } from '../../support/secrets.js';
+import { startChromium } from './chromium.js';
 import { scaled } from '../../support/patience.js';
 
 let browser: Browser | undefined;
@@ -18,10 +19,7 @@ export class Person {
   }
 
   static async arrive(options: Parameters<Browser['newContext']>[0] = {}): Promise<Person> {
-    browser ??= await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
-    });
+    browser ??= await startChromium();
     const context = await browser.newContext(options);
     context.setDefaultTimeout(scaled(15_000));
     // A page may be gone before its headers are asked for.
