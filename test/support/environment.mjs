@@ -5,7 +5,10 @@
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
+import 'lmdb';
 
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 const reports = process.env.VESTIBULE_TEST_REPORTS;
@@ -17,9 +20,12 @@ export default class ScaledEnvironment extends TestEnvironment {
   #startedAt = performance.now();
 
   constructor(config, context) {
+    collectGarbage();
     super(config, context);
     this.#path = relative(config.projectConfig.rootDir, context.testPath);
     this.global.suiteTimes = this.#times; // filled by test/support/timed.ts
+    // lmdb keeps the callback of each context that has none for ever, and with it all of its suite.
+    this.global.__lmdb_read_callback = globalThis.__lmdb_read_callback;
   }
 
   async teardown() {
@@ -57,6 +63,16 @@ export default class ScaledEnvironment extends TestEnvironment {
 function scale(entry, state) {
   entry.baseTimeout ??= entry.timeout || state.testTimeout;
   entry.timeout = entry.baseTimeout * patience;
+}
+
+/**
+ * Frees what former suites left in this worker, once that is much. An ordinary collection keeps
+ * their code, which V8 caches, and with it all that they loaded.
+ */
+function collectGarbage() {
+  if (process.memoryUsage().heapUsed < 200e6) return;
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /**
