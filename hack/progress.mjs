@@ -4,6 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
+const maxWorkerMB = 1_000;
+
 export default class Progress {
   #config;
   #startedAt = Date.now();
@@ -11,6 +13,7 @@ export default class Progress {
   #done = 0;
   #failed = 0;
   #finishedAt = [];
+  #error;
 
   constructor(config) {
     this.#config = config;
@@ -45,6 +48,11 @@ export default class Progress {
     return `, about ${seconds(((Date.now() - this.#finishedAt.at(-span)) / span) * left)} left`;
   }
 
+  /** A run whose workers keep what finished suites loaded fails. */
+  getLastError() {
+    return this.#error;
+  }
+
   onRunComplete() {
     const slow = noted('slow');
     if (slow) print(`more than half of their time took:\n${slow}`);
@@ -54,6 +62,10 @@ export default class Progress {
       .map((line) => JSON.parse(line));
     const [largest] = suites.toSorted((one, other) => other.peak - one.peak);
     if (largest) print(`largest worker: ${Math.round(largest.peak)} MB, in ${largest.suite}`);
+    if (largest?.peak > maxWorkerMB) {
+      this.#error = new Error(`FAIL: a worker may take at most ${maxWorkerMB} MB`);
+      print(this.#error.message);
+    }
     const file = process.env.VESTIBULE_TEST_TIMES;
     if (file) writeFileSync(file, table(suites));
     print(`${this.#done} suites in ${seconds(Date.now() - this.#startedAt)}`);
