@@ -38,5 +38,5 @@ export default {
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/ui/dist/'],
   testTimeout: 120_000,
-  workerIdleMemoryLimit: '500MB',
+  workerIdleMemoryLimit: '300MB',
 };

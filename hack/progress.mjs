@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const maxWorkerMB = 1_000;
+const maxWorkerMiB = 1_024;
 
 export default class Progress {
   #config;
@@ -61,9 +61,9 @@ export default class Progress {
       .filter(Boolean)
       .map((line) => JSON.parse(line));
     const [largest] = suites.toSorted((one, other) => other.peak - one.peak);
-    if (largest) print(`largest worker: ${Math.round(largest.peak)} MB, in ${largest.suite}`);
-    if (largest?.peak > maxWorkerMB) {
-      this.#error = new Error(`FAIL: a worker may take at most ${maxWorkerMB} MB`);
+    if (largest) print(`largest worker: ${Math.round(largest.peak)} MiB, in ${largest.suite}`);
+    if (largest?.peak > maxWorkerMiB) {
+      this.#error = new Error(`FAIL: a worker may take at most ${maxWorkerMiB} MiB`);
       print(this.#error.message);
     }
     const file = process.env.VESTIBULE_TEST_TIMES;
@@ -83,7 +83,7 @@ function noted(name) {
 
 const columns = ['seconds', 'cpu', 'children', 'service', 'etcd', 'browser', 'wait', 'peak'];
 
-/** A line per suite, the longest first, below their sums: seconds, and memory in MB. */
+/** A line per suite, the longest first, below their sums: seconds, and memory in MiB. */
 function table(suites) {
   const sum = (name) => suites.reduce((total, entry) => total + (entry[name] ?? 0), 0);
   const all = {
