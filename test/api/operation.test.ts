@@ -576,8 +576,8 @@ describe('the start', () => {
   test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {
     const flags = ['--data-dir', 'x', '--mock-mail'];
     expect(problems(flags, { VESTIBULE_BOGUS: '1' })).toEqual(['VESTIBULE_BOGUS is not a setting']);
-    expect(problems(flags, { VESTIBULE_PROT: '1' })).toEqual([
-      'VESTIBULE_PROT is not a setting; did you mean VESTIBULE_PORT?',
+    expect(problems(flags, { VESTIBULE_PORTS: '1' })).toEqual([
+      'VESTIBULE_PORTS is not a setting; did you mean VESTIBULE_PORT?',
     ]);
     expect(problems(flags, { VESTIBULE_CONTEXT: 'a', VESTIBULE_CONTEXTS: 'b' })).toEqual([]);
     expect(problems(flags, { VESTIBULE_SERVICE_HOST: '10.0.0.1' })).toEqual([]);
