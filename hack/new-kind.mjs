@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const write = (file, text) => writeFileSync(join(root, file), text);
+/** The names of kinds in every language; a new one has its English name until it is translated. */
+const catalogs = readdirSync(join(root, 'ui/messages'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `ui/messages/${name}/decisions.json`);
 
 /** Returns the words of a name in UpperCamelCase: KeyRing is key and ring. */
 const wordsOf = (kind) =>
@@ -124,13 +128,13 @@ const additionsOf = ({ kind, resource, name, title }) => [
     at: atEndOf('const operatorRows: readonly OperatorRow[] = ['),
     lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites, writes: 'shared' },`,
   },
-  {
-    file: 'ui/messages/decisions.json',
+  ...catalogs.map((file) => ({
+    file,
     where: 'before "kind.Scope"',
     at: before('  "kind.Scope"'),
     lines: `  "kind.${kind}": "${title}",`,
     mark: `"kind.${kind}":`,
-  },
+  })),
   {
     file: 'docs/explanation/what-is-stored.md',
     where: 'in the table of objects, before `objects/mockmessages/`',

@@ -46,7 +46,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'ui/base/message.js', names: '{ t }' },
       { from: 'ui/base/page.js', names: '{ Page, mountPoint }' },
       { from: 'ui/base/view.js', names: '{ View }' },
-      { from: 'ui/messages/mailbox.json', names: 'messages' },
+      { from: 'ui/messages/en/mailbox.json', names: 'messages' },
     ],
     values: '',
   },
@@ -100,7 +100,10 @@ function compile(project: string, files: readonly string[]): Promise<string> {
       extends: join(root, project),
       compilerOptions: { noEmit: true, rootDir: '/' },
       include: [],
-      files: files.map((file) => join(folder, file)),
+      files: [
+        ...files.map((file) => join(folder, file)),
+        ...(project.startsWith('ui/') ? [join(root, 'ui/catalogs.d.ts')] : []),
+      ],
     }),
   );
   return new Promise((resolve) => {

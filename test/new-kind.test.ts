@@ -153,7 +153,7 @@ describe('hack/new-kind', () => {
     const { code, out, error } = await run('hack/new-kind', 'KeyRing', 'keyrings');
     expect([code, out, error]).toEqual([0, expect.not.stringMatching(/^add to /m), error]);
     expect(existsSync(join(copy, 'kinds/key-ring.ts'))).toBe(true);
-    expect(readFileSync(join(copy, 'ui/messages/decisions.json'), 'utf8')).toContain(
+    expect(readFileSync(join(copy, 'ui/messages/en/decisions.json'), 'utf8')).toContain(
       '"kind.KeyRing": "key rings"',
     );
   });
@@ -219,7 +219,7 @@ describe('hack/new-kind', () => {
 
   test('prints the lines that it finds no place for, and adds none twice', async () => {
     const views = join(copy, 'test/api/views.test.ts');
-    const messages = join(copy, 'ui/messages/decisions.json');
+    const messages = join(copy, 'ui/messages/en/decisions.json');
     const replace = (file: string, from: string, to: string): void =>
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
     replace(views, 'const columns: Record<string, string> = {', 'const columns = {');
@@ -230,7 +230,7 @@ describe('hack/new-kind', () => {
       "\nadd to test/api/views.test.ts, at the end of `columns`:\n      gadgets: 'Display-Name',\n",
     );
     expect(out.match(/^add to /gm)).toHaveLength(1);
-    expect(out).not.toContain('changed ui/messages/decisions.json');
+    expect(out).not.toContain('changed ui/messages/en/decisions.json');
     expect(readFileSync(messages, 'utf8').match(/"kind\.Gadget"/g)).toHaveLength(1);
   });
 });

@@ -1,4 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+
+const messages = join(import.meta.dirname, 'messages');
+const languages = readdirSync(messages, { withFileTypes: true })
+  .filter((folder) => folder.isDirectory() && folder.name !== 'en')
+  .map(({ name }) => name);
+
+/** The parts of the messages that an entry uses; each file of messages/en is a part. */
+const partsOf: Readonly<Record<string, readonly string[]>> = {
+  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal'],
+  account: ['base', 'account', 'passkey', 'decisions'],
+  mailbox: ['base', 'mailbox'],
+  policy: ['base', 'policy', 'decisions'],
+  recovery: ['base', 'recovery'],
+  gallery: readdirSync(join(messages, 'en')).map((file) => file.replace('.json', '')),
+};
+
+/**
+ * Serves `catalog:languages`, the languages other than English, each with an import of its one
+ * catalog: the messages of the parts that the entry uses.
+ */
+const catalogs = (entry: string): Plugin => ({
+  name: 'catalogs',
+  resolveId: (id) => (id.startsWith('catalog:') ? `\0${id}` : undefined),
+  load(id) {
+    const name = /^\0catalog:(.+)$/.exec(id)?.[1];
+    if (name === undefined) return undefined;
+    if (name === 'languages') {
+      const entries = languages.map((one) => `['${one}', () => import('catalog:${one}')]`);
+      return `export const languages = new Map([${entries.join()}]);`;
+    }
+    const catalog: Record<string, string> = {};
+    for (const part of partsOf[entry]!) {
+      const file = join(messages, name, `${part}.json`);
+      this.addWatchFile(file);
+      Object.assign(catalog, JSON.parse(readFileSync(file, 'utf8')));
+    }
+    return `export const catalog = ${JSON.stringify(catalog)};`;
+  },
+});
 
 /**
  * Replaces Vite's preload helper: chunks have no style sheet and nothing to preload, so a dynamic
@@ -33,7 +74,7 @@ export default defineConfig(({ mode }) => ({
   publicDir: false,
   clearScreen: false,
   logLevel: 'warn',
-  plugins: [plainImports],
+  plugins: [plainImports, catalogs(mode)],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     emptyOutDir: false,

@@ -98,7 +98,7 @@ describe('the policy', () => {
   });
 
   test('the history shows from when to when, by whom and what for', async () => {
-    const page = await gallery.visit('policy-signed-in');
+    const page = await gallery.visit('policy-history');
     const items = page.getByRole('list', { name: 'Earlier policies' }).getByRole('heading');
     expect(await items.allTextContents()).toEqual(['p-2', 'p-1']);
     await page.getByText('Groups are for our own services.').waitFor();

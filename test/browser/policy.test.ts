@@ -20,6 +20,8 @@ const open = async (person: Person, fragment = ''): Promise<void> => {
   await person.page.goto(`${service.baseURL}/policy${fragment}`);
   await person.at('policy');
 };
+const showAll = (person: Person): Promise<void> =>
+  person.page.getByRole('button', { name: 'Show all rules' }).click();
 const enact = async (cedar: string, description: string): Promise<string> =>
   (await operator.post('policies', { spec: { cedar, description } }).is(201)).body.metadata.name;
 
@@ -52,12 +54,18 @@ test('a visitor reads the text that is judged by and every rule in words, and no
   await page.getByRole('heading', { level: 1, name: 'Current policy', exact: true }).waitFor();
   await page.getByText('In force since').first().waitFor();
   expect(await page.getByText('Activated by').count()).toBe(0);
+  await page.getByText('What operators may do').waitFor();
+  expect(await page.getByRole('heading', { level: 3 }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Policy text', exact: true }).click();
   const text = page.getByRole('group', { name: 'Text of policy p-1' });
+  await text.waitFor();
   expect(
     await text
       .locator('.line')
       .evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n')),
   ).toBe(original.replace(/\n$/, ''));
+  await page.getByRole('link', { name: 'Rules in words', exact: true }).click();
+  await showAll(person);
   const rule = page
     .getByRole('listitem')
     .filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
@@ -73,6 +81,20 @@ test('a visitor reads the text that is judged by and every rule in words, and no
   expect(await person.faults()).toEqual([]);
 });
 
+test('a rule is found by words of its title, message, comment or condition', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await open(person);
+  const search = page.getByRole('textbox', { name: 'Find a rule' });
+  await search.fill('garbage collector');
+  await page.getByText('1 rule found.').waitFor();
+  await page.getByRole('heading', { level: 3, name: 'Cluster garbage collector' }).waitFor();
+  expect(await page.getByRole('heading', { level: 3 }).count()).toBe(1);
+  await search.fill('no rule has this');
+  await page.getByText('0 rules found.').waitFor();
+  expect(await person.faults()).toEqual([]);
+});
+
 test('an operator reads where it comes from', async () => {
   const person = await arrive(operator);
   await open(person);
@@ -83,7 +105,7 @@ test('an operator reads where it comes from', async () => {
 
 test('what is copied of the text has no line numbers', async () => {
   const person = await arrive();
-  await open(person);
+  await open(person, '#at=text');
   const copied = await person.page.evaluate(() => {
     getSelection()!.selectAllChildren(document.querySelector('pre[aria-label]')!);
     return getSelection()!.toString();
@@ -95,6 +117,7 @@ test('an open page changes when another policy comes into force, and says so', a
   const person = await arrive();
   const { page } = person;
   await open(person);
+  await showAll(person);
   const name = await enact(original + closed, 'Names stay here.');
   await page.getByText(`A new policy came into force: ${name}.`).waitFor({ state: 'attached' });
   expect(await page.getByRole('status').textContent()).toBe(
@@ -106,6 +129,7 @@ test('an open page changes when another policy comes into force, and says so', a
     .filter({ has: page.getByRole('heading', { name: 'No names for app' }) });
   await rule.getByRole('blockquote').getByText('The app works without your name.').waitFor();
   await rule.getByText('Refuses').waitFor();
+  await page.getByRole('link', { name: 'Earlier policies', exact: true }).click();
   await page
     .getByRole('list', { name: 'Earlier policies' })
     .getByRole('link', { name: 'p-1', exact: true })
@@ -115,6 +139,7 @@ test('an open page changes when another policy comes into force, and says so', a
   expect(await person.faults()).toEqual([]);
   await page.goBack();
   await page.getByRole('heading', { level: 1, name: 'Current policy' }).waitFor();
+  await page.getByRole('heading', { level: 2, name: 'Earlier policies' }).waitFor();
 });
 
 test('two policies are compared line by line, and what is chosen is in the address', async () => {
@@ -152,6 +177,7 @@ test('who is signed in follows a rule to what it decided about them, and back; i
   const person = await arrive(ada);
   const { page } = person;
   await open(person);
+  await showAll(person);
   await page.getByRole('link', { name: 'Your decisions by this rule Own account' }).click();
   await page
     .getByRole('heading', { level: 1, name: 'Your decisions by the rule Own account' })
@@ -195,9 +221,11 @@ test('keyboard only: to the text of a rule, to a comparison, unfolding it, and b
   await reach(person, 'Rules in words');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.id === 'rules');
+  await reach(person, 'Show all rules');
+  await page.keyboard.press('Enter');
   await reach(person, 'Show text');
   await page.keyboard.press('Enter');
-  await page.locator('details[open] pre').waitFor();
+  await page.locator('details:not(.group)[open] pre').waitFor();
   await reach(person, 'of the policy text');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.classList.contains('line'));

@@ -102,5 +102,8 @@ test('what is wrong is said as it should be, with the exit code that goes with i
     expect.stringMatching(/server or none/),
   ]);
   expect(await wrong('create', '--bogus')).toEqual([2, expect.stringMatching(/--bogus/)]);
-  expect(await wrong('bogus')).toEqual([2, expect.stringMatching(/vestibule serve/)]);
+  expect(await wrong('bogus')).toEqual([
+    2,
+    expect.stringMatching(/unknown subcommand "bogus": vestibule help/),
+  ]);
 });

@@ -140,7 +140,7 @@ describe('rules as they stand in the text', () => {
 
   test('every action and kind of that policy has a word for people', () => {
     const words = Object.keys(
-      JSON.parse(readFileSync('ui/messages/decisions.json', 'utf8')) as object,
+      JSON.parse(readFileSync('ui/messages/en/decisions.json', 'utf8')) as object,
     );
     const { actions: known, groups, types } = vocabularyOf(kinds, actions);
     const unsaid = [

@@ -104,7 +104,9 @@ export function AccountPage() {
   const [, render] = useState(0);
   const read = async (): Promise<void> => {
     try {
-      setAccount(await call<Account>('GET', 'accounts/~'));
+      const read = await call<Account>('GET', 'accounts/~');
+      await loadLocale([], read.spec.locale);
+      setAccount(read);
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
       if (thrown.code === 401 && !arrived.refused) signIn({ step: arrived.step });

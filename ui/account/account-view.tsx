@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Recovery } from '../api.js';
+import type { Recovery, Session } from '../api.js';
+import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { Ltr, t, format } from '../base/message.js';
@@ -13,6 +14,7 @@ import { Section, sectionIDs, focusSection } from './section.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
+import { ActionError, useAction } from './use-action.js';
 import { Reviews } from './reviews.js';
 import { Sessions } from './sessions.js';
 
@@ -37,6 +39,28 @@ function Sections() {
         ))}
       </ul>
     </nav>
+  );
+}
+
+/** Signs this browser out, without the way through the list of devices. */
+function SignOut() {
+  const { leave } = useAccountContext();
+  const act = useAction();
+  const end = async (): Promise<void> => {
+    const done = await act.run(async () => {
+      await call<Session>('DELETE', 'sessions/~');
+    });
+    if (done) leave('signedout');
+  };
+  return (
+    <>
+      <ActionError failure={act.failure} />
+      <p>
+        <Button variant="small" busy={act.busy} onPress={() => void end()}>
+          {t('account.signout')}
+        </Button>
+      </p>
+    </>
   );
 }
 
@@ -83,6 +107,7 @@ export function AccountView() {
         {format('account.lead', { email: <Ltr of={account.status.email.address} strong /> })}{' '}
         {t('account.fresh')}
       </p>
+      <SignOut />
       <RecoveryNotice recoveries={recoveries} />
       <Sections />
       <Profile />

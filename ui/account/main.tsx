@@ -4,9 +4,9 @@ import '../style/decisions.css';
 import '../style/account.css';
 import { addMessages } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
-import account from '../messages/account.json';
-import decisions from '../messages/decisions.json';
-import passkey from '../messages/passkey.json';
+import account from '../messages/en/account.json';
+import decisions from '../messages/en/decisions.json';
+import passkey from '../messages/en/passkey.json';
 import { AccountPage } from './account-page.js';
 
 addMessages(account);

@@ -6,6 +6,7 @@ import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { t } from '../base/message.js';
 import { ActionError, useAction } from './use-action.js';
+import { choicesOf } from './choices.js';
 import { useAccountContext } from './account-context.js';
 import { Section } from './section.js';
 
@@ -27,15 +28,8 @@ const moreClaims = [
   'birthdate',
 ] as const satisfies readonly Claim[];
 const claims: readonly Claim[] = ['displayName', ...moreClaims];
-const claimsWithHint = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
-const leftToRight = new Set<Claim>([
-  'profileURI',
-  'pictureURI',
-  'website',
-  'locale',
-  'zoneinfo',
-  'birthdate',
-]);
+const claimsWithHint = new Set<Claim>(['pictureURI', 'birthdate']);
+const leftToRight = new Set<Claim>(['profileURI', 'pictureURI', 'website', 'birthdate']);
 const autocompleteTokens: Partial<Record<Claim, string>> = {
   displayName: 'name',
   givenName: 'given-name',
@@ -110,8 +104,9 @@ function ClaimField({ claim, account, typed, wrong, first, type }: ClaimFieldPro
       dir={leftToRight.has(claim) ? 'ltr' : 'auto'}
       spellcheck={false}
       autoComplete={autocompleteTokens[claim] ?? 'off'}
-      hint={claimsWithHint.has(claim) && t(`profile.${claim}.hint` as 'profile.locale.hint')}
+      hint={claimsWithHint.has(claim) && t(`profile.${claim}.hint` as 'profile.birthdate.hint')}
       keepFocus={!first}
+      choices={choicesOf(claim, account.spec[claim])}
       value={typed[claim] ?? account.spec[claim] ?? ''}
       error={wrong ? t('profile.invalid') : undefined}
       onText={(text) => type(claim, text)}

@@ -1,12 +1,12 @@
+import { languages } from 'catalog:languages';
 import type { Catalog, MessageID } from '../messages/catalog.js';
-import base from '../messages/base.json';
+import base from '../messages/en/base.json';
 
 const english: Partial<Record<MessageID, string>> = { ...base };
 let catalog: Partial<Catalog> = english;
 let current = 'en';
 
-/** Languages other than English, and how to load each catalog. */
-export const languages = new Map<string, () => Promise<Catalog>>();
+export { languages };
 
 /** The current language as a BCP 47 tag. */
 export const locale = (): string => current;
@@ -41,18 +41,42 @@ function storedPreference(): string[] {
   }
 }
 
-const supportedLanguage = (wanted: string): string | undefined =>
-  [wanted, wanted.split('-')[0] ?? ''].find((one) => one === 'en' || languages.has(one));
+/** Returns the language and script of a tag (zh-CN: zh-Hans), or undefined for an invalid one. */
+function languageAndScript(tag: string): string | undefined {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return `${language}-${script}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the language to use for a tag: the same, or one with its language and script. */
+function supportedLanguage(wanted: string): string | undefined {
+  const all = ['en', ...languages.keys()];
+  const form = languageAndScript(wanted);
+  return all.find((one) => one === wanted) ?? all.find((one) => languageAndScript(one) === form);
+}
 
 /**
- * Switches to the first supported language of: `wanted`, the stored choice, the browser's
- * languages, English.
+ * Switches to the first supported language of: `asked` (by the app or from the menu), the choice
+ * stored in this browser, the `account`'s, the browser's languages, English. Stays with English if
+ * the catalog cannot be loaded.
  */
-export async function loadLocale(wanted: readonly string[] = []): Promise<void> {
-  if (languages.size === 0) return; // reading the choice would delay the first view
-  current =
-    [...wanted, ...storedPreference(), ...navigator.languages].find(supportedLanguage) ?? 'en';
-  catalog = (await languages.get(catalogLanguage())?.()) ?? english;
+export async function loadLocale(asked: readonly string[] = [], account?: string): Promise<void> {
+  const all = [...asked, ...storedPreference(), account ?? '', ...navigator.languages];
+  current = all.find(supportedLanguage) ?? 'en';
+  const load = languages.get(catalogLanguage());
+  catalog = english;
+  if (load)
+    await load().then(
+      (part) => {
+        catalog = part.catalog;
+      },
+      () => {
+        current = 'en';
+      },
+    );
   document.documentElement.lang = current;
   document.documentElement.dir = messageText('dir');
 }

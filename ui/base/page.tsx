@@ -15,7 +15,9 @@ function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
       onChange={(event) => void choose(event.currentTarget.value)}
     >
       {['en', ...languages.keys()].map((one) => (
-        <option value={one}>{new Intl.DisplayNames(one, { type: 'language' }).of(one)}</option>
+        <option value={one} lang={one}>
+          {new Intl.DisplayNames(one, { type: 'language' }).of(one)}
+        </option>
       ))}
     </select>
   );
@@ -78,7 +80,7 @@ export function Page({
       </main>
       <footer class="bottom">
         {footer}
-        {languages.size > 0 && <LanguageMenu changed={changed} />}
+        <LanguageMenu changed={changed} />
       </footer>
     </>
   );

@@ -10,6 +10,8 @@ interface Props {
   phase: string;
   /** Milliseconds until it is ready. */
   delayMs?: number;
+  /** The first field gets the focus, not the heading: there is nothing to read before it. */
+  startsInField?: boolean;
   /** The view is an error page or contains an error. */
   error?: boolean;
   /** Shown above the heading. */
@@ -25,18 +27,22 @@ function focusFirstField(event: KeyboardEvent): void {
     !event.ctrlKey &&
     !event.metaKey &&
     !event.altKey;
-  if (isTyping) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
+  if (isTyping) firstField()?.focus();
 }
 
+const firstField = (): HTMLElement | null =>
+  document.querySelector<HTMLElement>('main input:not([type=checkbox])');
+
 /**
- * One view of a page. Its heading gets the focus when the view appears, and the document gets its
- * title.
+ * One view of a page. Its heading, or its first field, gets the focus when the view appears, and the
+ * document gets its title.
  */
 export function View({
   title,
   values = {},
   phase,
   delayMs: readyAfterMs = 0,
+  startsInField = false,
   error = false,
   header,
   children,
@@ -48,7 +54,8 @@ export function View({
   }, [words, error]);
   useEffect(() => {
     // after drawing: focusing earlier would make the script wait for the layout
-    heading.current?.focus({ preventScroll: true });
+    const start = (startsInField && firstField()) || heading.current;
+    start?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
   useEffect(() => {

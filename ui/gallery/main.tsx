@@ -4,7 +4,7 @@ import '../style/style.css';
 import '../style/decisions.css';
 import '../style/policy.css';
 import '../style/account.css';
-import { languages, addMessages } from '../base/i18n.js';
+import { languages, addMessages, storePreference } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { RecoveryPage } from '../recovery/recovery-page.js';
@@ -95,9 +95,11 @@ function Index() {
 }
 
 addMessages(english);
-languages.set('en-XA', async () => accented).set('ar-XB', async () => mirrored);
+languages
+  .set('en-XA', async () => ({ catalog: accented }))
+  .set('ar-XB', async () => ({ catalog: mirrored }));
 const lang = query.get('lang');
-if (lang) Object.defineProperty(navigator, 'languages', { value: [lang] });
+if (lang) storePreference(lang);
 const name = location.pathname.split('/')[2] ?? '';
 if (name in scenes) void show(name);
 else

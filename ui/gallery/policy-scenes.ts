@@ -120,6 +120,11 @@ export const policyScenes: Record<string, () => Scene> = {
   'policy-rule': () => open(three(), 'p-3&rule=lantern-emails'),
   'policy-rule-text': () => ({ ...open(three()), act: click('.rule summary') }),
   'policy-signed-in': () => ({ ...person(list('PolicyDecision', few())), fragment: undefined }),
+  'policy-history': () => ({
+    ...person(list('PolicyDecision', few())),
+    fragment: 'at=earlier',
+  }),
+  'policy-unfolded': () => ({ ...open(one()), act: click('#rules ~ .pair button') }),
   'policy-comparison': () => open(three(), 'compare=p-2..p-3'),
   'policy-comparison-unfolded': () => ({
     ...open(three(), 'compare=p-1..p-3'),

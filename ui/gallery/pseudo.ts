@@ -1,15 +1,15 @@
 import type { Catalog } from '../messages/catalog.js';
-import account from '../messages/account.json';
-import base from '../messages/base.json';
-import decisions from '../messages/decisions.json';
-import mailbox from '../messages/mailbox.json';
-import passkey from '../messages/passkey.json';
-import policy from '../messages/policy.json';
-import proof from '../messages/proof.json';
-import recovery from '../messages/recovery.json';
-import refusal from '../messages/refusal.json';
-import setup from '../messages/setup.json';
-import signin from '../messages/signin.json';
+import account from '../messages/en/account.json';
+import base from '../messages/en/base.json';
+import decisions from '../messages/en/decisions.json';
+import mailbox from '../messages/en/mailbox.json';
+import passkey from '../messages/en/passkey.json';
+import policy from '../messages/en/policy.json';
+import proof from '../messages/en/proof.json';
+import recovery from '../messages/en/recovery.json';
+import refusal from '../messages/en/refusal.json';
+import setup from '../messages/en/setup.json';
+import signin from '../messages/en/signin.json';
 
 /** The complete English catalog; a missing key does not compile. */
 export const english: Catalog = {

@@ -1,14 +1,14 @@
-import type account from './account.json';
-import type base from './base.json';
-import type decisions from './decisions.json';
-import type mailbox from './mailbox.json';
-import type passkey from './passkey.json';
-import type policy from './policy.json';
-import type proof from './proof.json';
-import type recovery from './recovery.json';
-import type refusal from './refusal.json';
-import type setup from './setup.json';
-import type signin from './signin.json';
+import type account from './en/account.json';
+import type base from './en/base.json';
+import type decisions from './en/decisions.json';
+import type mailbox from './en/mailbox.json';
+import type passkey from './en/passkey.json';
+import type policy from './en/policy.json';
+import type proof from './en/proof.json';
+import type recovery from './en/recovery.json';
+import type refusal from './en/refusal.json';
+import type setup from './en/setup.json';
+import type signin from './en/signin.json';
 
 /** The IDs of all messages. A catalog that lacks one does not compile. */
 export type MessageID = keyof (typeof base &

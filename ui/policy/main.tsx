@@ -4,8 +4,8 @@ import '../style/decisions.css';
 import '../style/policy.css';
 import { addMessages } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
-import decisions from '../messages/decisions.json';
-import policy from '../messages/policy.json';
+import decisions from '../messages/en/decisions.json';
+import policy from '../messages/en/policy.json';
 import { PolicyPage } from './policy-page.js';
 
 addMessages(decisions);

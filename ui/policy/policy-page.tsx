@@ -52,6 +52,7 @@ function useScrollTo({ rule, at }: Route, shown: string): void {
       const place =
         rows.find(({ dataset }) => dataset.rule === rule) ??
         (at ? document.getElementById(at) : undefined);
+      place?.closest('details.group')?.setAttribute('open', '');
       place?.focus();
       place?.scrollIntoView();
     };
@@ -93,6 +94,7 @@ function RoutedView({
         policy={policy}
         me={me}
         pinned={route.policy}
+        at={route.at}
       />
     );
   return (

@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks';
 import type { Policy } from '../api.js';
 import { truncate, Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
@@ -6,22 +5,37 @@ import { authorOf, Facts, Span } from './facts.js';
 import { previousPolicy, type History } from './history.js';
 import { PolicyText } from './policy-text.js';
 import { comparisonLink, placeLink } from './route.js';
-import { RuleRow } from './rule-row.js';
-import { rulesIn } from './rules.js';
+import { RuleList } from './rule-list.js';
 
-function Sections({ pinned, several }: { pinned: string | undefined; several: boolean }) {
+/** The parts of the page, of which one is shown. */
+const tabs = ['rules', 'text', 'earlier'] as const;
+type Tab = (typeof tabs)[number];
+
+/** Returns the part that a place is in. */
+function tabOf(at: string | undefined): Tab {
+  if (at === 'text' || at?.startsWith('line-')) return 'text';
+  return at === 'earlier' ? 'earlier' : 'rules';
+}
+
+function Tabs({
+  tab,
+  pinned,
+  several,
+}: {
+  tab: Tab;
+  pinned: string | undefined;
+  several: boolean;
+}) {
   return (
     <nav class="sections" aria-label={t('policy.sections')}>
       <ul>
-        <li>
-          <a href={placeLink(pinned, 'rules')}>{t('policy.rules')}</a>
-        </li>
-        <li>
-          <a href={placeLink(pinned, 'text')}>{t('policy.text')}</a>
-        </li>
-        <li>
-          <a href={placeLink(pinned, 'earlier')}>{t('policy.earlier')}</a>
-        </li>
+        {tabs.map((one) => (
+          <li key={one}>
+            <a href={placeLink(pinned, one)} aria-current={one === tab ? 'page' : undefined}>
+              {t(`policy.${one}`)}
+            </a>
+          </li>
+        ))}
         {several && (
           <li>
             <a href="#compare">{t('policy.compare')}</a>
@@ -29,48 +43,6 @@ function Sections({ pinned, several }: { pinned: string | undefined; several: bo
         )}
       </ul>
     </nav>
-  );
-}
-
-function Rules({
-  policy,
-  mine,
-  pinned,
-}: {
-  policy: Policy;
-  mine: boolean;
-  pinned: string | undefined;
-}) {
-  const {
-    spec,
-    status: { rules },
-  } = policy;
-  const texts = useMemo(() => rulesIn(spec.cedar), [spec.cedar]);
-  const found = texts.length === rules.length ? texts : [];
-  const permit = rules.filter(({ effect }) => effect === 'permit').length;
-  return (
-    <section aria-labelledby="rules">
-      <h2 id="rules" tabIndex={-1}>
-        {t('policy.rules')}
-      </h2>
-      <p class="hint">
-        {t('policy.rules.count', { permit, forbid: rules.length - permit })}{' '}
-        {t('policy.rules.forbidwins')}
-      </p>
-      <ol class="rules">
-        {rules.map((rule, i) => (
-          <RuleRow
-            key={rule.id}
-            policy={policy}
-            rule={rule}
-            text={found[i]}
-            number={i + 1}
-            mine={mine}
-            pinned={pinned}
-          />
-        ))}
-      </ol>
-    </section>
   );
 }
 
@@ -127,10 +99,13 @@ interface Props {
   me: string | undefined;
   /** The policy that the address names; links to places in it name it too. */
   pinned: string | undefined;
+  /** The place that the address names. */
+  at: string | undefined;
 }
 
-/** A policy in words and as text, and the policies before it. */
-export function PolicyView({ history, policy, me, pinned }: Props) {
+/** A policy in words, or as text, or the policies before it. */
+export function PolicyView({ history, policy, me, pinned, at }: Props) {
+  const tab = tabOf(at);
   const { name } = policy.metadata;
   const isInForce = policy === history.inForce;
   const previous = previousPolicy(history, policy);
@@ -149,16 +124,18 @@ export function PolicyView({ history, policy, me, pinned }: Props) {
           </a>
         </p>
       )}
-      <Sections pinned={pinned} several={history.all.length > 1} />
-      <Rules policy={policy} mine={me !== undefined} pinned={pinned} />
-      <section aria-labelledby="text">
-        <h2 id="text" tabIndex={-1}>
-          {t('policy.text')}
-        </h2>
-        <p class="hint">{t('policy.text.note')}</p>
-        <PolicyText name={name} text={policy.spec.cedar} />
-      </section>
-      <Earlier history={history} me={me} />
+      <Tabs tab={tab} pinned={pinned} several={history.all.length > 1} />
+      {tab === 'rules' && <RuleList policy={policy} mine={me !== undefined} pinned={pinned} />}
+      {tab === 'text' && (
+        <section aria-labelledby="text">
+          <h2 id="text" tabIndex={-1}>
+            {t('policy.text')}
+          </h2>
+          <p class="hint">{t('policy.text.note')}</p>
+          <PolicyText name={name} text={policy.spec.cedar} />
+        </section>
+      )}
+      {tab === 'earlier' && <Earlier history={history} me={me} />}
       {!isInForce && (
         <p class="leave">
           <a href="#">{t('policy.back')}</a>

@@ -15,6 +15,8 @@ export interface RuleText {
   readonly first: number;
   readonly last: number;
   readonly comment: string;
+  /** The heading between dashes that the rule is under; empty if there is none. */
+  readonly heading: string;
   readonly who: ScopeConstraint;
   readonly does: ScopeConstraint;
   readonly what: ScopeConstraint;
@@ -111,6 +113,20 @@ function commentAbove(lines: readonly string[], first: number): string {
   return words.some((line) => /--/.test(line)) ? '' : words.join(' ').trim();
 }
 
+/** Returns the last heading above a line, such as `// ---- What people may do ----`. */
+function headingAbove(lines: readonly string[], first: number): string {
+  for (let i = first - 2; i >= 0; i -= 1) {
+    const line = lines[i]!.trim();
+    if (line.startsWith('// --') && line.endsWith('--'))
+      return line
+        .slice(3)
+        .split(' ')
+        .filter((word) => !/^-*$/.test(word))
+        .join(' ');
+  }
+  return '';
+}
+
 /** Returns the rules of a text that the service has accepted, in order. */
 export function rulesIn(text: string): RuleText[] {
   const lines = text.split('\n');
@@ -123,6 +139,7 @@ export function rulesIn(text: string): RuleText[] {
       first,
       last: lineOf(places.at(-1)!),
       comment: commentAbove(lines, first),
+      heading: headingAbove(lines, first),
       ...parts,
       condition,
     };

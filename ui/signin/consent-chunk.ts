@@ -1,5 +1,5 @@
 import { addMessages } from '../base/i18n.js';
-import messages from '../messages/setup.json';
+import messages from '../messages/en/setup.json';
 
 addMessages(messages);
 

@@ -66,6 +66,7 @@ export function EmailView({ store }: { store: SignInStore }) {
       title="email.title"
       values={{ client: client.displayName }}
       phase={phase}
+      startsInField={byEmail}
       error={Boolean(store.problem)}
       header={<ClientHeader client={client} />}
     >

@@ -1,7 +1,7 @@
 import { token } from './token.js';
 import '../style/style.css';
 import { addMessages } from '../base/i18n.js';
-import messages from '../messages/signin.json';
+import messages from '../messages/en/signin.json';
 import { openSignIn } from './start.js';
 
 addMessages(messages);

@@ -8,7 +8,7 @@ import {
 } from '../base/webauthn.js';
 import type { SignInStore } from './sign-in-store.js';
 
-export { default as messages } from '../messages/passkey.json';
+export { default as messages } from '../messages/en/passkey.json';
 
 /**
  * Milliseconds for which a challenge is offered to autofill before a new one replaces it. The API

@@ -1,5 +1,5 @@
 import { addMessages } from '../base/i18n.js';
-import messages from '../messages/proof.json';
+import messages from '../messages/en/proof.json';
 
 addMessages(messages);
 

@@ -2,7 +2,7 @@ import type { InteractionClient, PolicyDecision } from '../api.js';
 import { idToWords } from '../decisions/id-words.js';
 import type { MessageID } from '../messages/catalog.js';
 
-export { default as messages } from '../messages/refusal.json';
+export { default as messages } from '../messages/en/refusal.json';
 
 /**
  * One row of a decision: its heading, its value (inside the message `id` if there is one) and a

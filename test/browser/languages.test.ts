@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { signIn } from '../support/signin.js';
+import { closeBrowser, Person } from './support/person.js';
+import { asPerson } from './support/visitor.js';
+
+let service: TestService;
+const people: Person[] = [];
+const stays = (person: Person): Person => {
+  people.push(person);
+  return person;
+};
+
+beforeAll(async () => {
+  service = await startTest();
+  await createClient(service, 'app');
+});
+afterEach(async () => {
+  const all = people.splice(0);
+  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+  await Promise.all(all.map((one) => one.leave()));
+});
+afterAll(async () => {
+  await closeBrowser();
+  await stopAll();
+});
+
+const languageOf = ({ page }: Person): Promise<string> =>
+  page.evaluate(() => `${document.documentElement.lang} ${document.documentElement.dir}`);
+const heading = ({ page }: Person): Promise<string | null> =>
+  page.getByRole('heading', { level: 1 }).textContent();
+
+test('a page is in the language of the browser, with one catalog and no fault', async () => {
+  const person = stays(await Person.arrive({ locale: 'de-AT' }));
+  const catalogs: string[] = [];
+  person.page.on('request', (request) => {
+    if (request.url().includes('catalog')) catalogs.push(request.url());
+  });
+  await person.page.goto(`${service.baseURL}/policy`);
+  await person.at('policy');
+  expect([await languageOf(person), await heading(person)]).toEqual([
+    'de-AT ltr',
+    'Aktuelle Richtlinie',
+  ]);
+  expect(catalogs).toHaveLength(1);
+  expect(await person.faults()).toEqual([]);
+});
+
+test.each([
+  ['zh-CN', 'zh-CN ltr'],
+  ['pt-PT', 'pt-PT ltr'],
+  ['sw', 'en ltr'],
+])('a browser in %s gets %s', async (locale, expected) => {
+  const person = stays(await Person.arrive({ locale }));
+  await person.page.goto(`${service.baseURL}/policy`);
+  await person.at('policy');
+  expect(await languageOf(person)).toBe(expected);
+  expect((await heading(person)) === 'Current policy').toBe(expected.startsWith('en'));
+});
+
+test('the menu changes the language at once, from right to left too, and this browser stays with it', async () => {
+  const person = stays(await Person.arrive({ locale: 'en-GB' }));
+  const { page } = person;
+  await page.goto(`${service.baseURL}/policy`);
+  await person.at('policy');
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('ar');
+  await page.waitForFunction(() => document.documentElement.dir === 'rtl');
+  expect(await heading(person)).toBe('السياسة الحالية');
+  expect(await person.faults()).toEqual([]);
+  await page.reload();
+  await person.at('policy');
+  expect(await languageOf(person)).toBe('ar rtl');
+});
+
+test('the app decides before the account, and the account before the browser', async () => {
+  const { tab } = await signIn(service, 'ada@example.test');
+  await tab.patch('accounts/~', { spec: { locale: 'fr' } }).is(200);
+  const person = stays(await asPerson(service, tab, { locale: 'de-DE' }));
+  await person.page.goto(`${service.baseURL}/account`);
+  await person.at('account');
+  expect([await languageOf(person), await heading(person)]).toEqual(['fr ltr', 'Votre compte']);
+  expect(await person.faults()).toEqual([]);
+
+  const stranger = stays(await Person.arrive({ locale: 'de-DE' }));
+  const { page } = stranger;
+  await page.goto(
+    `${service.baseURL}/oauth2/auth?${new URLSearchParams({
+      client_id: 'app',
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: 'https://app.example.test/callback',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+      ui_locales: 'xx ja en',
+    })}`,
+  );
+  await page.waitForFunction(() => document.documentElement.lang === 'ja');
+  expect(await stranger.faults()).toEqual([]);
+});
+
+test('the language and the time zone of a profile are chosen, not typed', async () => {
+  const { tab } = await signIn(service, 'chooser@example.test');
+  const person = stays(await asPerson(service, tab, { locale: 'en-GB' }));
+  const { page } = person;
+  await page.goto(`${service.baseURL}/account`);
+  await person.at('account');
+  await page.getByText('More about you').click();
+  await page.locator('#profile-locale').selectOption({ label: 'German (Switzerland)' });
+  await page.locator('#profile-zoneinfo').selectOption({ label: 'America/New York' });
+  expect(await person.faults()).toEqual([]);
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Your profile is saved.').waitFor({ state: 'attached' });
+  const { body } = await tab.get('accounts/~').is(200);
+  expect(body.spec).toMatchObject({ locale: 'de-CH', zoneinfo: 'America/New_York' });
+});
+
+test('one button of the account page signs this browser out', async () => {
+  const { tab } = await signIn(service, 'leaver@example.test');
+  const person = stays(await asPerson(service, tab, { locale: 'en-GB' }));
+  await person.page.goto(`${service.baseURL}/account`);
+  await person.at('account');
+  await person.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await person.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+  await tab.get('accounts/~').fails(401, 'Unauthorized');
+});
