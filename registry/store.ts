@@ -163,7 +163,10 @@ export class Store {
 
   /** Returns an object from the watch cache if that is fresh, else from the store. */
   async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
-    return ifLive(await toStatusError(this.watchCache.cached(kind, objectKey(kind, name))));
+    const key = objectKey(kind, name);
+    const cached = this.watchCache.peek(key);
+    if (cached) return ifLive(cached.stored);
+    return ifLive(await toStatusError(this.watchCache.cached(kind, key)));
   }
 
   /** Returns an object from the watch cache synchronously; undefined if it is absent or stale. */
