@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const maxWorkerMiB = 1_024;
+const maxWorkerMiB = 1_536;
 
 export default class Progress {
   #config;

@@ -96,6 +96,7 @@ describe('rules as they stand in the text', () => {
       first: 5,
       last: 10,
       comment: 'Says why, in two lines.',
+      heading: 'Part',
       condition: 'when { true }',
       who: { is: 'type', type: 'Account' },
       does: {
@@ -120,7 +121,12 @@ describe('rules as they stand in the text', () => {
       rule(
         '// ---- A headline ----\npermit (principal in Group::"x", action == Action::"get", resource is Account in Group::"y",);',
       ),
-    ).toMatchObject({ comment: '', who: { is: 'names' }, what: { is: 'other' } });
+    ).toMatchObject({
+      comment: '',
+      heading: 'A headline',
+      who: { is: 'names' },
+      what: { is: 'other' },
+    });
     expect(rule('@permit("(") permit (principal == ?principal, action, resource);')).toMatchObject({
       who: { is: 'other' },
     });
