@@ -51,10 +51,18 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
   };
   const names = new BoundedMap<string, string>(cacheSize);
   const accounts = services.store.reader(Account);
+  const sessions = services.store.reader(Session);
   return async (presented) => {
     const key = sessionKey(services, presented, cache);
-    const session = key === undefined ? undefined : await sessionByKey(services, names, key);
-    const account = session && (await accounts.cached(session.status.account));
+    if (key === undefined) return undefined;
+    const name = names.get(key) ?? (await sessionNameByKey(services, key));
+    const session = name === undefined ? undefined : await sessions.cached(name);
+    if (session?.internal.recordKey !== key) {
+      names.delete(key);
+      return undefined;
+    }
+    names.set(key, name!);
+    const account = await accounts.cached(session.status.account);
     if (!account) return undefined;
     const groups = await toStatusError(services.groups.groupsOf(account.status.email.address));
     return callerOf(services, session, account, {
@@ -99,23 +107,7 @@ function sessionKey(
   return key;
 }
 
-/** Returns the Session object of a library session, from the watch cache once its name is known. */
-async function sessionByKey(
-  services: ProviderServices,
-  names: Map<string, string>,
-  key: string,
-): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? (await sessionNameByKey(services, key));
-  if (!known) return undefined;
-  const session = await services.store.reader(Session).cached(known);
-  if (session?.internal.recordKey !== key) {
-    names.delete(key);
-    return undefined;
-  }
-  names.set(key, known);
-  return session;
-}
-
+/** Returns the name of the Session object of a library session. */
 async function sessionNameByKey(
   services: ProviderServices,
   key: string,
