@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EgressPolicy } from '../../security/egress-policy.js';
 import { createFetch, libraryFetch } from '../../provider/context/egress-fetch.js';
-import { scaled } from '../support/patience.js';
 
 type RawAnswer = (socket: Socket) => void;
 
@@ -121,7 +120,7 @@ describe('the one way out', () => {
     await expect(local(`http://localhost:${port}`, { method: 'GET' })).rejects.toMatchObject({
       name: 'Failed',
     });
-    expect(performance.now() - begun).toBeLessThan(scaled(1_500));
+    expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
   test('gives up in time on what never gets as far as an answer, and is not led elsewhere by one', async () => {
@@ -193,7 +192,7 @@ describe('the one way out', () => {
         raw.close();
       }),
     );
-    expect(performance.now() - begun).toBeLessThan(scaled(2_500));
+    expect(performance.now() - begun).toBeLessThan(5_000);
     for (const status of [300, 301, 302, 303, 307, 308]) {
       handler = (_, response) => {
         response
