@@ -1,4 +1,5 @@
 import type { NextFunction } from 'express';
+import type { Awaitable } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status.js';
 import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
@@ -21,7 +22,7 @@ interface ApiDependencies extends HandlerDependencies {
   release: string;
 }
 
-type Handler = (req: ApiRequest, res: ApiResponse) => void | Promise<void>;
+type Handler = (req: ApiRequest, res: ApiResponse) => Awaitable<void>;
 
 /** The handlers behind the request chain. */
 export interface Api {

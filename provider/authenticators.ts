@@ -33,7 +33,7 @@ const verifiedCookie = (
 /** Authenticates the browser that holds the cookie of the requested interaction. */
 export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
-  async (presented) => {
+  (presented) => {
     if (presented.boundName === undefined) return undefined;
     const uid = verifiedCookie(services, presented, services.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.boundName) return undefined;
@@ -55,16 +55,22 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
   return async (presented) => {
     const key = sessionKey(services, presented, cache);
     if (key === undefined) return undefined;
-    const name = names.get(key) ?? (await sessionNameByKey(services, key));
-    const session = name === undefined ? undefined : await sessions.cached(name);
+    const knownName = names.get(key);
+    const name = knownName ?? (await sessionNameByKey(services, key));
+    const reading = name === undefined ? undefined : sessions.cached(name);
+    const session = reading instanceof Promise ? await reading : reading;
     if (session?.internal.recordKey !== key) {
       names.delete(key);
       return undefined;
     }
-    names.set(key, name!);
-    const account = await accounts.cached(session.status.account);
+    if (knownName === undefined) names.set(key, name!);
+    const readingAccount = accounts.cached(session.status.account);
+    const account = readingAccount instanceof Promise ? await readingAccount : readingAccount;
     if (!account) return undefined;
-    const groups = await toStatusError(services.groups.groupsOf(account.status.email.address));
+    const { address } = account.status.email;
+    const groups =
+      services.groups.cachedGroupsOf(address) ??
+      (await toStatusError(services.groups.groupsOf(address)));
     return callerOf(services, session, account, {
       groups,
       ...(groups.includes(operators) &&

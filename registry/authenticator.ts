@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from './kind.js';
+import type { Awaitable, Caller } from './kind.js';
 
 /** The credentials of a request. */
 export interface AuthenticationRequest {
@@ -14,4 +14,4 @@ export interface AuthenticationRequest {
  * Authenticates a request; undefined if the credential is not for this authenticator. Throws 401
  * for an invalid credential.
  */
-export type Authenticator = (request: AuthenticationRequest) => Promise<Caller | undefined>;
+export type Authenticator = (request: AuthenticationRequest) => Awaitable<Caller | undefined>;

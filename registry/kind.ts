@@ -9,6 +9,9 @@ import type { Cause, DecisionSummary } from './status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
 
+/** A value that is there, or will be: `await` takes both. */
+export type Awaitable<T> = T | Promise<T>;
+
 /** The API group and version of every kind (docs/design/api.md#versions). */
 export const group = 'id.vestibule.org';
 export const version = 'v1alpha1';
@@ -145,7 +148,7 @@ export interface Reader<O> {
   /** Returns the latest version, or undefined. */
   get(name: string): Promise<O | undefined>;
   /** Returns the object from the watch cache if that is fresh, else the latest version. */
-  cached(name: string): Promise<O | undefined>;
+  cached(name: string): Awaitable<O | undefined>;
   /** Lists all objects, or those of one owner. */
   list(owner?: string): Promise<O[]>;
   /** Returns the object that has a unique value. */
@@ -179,7 +182,7 @@ export interface Transaction {
   update<K extends AnyKind>(
     kind: K,
     name: string,
-    change: (next: ObjectOf<K>) => void | Promise<void>,
+    change: (next: ObjectOf<K>) => Awaitable<void>,
   ): Promise<ObjectOf<K>>;
   delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
   /** Removes an object at once, even if its kind deletes in steps. */

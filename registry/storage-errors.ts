@@ -13,11 +13,10 @@ export function statusErrorOf(error: unknown): unknown {
   return error instanceof TooLargeError ? internalError() : error;
 }
 
-/** Awaits storage work and rethrows its errors as Status errors. */
-export async function toStatusError<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw statusErrorOf(error);
-  }
+/** Throws a storage error as a Status error; for `catch` and `then`. */
+export function throwStatusError(error: unknown): never {
+  throw statusErrorOf(error);
 }
+
+/** Rejects with a Status error where storage work rejects with its own. */
+export const toStatusError = <T>(work: Promise<T>): Promise<T> => work.catch(throwStatusError);

@@ -8,10 +8,11 @@ import {
 } from '../storage/storage.js';
 import { StoreCommitter } from './committer.js';
 import type { Authorizer, AuthorizationAttributes } from './authorizer.js';
-import { toStatusError } from './storage-errors.js';
+import { throwStatusError, toStatusError } from './storage-errors.js';
 import type { WatchCache } from './watchcache/watch-cache.js';
 import type {
   AnyKind,
+  Awaitable,
   Call,
   Decision,
   Draft,
@@ -156,17 +157,22 @@ export class Store {
   }
 
   /** Returns the latest version of an object, not decoded. */
-  async stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
-    const { entry } = await toStatusError(this.storage.get(objectKey(kind, name)));
-    return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
+  stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
+    return this.storage
+      .get(objectKey(kind, name))
+      .then(
+        ({ entry }) => (isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined),
+        throwStatusError,
+      );
   }
 
   /** Returns an object from the watch cache if that is fresh, else from the store. */
-  async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
+  cached(kind: AnyKind, name: string): Awaitable<EncodedObject | undefined> {
     const key = objectKey(kind, name);
     const cached = this.watchCache.peek(key);
-    if (cached) return ifLive(cached.stored);
-    return ifLive(await toStatusError(this.watchCache.cached(kind, key)));
+    return cached
+      ? ifLive(cached.stored)
+      : this.watchCache.cached(kind, key).then(ifLive, throwStatusError);
   }
 
   /** Returns an object from the watch cache synchronously; undefined if it is absent or stale. */
@@ -196,7 +202,12 @@ export class Store {
       );
     return {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
-      cached: async (name) => (await this.cached(kind, name))?.object as O | undefined,
+      cached: (name) => {
+        const stored = this.cached(kind, name);
+        return stored instanceof Promise
+          ? stored.then((found) => found?.object as O | undefined)
+          : (stored?.object as O | undefined);
+      },
       list: async (owner) =>
         (await toStatusError(this.storage.list(keyRange(owner)))).entries
           .filter((entry) => isLive(entry, Date.now()))

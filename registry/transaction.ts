@@ -4,6 +4,7 @@ import type { Check, Entry, Write } from '../storage/storage.js';
 import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
 import {
   apiVersion,
+  type Awaitable,
   type AnyKind,
   type Call,
   type Draft,
@@ -162,7 +163,7 @@ export class StoreTransaction implements Transaction {
   async update<K extends AnyKind>(
     kind: K,
     name: string,
-    change: (next: ObjectOf<K>) => void | Promise<void>,
+    change: (next: ObjectOf<K>) => Awaitable<void>,
   ): Promise<ObjectOf<K>> {
     const key = objectKey(kind, name);
     const staged = this.#staged.get(key);

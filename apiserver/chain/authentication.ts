@@ -2,7 +2,7 @@ import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
 import { cookieValues } from '../../security/cookie-header.js';
-import type { Caller } from '../../registry/kind.js';
+import type { Awaitable, Caller } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
 import { withSpan } from '../../observability/tracer.js';
@@ -91,30 +91,41 @@ export class Authentication {
    * Returns the caller of a request. `bound` is the object that a browser must be bound to. With
    * `isRecheck`, the request is checked once more and not counted.
    */
-  async caller(request: ApiRequest, bound: string | undefined, isRecheck = false): Promise<Caller> {
+  caller(request: ApiRequest, bound: string | undefined, isRecheck = false): Awaitable<Caller> {
     if (requestsImpersonation(request)) throw forbidden('impersonation is not served');
     if (request.assertedHeaders) return this.#frontProxy.caller(request) ?? anonymous;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return anonymous;
-    const authenticate = (): Promise<Caller> =>
-      withSpan(
-        'authenticate',
-        () => this.#tryAuthenticators(new RequestCredentials(request, bound), bearer),
-        ({ type }) => ({ 'vestibule.caller': type }),
-      );
-    return !this.#attempts || isRecheck
-      ? authenticate()
-      : countAttempt(this.#attempts, authenticate);
+    const attempts = isRecheck ? undefined : this.#attempts;
+    return withSpan(
+      'authenticate',
+      () => this.#tryAuthenticators(new RequestCredentials(request, bound), bearer, attempts),
+      ({ type }) => ({ 'vestibule.caller': type }),
+    );
   }
 
-  async #tryAuthenticators(credentials: AuthenticationRequest, bearer: boolean): Promise<Caller> {
-    for (const authenticator of this.#authenticators) {
-      const caller = await authenticator(credentials);
-      if (caller) return caller;
+  /** Counts the outcome of a credential in `attempts`; an unknown cookie is not counted. */
+  async #tryAuthenticators(
+    credentials: AuthenticationRequest,
+    bearer: boolean,
+    attempts: Attempts | undefined,
+  ): Promise<Caller> {
+    try {
+      for (const authenticator of this.#authenticators) {
+        const caller = authenticator(credentials);
+        const known = caller instanceof Promise ? await caller : caller;
+        if (!known) continue;
+        attempts?.inc({ result: 'success' });
+        return known;
+      }
+      if (bearer) throw unauthorized();
+      return anonymous;
+    } catch (error) {
+      const isFailure = error instanceof StatusError && error.code < 500;
+      attempts?.inc({ result: isFailure ? 'failure' : 'error' });
+      throw error;
     }
-    if (bearer) throw unauthorized();
-    return anonymous;
   }
 }
 
@@ -131,20 +142,4 @@ function verifiesCredential(req: ApiRequest): boolean {
   if (type === 'review') return true;
   if (type === 'health' || type === 'provider') return false;
   return req.headers.authorization !== undefined || requestsImpersonation(req);
-}
-
-/** Counts the outcome of a credential; an unknown cookie is not counted. */
-async function countAttempt(
-  attempts: Attempts,
-  authenticate: () => Promise<Caller>,
-): Promise<Caller> {
-  try {
-    const caller = await authenticate();
-    if (caller.type !== 'Anonymous') attempts.inc({ result: 'success' });
-    return caller;
-  } catch (error) {
-    const isFailure = error instanceof StatusError && error.code < 500;
-    attempts.inc({ result: isFailure ? 'failure' : 'error' });
-    throw error;
-  }
 }

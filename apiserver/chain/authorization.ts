@@ -3,7 +3,7 @@ import {
   type Authorizer,
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
-import type { Caller, Decision } from '../../registry/kind.js';
+import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import {
   badRequest,
   forbidden,
@@ -64,7 +64,7 @@ export class Authorization {
     caller: Caller,
     site?: string,
     isUnrecorded = false,
-  ): Promise<AuthorizedRequest> {
+  ): Awaitable<AuthorizedRequest> {
     return this.#authorizeResource({
       requestInfo,
       caller,
@@ -98,7 +98,7 @@ export class Authorization {
     return reviewResult(() => this.authorizeNonResource(requestInfo, site));
   }
 
-  async #authorizeResource(context: AuthorizationRequestContext): Promise<AuthorizedRequest> {
+  #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedRequest> {
     const { requestInfo, caller } = context;
     if (requestInfo.name === '~') requestInfo.name = ownName(requestInfo, caller);
     if (requestInfo.name === undefined) return this.#authorizeCollection(context);
@@ -110,7 +110,9 @@ export class Authorization {
       throw notFound(requestInfo.kind, requestInfo.name);
     return (
       this.#authorizeCached(context) ??
-      this.#authorizeObject(context, await this.#store.stored(requestInfo.kind, requestInfo.name))
+      this.#store
+        .stored(requestInfo.kind, requestInfo.name)
+        .then((target) => this.#authorizeObject(context, target))
     );
   }
 
@@ -327,7 +329,7 @@ export interface AccessReviewResult {
 }
 
 async function reviewResult(
-  authorize: () => AuthorizedRequest | Promise<AuthorizedRequest>,
+  authorize: () => Awaitable<AuthorizedRequest>,
 ): Promise<AccessReviewResult> {
   try {
     await authorize();

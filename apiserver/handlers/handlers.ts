@@ -1,6 +1,7 @@
 import type { ActionBody } from '../../registry/action.js';
 import type {
   AnyKind,
+  Awaitable,
   Call,
   CreateActionBody,
   KindObject,
@@ -64,7 +65,7 @@ export class Handlers {
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
   }
 
-  async get(req: ApiRequest, res: ApiResponse): Promise<void> {
+  get(req: ApiRequest, res: ApiResponse): Awaitable<void> {
     const { requestInfo, target } = authorizedOf(req);
     if (requestInfo.query !== emptyQuery && requestInfo.query.get('resourceVersion'))
       return this.#getFresh(req, res);
@@ -88,7 +89,7 @@ export class Handlers {
     return this.#sendObject(req, res, target);
   }
 
-  async #sendObject(req: ApiRequest, res: ApiResponse, target: EncodedObject): Promise<void> {
+  #sendObject(req: ApiRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
     const { requestInfo } = authorizedOf(req);
     if (requestInfo.kind.boundToCookie && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, [

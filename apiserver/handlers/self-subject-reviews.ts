@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, type Caller, type Verb } from '../../registry/kind.js';
+import { group, type Awaitable, type Caller, type Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -88,7 +88,7 @@ export class SelfSubjectReviews {
     { resourceAttributes, nonResourceAttributes }: ReviewSpec,
     caller: Caller,
     site: string | undefined,
-  ): AccessReviewResult | Promise<AccessReviewResult> {
+  ): Awaitable<AccessReviewResult> {
     if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, site);
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path);

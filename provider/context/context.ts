@@ -38,7 +38,7 @@ export interface ProviderServices {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
-  readonly groups: Pick<Memberships, 'groupsOf'>;
+  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
   readonly networkLimits?: NetworkLimits;
   readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };

@@ -1,4 +1,5 @@
 import { errors } from 'oidc-provider';
+import type { Awaitable } from '../../registry/kind.js';
 import { StatusError } from '../../registry/status.js';
 import { UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 
@@ -37,7 +38,7 @@ export function toProviderError(error: unknown): unknown {
 }
 
 /** Awaits work on the store and throws its errors as oidc-provider errors. */
-export async function withProviderErrors<T>(work: Promise<T>): Promise<T> {
+export async function withProviderErrors<T>(work: Awaitable<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -42,7 +42,7 @@ export function adapterCases(
       cookies: cookieNames(house.baseURL),
       fetch: undefined as never,
       epoch,
-      groups: { groupsOf: async () => [] },
+      groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
       operatorPasskeys: {
         currentFacts: async () => ({
           operatorsHavePasskeys: false,
