@@ -10,6 +10,7 @@ import { DecisionCache } from './decision-cache.js';
 import type { ResidualPolicySet } from './residual-set.js';
 import type { PreparsedPolicySetPool } from './preparsed-pool.js';
 import { entityIdsIn, stringLiteralsIn, type Rule } from '../parse/rules.js';
+import type { RequestEnvironment } from './partial-evaluator.js';
 import { PolicySlice } from './policy-slice.js';
 import type { EvaluationError } from './error-log.js';
 import type { Vocabulary } from '../model/vocabulary.js';
@@ -65,7 +66,9 @@ export class PolicyEvaluator {
   readonly #rulesById: ReadonlyMap<string, Rule>;
   readonly #context: EvaluatorContext;
   readonly #cache = new DecisionCache<AuthorizationResponse>(cacheCapacity / 2);
-  readonly #slices = new Map<string, PolicySlice>();
+  /** By action, type of principal and type of resource. */
+  readonly #slices = new Map<string, Map<string, Map<string, PolicySlice>>>();
+  #sliceCount = 0;
   readonly #defaultDeny: AuthorizationResponse;
   readonly #errorDeny: AuthorizationResponse;
 
@@ -123,18 +126,23 @@ export class PolicyEvaluator {
 
   /** Returns the slice that a request belongs to; created on first use. */
   slice({ action, principalType, resourceType }: AuthorizationRequest): PolicySlice {
-    const name = `${action} ${principalType} ${resourceType}`;
-    let slice = this.#slices.get(name);
-    if (!slice) {
-      const environment = { action, principal: principalType, resource: resourceType };
-      slice = new PolicySlice(
-        this.#slices.size,
-        this.#rules,
-        environment,
-        this.#context.vocabulary,
-      );
-      this.#slices.set(name, slice);
-    }
+    return (
+      this.#slices.get(action)?.get(principalType)?.get(resourceType) ??
+      this.#createSlice({ action, principal: principalType, resource: resourceType })
+    );
+  }
+
+  #createSlice(environment: RequestEnvironment): PolicySlice {
+    const { action, principal, resource } = environment;
+    const slice = new PolicySlice(
+      this.#sliceCount++,
+      this.#rules,
+      environment,
+      this.#context.vocabulary,
+    );
+    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, PolicySlice>>();
+    const ofPrincipal = ofAction.get(principal) ?? new Map<string, PolicySlice>();
+    this.#slices.set(action, ofAction.set(principal, ofPrincipal.set(resource, slice)));
     return slice;
   }
 
