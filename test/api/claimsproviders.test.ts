@@ -7,6 +7,7 @@ import { begin, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
+import { Stopwatch } from '../support/stopwatch.js';
 
 afterAll(stopAll);
 
@@ -198,15 +199,15 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     expect((await service.tab().navigate('/oauth2/auth?client_id=app').is(400)).code).toBe(400);
     await op.post('claimsproviders', supplier('cards', 'card')).is(201);
     expect(await supported(service)).toContain('card');
-    const asked = performance.now();
+    const stopwatch = new Stopwatch();
     while (!(await supported(other)).includes('card'))
-      expect(performance.now() - asked).toBeLessThan(1_000);
+      expect(stopwatch.milliseconds).toBeLessThan(1_000);
     const { tab, I } = await begin(other, { scope: 'openid card' });
     expect((await tab.get(I).is(200)).body.spec.scopes).toEqual(['openid', 'card']);
     await op.delete('claimsproviders/cards').is(200);
     expect(await supported(service)).not.toContain('card');
     while ((await supported(other)).includes('card'))
-      expect(performance.now() - asked).toBeLessThan(4_000);
+      expect(stopwatch.milliseconds).toBeLessThan(4_000);
   });
 });
 

@@ -13,6 +13,7 @@ import type { Tab } from '../support/tab.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stores } from '../support/stores.js';
+import { Stopwatch } from '../support/stopwatch.js';
 
 afterAll(stopAll);
 
@@ -28,9 +29,9 @@ async function within(
   ask: () => PromiseLike<{ code: number }>,
   code: number,
 ): Promise<void> {
-  for (const end = performance.now() + second * 1000; ; ) {
+  for (const stopwatch = new Stopwatch(); ; ) {
     if ((await ask()).code === code) return;
-    if (performance.now() > end) throw new Error(`no ${code} within ${second} s`);
+    if (stopwatch.milliseconds > second * 1000) throw new Error(`no ${code} within ${second} s`);
   }
 }
 

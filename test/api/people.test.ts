@@ -14,6 +14,7 @@ import {
   type TestService,
 } from '../support/service.js';
 import type { Answer } from '../support/tab.js';
+import { Stopwatch } from '../support/stopwatch.js';
 
 /** What differs from request to request anyone who is asked about. */
 const fleeting = new Set(['date', 'audit-id']);
@@ -205,13 +206,13 @@ describe('what an address reveals before it is verified', () => {
     for (let i = 0; i < 200; i += 1) {
       const who = i % 2 ? 'known' : 'unknown';
       const { tab, I } = await begin(service);
-      const from = performance.now();
+      const stopwatch = new Stopwatch();
       await tab
         .post(`${I}/emailchallenge`, {
           spec: { email: who === 'known' ? known[0]! : `stranger-${i}@example.test` },
         })
         .is(200);
-      took[who].push(performance.now() - from);
+      took[who].push(stopwatch.milliseconds);
     }
     const median = (times: number[]): number => times.sort((a, b) => a - b)[times.length / 2]!;
     expect(Math.abs(median(took.known) - median(took.unknown))).toBeLessThan(5);

@@ -15,6 +15,7 @@ import type { Tab } from '../support/tab.js';
 import { until } from './fixture.js';
 import { lies, says, Supplier } from './supplier.js';
 import { stores } from '../support/stores.js';
+import { Stopwatch } from '../support/stopwatch.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 const scopes = (...names: string[]) => [
@@ -37,6 +38,8 @@ interface Asked extends Begun {
   path: string;
   consent: any[];
   took: number;
+  /** The same without what the test waited for a processor. */
+  needed: number;
 }
 
 /** A sign-in up to its consent. */
@@ -55,12 +58,14 @@ async function toConsent(
     .is(200);
   const path = (await begun.tab.navigate(body.status.returnTo).is(303)).headers.location!;
   const from = performance.now();
+  const stopwatch = new Stopwatch();
   const shown = await begun.tab.get(path).is(200);
   return {
     ...begun,
     path,
     consent: shown.body.status.consent.scopes,
     took: performance.now() - from,
+    needed: stopwatch.milliseconds,
   };
 }
 
@@ -497,7 +502,7 @@ describe('a supplier that', () => {
     supplier.answer = answer;
     await supplier.declare(service, 'card', { tier: 'string' }, { timeoutMilliseconds: 2500 });
     const asked = await toConsent(service, 'openid card');
-    expect(asked.took).toBeLessThan(2_900);
+    expect(asked.needed).toBeLessThan(2_900);
     expect(asked.consent[1]).toMatchObject({
       name: 'card',
       allowed: true,

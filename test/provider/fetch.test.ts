@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EgressPolicy } from '../../security/egress-policy.js';
 import { createFetch, libraryFetch } from '../../provider/context/egress-fetch.js';
+import { Stopwatch } from '../support/stopwatch.js';
 
 type RawAnswer = (socket: Socket) => void;
 
@@ -116,11 +117,11 @@ describe('the one way out', () => {
       const timer = setInterval(() => response.write('x'), 100);
       response.on('close', () => clearInterval(timer));
     };
-    const begun = performance.now();
+    const stopwatch = new Stopwatch();
     await expect(local(`http://localhost:${port}`, { method: 'GET' })).rejects.toMatchObject({
       name: 'Failed',
     });
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(stopwatch.milliseconds).toBeLessThan(3_000);
   });
 
   test('gives up in time on what never gets as far as an answer, and is not led elsewhere by one', async () => {
@@ -177,7 +178,7 @@ describe('the one way out', () => {
         socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}');
       },
     };
-    const begun = performance.now();
+    const stopwatch = new Stopwatch();
     await Promise.all(
       Object.entries(odd).map(async ([what, answer]) => {
         const raw = createRaw((socket) => {
@@ -192,7 +193,7 @@ describe('the one way out', () => {
         raw.close();
       }),
     );
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(stopwatch.milliseconds).toBeLessThan(5_000);
     for (const status of [300, 301, 302, 303, 307, 308]) {
       handler = (_, response) => {
         response
