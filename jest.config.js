@@ -26,7 +26,14 @@ export default {
   transform: {
     '^.+\\.ts$': [
       '<rootDir>/test/mutants/transform.mjs',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
+      {
+        jsc: {
+          parser: { syntax: 'typescript' },
+          target: 'es2022',
+          experimental: { keepImportAttributes: true },
+        },
+        module: { type: 'es6' },
+      },
     ],
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],

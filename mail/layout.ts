@@ -1,4 +1,6 @@
+import type { Translator } from '../i18n/translator.js';
 import { escapeHTML } from '../security/escape-html.js';
+import type { Message } from './message.js';
 
 /** One block of a mail. */
 export type Block =
@@ -19,7 +21,7 @@ function groupsOf(code: string): [string, string] {
 
 function blockHTML(block: Block): string {
   if ('code' in block)
-    return `<p style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(
+    return `<p dir="ltr" style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(
       block.code,
     )
       .map((group) => `<span style="margin-right:10px">${escapeHTML(group)}</span>`)
@@ -45,28 +47,31 @@ function blockText(block: Block): string {
 }
 
 /**
- * Returns text and HTML of the same blocks: a table of 600 px, inline styles, nothing remote
- * (docs/design/ui.md#mails).
+ * Returns a message of these blocks in the translator's language, as text and as HTML: a table of
+ * 600 px, inline styles, nothing remote (docs/design/ui.md#mails).
  *
  * @example
  * ```ts
- * function deviceAddedMail({ host, device }: { host: string; device: string }): Message {
- *   const subject = `A new device for your account with ${host}`;
+ * function newBrowserMail(translator: Translator, host: string, account: string): Message {
  *   const blocks: Block[] = [
- *     { text: `${plainName(device)} was added to your account.` },
- *     { link: `https://${host}/account`, label: 'See your devices' },
- *     { footer: 'If this was not you, remove it there.' },
+ *     { text: translator.text('mail.newBrowser.notYou') },
+ *     { link: account, label: translator.text('mail.newBrowser.open') },
  *   ];
- *   return { subject, ...layout(subject, blocks) };
+ *   return createMessage(translator, translator.text('mail.newBrowser.subject', { host }), blocks);
  * }
  * ```
  */
-export function layout(title: string, blocks: readonly Block[]): { text: string; html: string } {
+export function createMessage(
+  { language, direction }: Translator,
+  subject: string,
+  blocks: readonly Block[],
+): Message {
   const body = blocks.map(blockHTML).join('');
   return {
+    subject,
     text: `${blocks.map(blockText).join('\n\n')}\n`,
     html:
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${escapeHTML(title)}</title></head>` +
+      `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${escapeHTML(subject)}</title></head>` +
       `<body style="margin:0;padding:0;background:#f4f5f8"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" style="padding:32px 16px">` +
       `<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="max-width:600px;width:100%;background:#ffffff;border-radius:12px"><tr><td style="padding:32px">${body}</td></tr></table></td></tr></table></body></html>`,
   };

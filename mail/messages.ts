@@ -1,3 +1,4 @@
+import { Translator } from '../i18n/translator.js';
 import type { Message } from './message.js';
 import {
   accountDeletedMail,
@@ -25,7 +26,13 @@ import { signInMail, type SignIn } from './sign-in.js';
  * await call.change((tx) => tx.enqueue('mail', order, call.now + 86_400_000));
  * ```
  */
-export type MailOrder = { readonly to: string } & (
+export type MailOrder = {
+  readonly to: string;
+  /** The languages of its reader, the preferred first (BCP 47). */
+  readonly languages?: readonly string[];
+  /** The time zone of its reader, as in the tz database. */
+  readonly timeZone?: string;
+} & (
   | {
       readonly signIn: SignIn /** The Interaction that waits for it; absent in rows of earlier releases. */;
       readonly interaction?: string;
@@ -40,12 +47,13 @@ export type MailOrder = { readonly to: string } & (
 
 /** Returns the message of an order; throws for a type that this release does not know. */
 export function writeMessage(order: MailOrder): Message {
-  if ('signIn' in order) return signInMail(order.signIn);
-  if ('newAddress' in order) return newAddressMail(order.newAddress);
-  if ('addressChanged' in order) return addressChangedMail(order.addressChanged);
-  if ('accountDeleted' in order) return accountDeletedMail(order.accountDeleted);
-  if ('newBrowser' in order) return newBrowserMail(order.newBrowser);
-  if ('passkey' in order) return passkeyMail(order.passkey);
-  if ('recovery' in order) return recoveryMail(order.recovery);
+  const translator = new Translator(order.languages ?? [], order.timeZone);
+  if ('signIn' in order) return signInMail(translator, order.signIn);
+  if ('newAddress' in order) return newAddressMail(translator, order.newAddress);
+  if ('addressChanged' in order) return addressChangedMail(translator, order.addressChanged);
+  if ('accountDeleted' in order) return accountDeletedMail(translator, order.accountDeleted);
+  if ('newBrowser' in order) return newBrowserMail(translator, order.newBrowser);
+  if ('passkey' in order) return passkeyMail(translator, order.passkey);
+  if ('recovery' in order) return recoveryMail(translator, order.recovery);
   throw new Error('the outbox has a mail that this release does not support');
 }

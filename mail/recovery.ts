@@ -1,4 +1,5 @@
-import { layout, type Block } from './layout.js';
+import type { Translator } from '../i18n/translator.js';
+import { createMessage, type Block } from './layout.js';
 import type { Message } from './message.js';
 
 /** Data of a mail about a recovery. Times in milliseconds since the epoch. */
@@ -18,63 +19,56 @@ export interface RecoveryNotice {
   readonly by?: string;
 }
 
-const formatTime = (time: number): string =>
-  `${new Date(time).toISOString().slice(0, 10)} at ${new Date(time).toISOString().slice(11, 16)} UTC`;
-
 /** Returns the mail that announces a recovery or reports its end. */
-export function recoveryMail(notice: RecoveryNotice): Message {
-  const { host, cancel, account } = notice;
-  const subject = subjects[notice.event](host);
-  const blocks: Block[] = [
-    ...texts[notice.event](notice).map((text) => ({ text })),
-    ...(cancel
-      ? [
-          { text: 'If this was not you, or you found a passkey, stop it:' },
-          { link: cancel, label: 'Keep my passkeys' },
-        ]
-      : []),
-    ...(cancel
-      ? [
-          {
-            footer:
-              `You can also stop it on your account page: ${account}. If this was not you, make ` +
-              'sure that no one else can read your email.',
-          },
-        ]
-      : []),
-  ];
-  return { subject, ...layout(subject, blocks) };
+export function recoveryMail(translator: Translator, notice: RecoveryNotice): Message {
+  const { event, host, cancel, account } = notice;
+  const blocks: Block[] = textsOf(translator, notice).map((text) => ({ text }));
+  if (cancel)
+    blocks.push(
+      { text: translator.text('mail.recovery.stop') },
+      { link: cancel, label: translator.text('mail.recovery.keep') },
+      { footer: translator.text('mail.recovery.footer', { account }) },
+    );
+  const subject = translator.text(`mail.recovery.subject.${event}`, { host });
+  return createMessage(translator, subject, blocks);
 }
 
-const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
-  Started: (host) => `All passkeys of your account with ${host} will be removed`,
-  Halfway: (host) => `Reminder: the passkeys of your account with ${host} will be removed`,
-  Ending: (host) => `Last notice: the passkeys of your account with ${host} will be removed soon`,
-  Completed: (host) => `The passkeys of your account with ${host} were removed`,
-  Cancelled: (host) => `Your account with ${host} keeps its passkeys`,
-};
+function textsOf(translator: Translator, notice: RecoveryNotice): readonly string[] {
+  switch (notice.event) {
+    case 'Completed':
+      return [
+        completion(translator, notice),
+        translator.text('mail.recovery.completed.notYou', { host: notice.host }),
+      ];
+    case 'Cancelled':
+      return [cancellation(translator, notice)];
+    default:
+      return [announcement(translator, notice)];
+  }
+}
 
-const startedByText = ({ startedBy, startedFrom }: RecoveryNotice): string =>
-  startedBy === 'Operator'
-    ? 'An operator of the service'
-    : `Someone who signed in by email in ${startedFrom ?? 'an unknown browser'}`;
+function announcement(
+  translator: Translator,
+  { startedBy, startedFrom = '', host, ready }: RecoveryNotice,
+): string {
+  const values = { host, date: translator.date(ready) };
+  return startedBy === 'Operator'
+    ? translator.text('mail.recovery.byOperator', values)
+    : translator.text('mail.recovery.byPerson', {
+        ...values,
+        browser: translator.browser(startedFrom),
+      });
+}
 
-const announcement = (notice: RecoveryNotice): readonly string[] => [
-  `${startedByText(notice)} reported all passkeys of your account with ${notice.host} lost. They ` +
-    `will be removed on ${formatTime(notice.ready)}, and you will be signed out everywhere. After ` +
-    'that, an emailed code is enough to sign in.',
-];
+const completion = (translator: Translator, { host, now, account }: RecoveryNotice): string =>
+  translator.text('mail.recovery.completed', { host, date: translator.date(now), account });
 
-const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonly string[]> = {
-  Started: announcement,
-  Halfway: announcement,
-  Ending: announcement,
-  Completed: ({ now, account, host }) => [
-    `All passkeys of your account with ${host} were removed on ${formatTime(now)}, and you were ` +
-      `signed out everywhere. Sign in with an emailed code and add a new passkey: ${account}`,
-    `If this was not you, contact the people who run ${host} now.`,
-  ],
-  Cancelled: ({ now, by }) => [
-    `The removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`} on ${formatTime(now)}. You keep your passkeys.`,
-  ],
-};
+function cancellation(translator: Translator, { now, by }: RecoveryNotice): string {
+  const date = translator.date(now);
+  return by === undefined
+    ? translator.text('mail.recovery.cancelled.byOperator', { date })
+    : translator.text('mail.recovery.cancelled.byPerson', {
+        date,
+        browser: translator.browser(by),
+      });
+}

@@ -1,4 +1,5 @@
-import { layout, type Block } from './layout.js';
+import type { Translator } from '../i18n/translator.js';
+import { createMessage, type Block } from './layout.js';
 import { plainName, type Message } from './message.js';
 
 /** Data of the sign-in mail. Times in milliseconds since the epoch. */
@@ -13,32 +14,34 @@ export interface SignIn {
   readonly ends: number;
 }
 
-const formatTime = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
-
 /**
  * Returns the mail with code and link. Its subject has no code, since lock screens show subjects.
  */
-export function signInMail({ client, code, link, browser, host, now, ends }: SignIn): Message {
-  const name = plainName(client);
-  const subject = `Your sign-in to ${name}`;
-  const minutes = Math.round((ends - now) / 60_000);
+export function signInMail(
+  translator: Translator,
+  { client, code, link, browser, host, now, ends }: SignIn,
+): Message {
+  const app = plainName(client);
   const blocks: Block[] = [
     ...(code
       ? [
-          { text: 'Type this code where you started to sign in:' },
+          { text: translator.text('mail.signIn.code') },
           { code },
-          { text: 'Or open this link on the same device, in the same browser:' },
+          { text: translator.text('mail.signIn.codeOrLink') },
         ]
-      : [{ text: 'Open this link on the device where you started, in the same browser:' }]),
-    { link, label: `Continue to ${name}` },
+      : [{ text: translator.text('mail.signIn.link') }]),
+    { link, label: translator.text('mail.signIn.continue', { app }) },
     {
-      text:
-        `Requested at ${formatTime(now)} from ${browser} to sign in to ${name} with ${host}. It works ` +
-        `once, until ${formatTime(ends)} (${minutes} minutes), in the same browser only.`,
+      text: translator.text('mail.signIn.about', {
+        time: translator.time(now),
+        browser: translator.browser(browser),
+        app,
+        host,
+        until: translator.time(ends),
+        minutes: Math.round((ends - now) / 60_000),
+      }),
     },
-    {
-      footer: 'If this was not you, ignore this email. Do not share the code with anyone.',
-    },
+    { footer: translator.text('mail.ignore') },
   ];
-  return { subject, ...layout(subject, blocks) };
+  return createMessage(translator, translator.text('mail.signIn.subject', { app }), blocks);
 }

@@ -70,7 +70,7 @@ export interface IdentityProvider {
   /** Returns the ports of kinds for one request. */
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** Returns the page for an unknown path or an unavailable resource. */
-  errorPage(status: number, auditID: string): string;
+  errorPage(status: number, auditID: string, acceptLanguage: string | undefined): string;
   /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** The sign-ins that are not finished. */
@@ -107,7 +107,8 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
       bearerAuthenticator(services, () => current().provider),
     ],
     ports: (request, response) => portsOf(services, request, response),
-    errorPage: (status, auditID) => errorPage(services, status, auditID),
+    errorPage: (status, auditID, acceptLanguage) =>
+      errorPage(services, status, auditID, acceptLanguage),
     counts,
     unfinishedSignIns,
     settled: async () => {

@@ -69,6 +69,8 @@ export interface RequestFacts {
   /** The client's network: /32 of IPv4, /64 of IPv6. */
   readonly network: string;
   readonly userAgent: string;
+  /** The Accept-Language header (RFC 9110 §12.5.4); empty without one. */
+  readonly acceptLanguage: string;
   /** Whether `Sec-Fetch-Site` or `Origin` came with it (docs/design/wire.md#who-is-a-browser). */
   readonly browser: boolean;
   /** The value of `Sec-Fetch-Site`, if it is a known one. */

@@ -60,6 +60,7 @@ const systemRequest: RequestFacts = {
   auditID: 'system',
   network: '',
   userAgent: '',
+  acceptLanguage: '',
   browser: false,
 };
 

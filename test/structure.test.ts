@@ -7,14 +7,23 @@ const root = join(import.meta.dirname, '..');
 /** Which folders each folder may import (docs/architecture.md); a path stands for itself and what is below it. */
 const mayImport = {
   security: ['security'],
+  i18n: ['i18n'],
   observability: ['observability'],
   storage: ['storage'],
   registry: ['registry', 'storage/storage', 'observability', 'security'],
   apiserver: ['apiserver', 'registry', 'storage/storage', 'observability', 'security'],
-  mail: ['mail', 'registry', 'observability', 'security'],
-  kinds: ['kinds', 'mail', 'registry', 'observability', 'security'],
+  mail: ['mail', 'i18n', 'registry', 'observability', 'security'],
+  kinds: ['kinds', 'mail', 'i18n', 'registry', 'observability', 'security'],
   policy: ['policy', 'kinds', 'registry', 'observability', 'security'],
-  provider: ['provider', 'kinds', 'registry', 'storage/storage', 'observability', 'security'],
+  provider: [
+    'provider',
+    'kinds',
+    'i18n',
+    'registry',
+    'storage/storage',
+    'observability',
+    'security',
+  ],
   cmd: [
     'cmd',
     'apiserver',

@@ -150,7 +150,7 @@ export const Account = defineKind({
       await tx.update(Account, old.metadata.name, ({ metadata }) => {
         metadata.deletionTimestamp = toTimestamp(call.now);
       });
-      await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' });
+      await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' }, old.spec);
       if (isOwn) tx.after(() => call.ports.clearSessionCookie());
     },
   },

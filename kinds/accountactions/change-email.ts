@@ -27,6 +27,7 @@ import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
+import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
 
@@ -105,7 +106,7 @@ export const newAddressChallenge = defineAction({
   answers: { kind: 'EmailChallenge', schema: EmailChallenge },
   description: 'Emails a code to the new address of the account.',
   spec: z.object({ email: emailAddress().describe('The address to send the code to.') }),
-  async run(call, { metadata: { name }, status: { passkeys } }, { spec: { email } }) {
+  async run(call, { metadata: { name }, spec, status: { passkeys } }, { spec: { email } }) {
     const session = sessionOf(call, name);
     const { limits } = call.settings;
     const requester = requesterOf(call, canonicalAddress(email));
@@ -146,6 +147,7 @@ export const newAddressChallenge = defineAction({
             now: call.now,
             ends: challenge.expires,
           },
+          ...mailLanguage(call, spec),
         };
         await tx.enqueue('mail', order, challenge.expires, { id });
       }),
@@ -212,6 +214,7 @@ async function changeAddress(
         browser: describeBrowser(call.request.userAgent),
         now: call.now,
       },
+      ...mailLanguage(call, account.spec),
     };
     await tx.enqueue('mail', order, call.now + 86_400_000);
   }

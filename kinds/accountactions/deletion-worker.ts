@@ -86,7 +86,7 @@ const isAfterDeletion = (order: MailOrder, asked: number): boolean =>
 async function removeAccount(
   store: Store,
   call: Call,
-  { account, asked, browser, byOwner }: ClosingRow,
+  { account, asked, browser, byOwner, languages, timeZone }: ClosingRow,
   address: string,
 ): Promise<void> {
   await dropRows(
@@ -100,6 +100,8 @@ async function removeAccount(
   const order: MailOrder = {
     to: address,
     accountDeleted: { host: new URL(call.settings.baseURL).host, asked, browser, byOwner },
+    ...(languages && { languages }),
+    ...(timeZone !== undefined && { timeZone }),
   };
   await call.change(async (tx) => {
     if (!(await tx.get(Account, account))) return;

@@ -18,6 +18,7 @@ import {
 } from '../signin/email-address.js';
 import { newCode } from '../signin/code-format.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
+import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
@@ -117,6 +118,7 @@ async function sendChallenge(
         to: account?.status.email.address ?? email,
         signIn: mailFacts(next, secrets, isLinkOnly, call),
         interaction: name,
+        ...mailLanguage(call, account?.spec, next.spec.locales),
       };
       await tx.enqueue('mail', order, call.now + call.settings.limits.emailCodeLifetime, {
         id: secrets.id,

@@ -16,6 +16,7 @@ import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';
 import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
+import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { authenticatorName } from './aaguid-names.js';
 import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
@@ -123,6 +124,7 @@ export const Passkey = defineKind({
         {
           to: account.status.email.address,
           passkey: passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed'),
+          ...mailLanguage(call, account.spec),
         },
         call.now + noticeLifetimeMs,
       );

@@ -3,6 +3,7 @@ import type { RecoveryNotice } from '../../mail/recovery.js';
 import { digest } from '../../security/keyring.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
+import { mailLanguage } from '../signin/mail-language.js';
 import { Account } from '../account/account.js';
 import type { RecoveryObject } from './recovery-object.js';
 
@@ -39,7 +40,11 @@ export async function announceRecovery(
   };
   await tx.enqueue(
     'mail',
-    { to: account.status.email.address, recovery: notice },
+    {
+      to: account.status.email.address,
+      recovery: notice,
+      ...mailLanguage(call, account.spec),
+    },
     call.now + noticeLifetimeMs,
   );
 }

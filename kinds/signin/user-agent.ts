@@ -51,14 +51,14 @@ export const describeDevice = ({ browser, os }: Pick<Device, 'browser' | 'os'>):
 
 /**
  * Returns the name of a program from its user agent: a known browser, else the first 80 printable
- * characters.
+ * characters, if there are any.
  */
-export function describeProgram(userAgent: string): string {
+export function describeProgram(userAgent: string): string | undefined {
   if (deviceOf(userAgent).browser !== 'Other') return describeBrowser(userAgent);
   return (
     userAgent
       .replaceAll(/[^\x20-\x7e]/g, '')
       .trim()
-      .slice(0, 80) || 'an unknown program'
+      .slice(0, 80) || undefined
   );
 }

@@ -22,9 +22,14 @@ export async function newBrowserNotice(
   if (!login || login.isSignUp || login.isKnownBrowser) return nothing;
   const account = await accountObject(services, login.account);
   if (!account) return nothing;
-  const userAgent = currentUnitOfWork()?.origin.request?.headers['user-agent'] ?? '';
+  const headers = currentUnitOfWork()?.origin.request?.headers ?? {};
+  const browser = {
+    userAgent: headers['user-agent'] ?? '',
+    acceptLanguage: headers['accept-language'],
+  };
+  const { locales = [] } = interaction.spec;
   const now = Date.now();
-  const order = newBrowserMailTo(account.status.email.address, userAgent, services.settings, now);
+  const order = newBrowserMailTo(account, browser, locales, services.settings, now);
   return {
     checks: [],
     writes: [

@@ -1,10 +1,13 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
+import type { MessageID } from '../../i18n/languages.js';
+import type { Translator } from '../../i18n/translator.js';
 import { describeProgram } from '../../kinds/signin/user-agent.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { clientName } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
-import { html, type Html } from './html.js';
+import { html, message, type Html } from './html.js';
+import { translatorOf } from './language.js';
 import { page, sendPage } from './pages.js';
 
 /** The device authorization request's origin, stored with its device code. */
@@ -31,28 +34,26 @@ export function renderUserCode(
   ctx: ProviderContext,
   error?: Error & { userCode?: string },
 ): void {
-  const declined = error?.name === 'AbortedError';
+  const translator = translatorOf(ctx);
   const wrong =
-    error &&
-    (declined
-      ? 'It was not connected.'
-      : 'That code is not right or no longer good. Check it and try again.');
+    error && translator.text(error.name === 'AbortedError' ? 'device.declined' : 'device.wrong');
   sendPage(
     ctx,
-    page(
-      services,
-      wrong ? 'Error: Connect a device' : 'Connect a device',
-      html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
+    page(services, {
+      translator,
+      title: translator.text('device.title'),
+      body: html`<p>${translator.text('device.about')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
 <div class="field">
-<label for="user_code">Code</label>
+<label for="user_code">${translator.text('device.code')}</label>
 <input class="code" id="user_code" type="text" name="user_code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required${wrong && html` aria-invalid="true" aria-describedby="wrong"`}>
 ${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
 </div>
-<button class="button main" type="submit">Continue</button>
+<button class="button main" type="submit">${translator.text('page.continue')}</button>
 </form>`,
-    ),
+      ...(wrong && { phase: 'error' }),
+    }),
   );
 }
 
@@ -67,44 +68,56 @@ export async function renderUserCodeConfirm(
   userCode: string,
 ): Promise<void> {
   const name = await clientName(services, ctx.oidc.client!.clientId);
+  const translator = translatorOf(ctx);
+  const text = (id: MessageID): string => translator.text(id);
   sendPage(
     ctx,
-    page(
-      services,
-      'Is this your device?',
-      html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
+    page(services, {
+      translator,
+      title: text('device.confirm'),
+      body: html`<p>${message(translator, 'device.confirm.code', { app: html`<bdi>${name}</bdi>` })}</p>
 <p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
-<dl class="values">
-<div><dt>Program</dt><dd><bdi>${describeProgram(origin.userAgent)}</bdi></dd></div>
-<div><dt>Network</dt><dd><bdi dir="ltr">${origin.network || 'unknown'}</bdi></dd></div>
-<div><dt>Asked</dt><dd><time datetime="${toTimestamp(origin.askedAt)}">${timeAgo(Date.now() - origin.askedAt)}</time></dd></div>
-</dl>
-<p>It would be able to:</p>
+${originDetails(translator, origin)}
+<p>${text('device.permissions')}</p>
 <ul class="values">${permissionsOf(services, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
-<p class="hint">If someone sent you this code or this link, they want to use your account. Choose “This is not my device”.</p>
+<p class="hint">${text('device.warning')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
 <input type="hidden" name="user_code" value="${userCode}">
 <input type="hidden" name="confirm" value="yes">
 <div class="pair">
-<button class="button main" type="submit">It shows this code</button>
-<button class="button" type="submit" name="abort" value="yes">This is not my device</button>
+<button class="button main" type="submit">${text('device.allow')}</button>
+<button class="button" type="submit" name="abort" value="yes">${text('device.deny')}</button>
 </div>
 </form>
-<p class="hint">You may be asked to sign in again first.</p>`,
-    ),
+<p class="hint">${text('device.again')}</p>`,
+    }),
   );
+}
+
+/** Returns program, network and time of the request of a device. */
+function originDetails(
+  translator: Translator,
+  { userAgent, network, askedAt }: DeviceOrigin,
+): Html {
+  const program = describeProgram(userAgent) ?? translator.text('device.program.unknown');
+  return html`<dl class="values">
+<div><dt>${translator.text('device.program')}</dt><dd><bdi>${program}</bdi></dd></div>
+<div><dt>${translator.text('device.network')}</dt><dd><bdi dir="ltr">${network || translator.text('device.network.unknown')}</bdi></dd></div>
+<div><dt>${translator.text('device.asked')}</dt><dd><time datetime="${toTimestamp(askedAt)}">${timeAgo(translator, Date.now() - askedAt)}</time></dd></div>
+</dl>`;
 }
 
 /** Renders the page after a device was connected. */
 export function renderConnected(services: ProviderServices, ctx: KoaContext): void {
+  const translator = translatorOf(ctx);
   sendPage(
     ctx,
-    page(
-      services,
-      'Your device is connected',
-      html`<p>Go back to it; you can close this page.</p>`,
-    ),
+    page(services, {
+      translator,
+      title: translator.text('device.connected'),
+      body: html`<p>${translator.text('device.connected.about')}</p>`,
+    }),
   );
 }
 
@@ -119,8 +132,7 @@ function permissionsOf(services: ProviderServices, requestedScopes: string | und
 }
 
 /** Returns how long ago something was, as a phrase. */
-function timeAgo(milliseconds: number): string {
+function timeAgo(translator: Translator, milliseconds: number): string {
   const minutes = Math.floor(milliseconds / 60_000);
-  if (minutes < 1) return 'less than a minute ago';
-  return minutes === 1 ? 'a minute ago' : `${minutes} minutes ago`;
+  return minutes < 1 ? translator.text('ago.now') : translator.text('ago.minutes', { minutes });
 }

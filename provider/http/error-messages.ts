@@ -1,71 +1,44 @@
+import type { MessageID } from '../../i18n/languages.js';
+
 /** The text of an error page: what happened, and what to do. */
 interface ErrorMessage {
-  readonly title: string;
-  readonly advice: string;
+  readonly title: MessageID;
+  readonly advice: MessageID;
 }
 
-const startAgain = 'Go back to the service you came from and start again.';
-const contactOperator =
-  'Tell the people who run the service you came from: its request cannot be answered.';
+const startAgain = 'error.startAgain';
+const tellOperator = 'error.tellOperator';
 
 const messages: Readonly<Record<string, ErrorMessage>> = {
-  access_denied: { title: 'Access was not given', advice: startAgain },
-  invalid_client: { title: 'This service is not known here', advice: contactOperator },
-  invalid_redirect_uri: {
-    title: 'This service is not known at that address',
-    advice: contactOperator,
-  },
-  invalid_request: { title: 'This request cannot be answered', advice: startAgain },
-  invalid_request_uri: {
-    title: 'This request was already used or has expired',
-    advice: startAgain,
-  },
-  invalid_scope: {
-    title: 'This service asked for something it may not have',
-    advice: contactOperator,
-  },
-  unsupported_response_type: {
-    title: 'This kind of request is not supported',
-    advice: contactOperator,
-  },
-  temporarily_unavailable: {
-    title: 'The service is not available just now',
-    advice: 'Wait a moment, then reload this page.',
-  },
-  not_found: {
-    title: 'There is no such page',
-    advice: 'Check the address, or go back to where you came from.',
-  },
-  slow_down: { title: 'Too many tries', advice: 'Wait a while, then try again.' },
-  server_error: {
-    title: 'Something went wrong here',
-    advice: 'It was noted. Wait a moment, then start again at the service you came from.',
-  },
+  access_denied: { title: 'error.accessDenied', advice: startAgain },
+  invalid_client: { title: 'error.invalidClient', advice: tellOperator },
+  invalid_redirect_uri: { title: 'error.invalidRedirectURI', advice: tellOperator },
+  invalid_request: { title: 'error.invalidRequest', advice: startAgain },
+  invalid_request_uri: { title: 'error.invalidRequestURI', advice: startAgain },
+  invalid_scope: { title: 'error.invalidScope', advice: tellOperator },
+  unsupported_response_type: { title: 'error.unsupportedResponseType', advice: tellOperator },
+  temporarily_unavailable: { title: 'error.unavailable', advice: 'error.unavailable.advice' },
+  not_found: { title: 'error.notFound', advice: 'error.notFound.advice' },
+  slow_down: { title: 'error.slowDown', advice: 'error.slowDown.advice' },
+  server_error: { title: 'error.serverError', advice: 'error.serverError.advice' },
 };
 
 /**
  * The advice for a failed sign-out request (OpenID Connect RP-Initiated Logout 1.0 §2), by
  * oidc-provider's error description.
  */
-const signOutAdvice: Readonly<Record<string, string>> = {
-  'could not decode id_token_hint': 'It sent an ID token (id_token_hint) that cannot be read.',
-  'unrecognized id_token_hint audience':
-    'It sent an ID token (id_token_hint) of an app that is not known here.',
-  'client_id does not match the provided id_token_hint':
-    'It sent an ID token (id_token_hint) of another app than the one that it says it is (client_id).',
-  'could not validate id_token_hint':
-    'It sent an ID token (id_token_hint) that this service did not issue, that was changed, or whose key was removed.',
-  'post_logout_redirect_uri not registered':
-    'It asks to lead you to an address (post_logout_redirect_uri) that is not one of its own.',
+const signOutAdvice: Readonly<Record<string, MessageID>> = {
+  'could not decode id_token_hint': 'signOut.failed.unreadable',
+  'unrecognized id_token_hint audience': 'signOut.failed.audience',
+  'client_id does not match the provided id_token_hint': 'signOut.failed.otherApp',
+  'could not validate id_token_hint': 'signOut.failed.invalid',
+  'post_logout_redirect_uri not registered': 'signOut.failed.redirect',
 };
 
 /** Returns the text for a failed sign-out request; undefined if the description is unknown. */
 export function signOutErrorMessage(description: string | undefined): ErrorMessage | undefined {
   if (description === undefined || !Object.hasOwn(signOutAdvice, description)) return undefined;
-  return {
-    title: 'You were not signed out',
-    advice: `The app you came from made a wrong request. ${signOutAdvice[description]} Tell the people who run it.`,
-  };
+  return { title: 'signOut.failed', advice: signOutAdvice[description]! };
 }
 
 /** Returns the text for an HTTP status without an error code. */

@@ -1,3 +1,5 @@
+import { acceptedLanguages } from '../../i18n/languages.js';
+import { Translator } from '../../i18n/translator.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../registry/limit-settings.js';
 import { perMinute, type Limit, type LimitOf } from '../../registry/rate-limit.js';
@@ -106,6 +108,8 @@ export async function handleRequest(
   }
 }
 
+const english = new Translator(['en']);
+
 const codes: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   429: 'slow_down',
@@ -127,10 +131,16 @@ function sendError(
   if (!request.complete) response.shouldKeepAlive = false;
   const error = codes[status] ?? 'server_error';
   const { title, advice } = errorMessage(error, status);
+  const translator = new Translator(acceptedLanguages(request.headers['accept-language']));
   const people = request.headers.accept?.includes('text/html');
   const body = people
-    ? page(services, `Error: ${title}`, html`<p>${advice}</p>`, 'error')
-    : JSON.stringify({ error, error_description: description ?? title });
+    ? page(services, {
+        translator,
+        title: translator.text(title),
+        body: html`<p>${translator.text(advice)}</p>`,
+        phase: 'error',
+      })
+    : JSON.stringify({ error, error_description: description ?? english.text(title) });
   const type = people ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
   response
     .writeHead(status, {

@@ -1,3 +1,5 @@
+import type { MessageID } from '../../i18n/languages.js';
+import type { Translator } from '../../i18n/translator.js';
 import { escapeHTML } from '../../security/escape-html.js';
 
 /** Trusted HTML, created only by {@link html}. */
@@ -25,3 +27,10 @@ const render = (piece: Piece): string => {
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(strings.reduce((text, string, i) => text + render(pieces[i - 1]) + string));
 }
+
+/** Returns a message with its arguments as HTML. */
+export const message = (
+  translator: Translator,
+  id: MessageID,
+  values: Readonly<Record<string, Html>>,
+): Html => new Html(translator.parts(id, values, escapeHTML, (value) => value.text).join(''));

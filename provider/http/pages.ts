@@ -1,29 +1,39 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
+import { acceptedLanguages } from '../../i18n/languages.js';
+import { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';
+import { translatorOf } from './language.js';
 import { errorMessage, signOutErrorMessage, statusErrorMessage } from './error-messages.js';
 import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
+
+/** A page without scripts. */
+interface PageContent {
+  readonly translator: Translator;
+  readonly title: string;
+  readonly body: Html;
+  readonly phase?: 'provider' | 'error';
+}
 
 /** Returns a page with the shared style sheet and without scripts. */
 export function page(
   services: ProviderServices,
-  title: string,
-  body: Html,
-  phase = 'provider',
+  { translator, title, body, phase = 'provider' }: PageContent,
 ): string {
+  const documentTitle = phase === 'error' ? translator.text('page.error', { title }) : title;
   return html`<!doctype html>
-<html lang="en" dir="ltr">
+<html lang="${translator.language}" dir="${translator.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
+<title>${documentTitle}</title>
 <link rel="stylesheet" href="${services.stylesheet()}">
 </head>
 <body>
 <header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi></header>
 <main data-phase="${phase}">
 <div class="card">
-<h1 tabindex="-1">${title.replace(/^Error: /, '')}</h1>
+<h1 tabindex="-1">${title}</h1>
 ${body}
 </div>
 </main>
@@ -64,49 +74,68 @@ export function renderError(
     ctx.oidc?.route === 'end_session' ? signOutErrorMessage(out.error_description) : undefined;
   const { title, advice } = signOut ?? errorMessage(out.error, ctx.status);
   const audit = ctx.response.get('Audit-ID');
+  const translator = translatorOf(ctx);
   sendPage(
     ctx,
-    page(
-      services,
-      `Error: ${title}`,
-      html`<p>${advice}</p>${wrongParameterHints(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
-      'error',
-    ),
+    page(services, {
+      translator,
+      title: translator.text(title),
+      body: html`<p>${translator.text(advice)}</p>${wrongParameterHints(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      phase: 'error',
+    }),
   );
 }
 
-/** Returns the page for an unknown path or an unavailable resource. */
-export function errorPage(services: ProviderServices, status: number, auditID: string): string {
+/**
+ * Returns the page for an unknown path or an unavailable resource, in the language of an
+ * Accept-Language header.
+ */
+export function errorPage(
+  services: ProviderServices,
+  status: number,
+  auditID: string,
+  acceptLanguage: string | undefined,
+): string {
   const { title, advice } = statusErrorMessage(status);
-  return page(
-    services,
-    `Error: ${title}`,
-    html`<p>${advice}</p><p class="hint"><small>${auditID}</small></p>`,
-    'error',
-  );
+  const translator = new Translator(acceptedLanguages(acceptLanguage));
+  return page(services, {
+    translator,
+    title: translator.text(title),
+    body: html`<p>${translator.text(advice)}</p><p class="hint"><small>${auditID}</small></p>`,
+    phase: 'error',
+  });
 }
 
 /** Renders the confirmation before a sign-out; a link alone never signs out. */
 export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
   const { secret } = ctx.oidc.session!.state!;
+  const translator = translatorOf(ctx);
   sendPage(
     ctx,
-    page(
-      services,
-      'Sign out?',
-      html`<p>You will be signed out here, and the services you use from this browser are notified.</p>
+    page(services, {
+      translator,
+      title: translator.text('signOut.title'),
+      body: html`<p>${translator.text('signOut.about')}</p>
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
 <input type="hidden" name="xsrf" value="${secret}">
 <div class="pair">
-<button class="button main" type="submit" name="logout" value="yes">Sign out</button>
-<button class="button" type="submit">Stay signed in</button>
+<button class="button main" type="submit" name="logout" value="yes">${translator.text('signOut.go')}</button>
+<button class="button" type="submit">${translator.text('signOut.stay')}</button>
 </div>
 </form>`,
-    ),
+    }),
   );
 }
 
 /** Renders the page after a sign-out without a redirect. */
 export function renderSignedOut(services: ProviderServices, ctx: KoaContext): void {
-  sendPage(ctx, page(services, 'You are signed out', html`<p>You can close this page.</p>`));
+  const translator = translatorOf(ctx);
+  sendPage(
+    ctx,
+    page(services, {
+      translator,
+      title: translator.text('signOut.done'),
+      body: html`<p>${translator.text('page.close')}</p>`,
+    }),
+  );
 }

@@ -192,7 +192,7 @@ describe('a store that is far away', () => {
     ): Promise<void> => {
       const call = one.store.call({
         caller: { type: 'System' },
-        request: { auditID: '', network: '', userAgent: '', browser: false },
+        request: { auditID: '', network: '', userAgent: '', acceptLanguage: '', browser: false },
         ports: {} as never,
         target: {
           ...target,

@@ -37,7 +37,7 @@ const change = <T>(room: Room, work: (tx: Transaction) => Promise<T>, dryRun = f
   room.store
     .call({
       caller: { type: 'System' },
-      request: { auditID: '', network: '', userAgent: '', browser: false },
+      request: { auditID: '', network: '', userAgent: '', acceptLanguage: '', browser: false },
       ports: {} as never,
       dryRun,
     })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expectTranslated, type Messages } from '../support/catalogs.js';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'ui/messages');
@@ -9,21 +10,8 @@ const languages = readdirSync(folder, { withFileTypes: true })
   .filter((one) => one.isDirectory() && one.name !== 'en')
   .map(({ name }) => name);
 
-type Messages = Readonly<Record<string, string>>;
 const messagesOf = (language: string, part: string): Messages =>
   JSON.parse(readFileSync(join(folder, language, part), 'utf8')) as Messages;
-
-const argument = /\{(\w+)(, plural,(?: \w+ \{[^{}]*\})+)?\}/g;
-
-/** The arguments of a message, and whether each is a number with plural forms. */
-const argumentsOf = (text: string): string[] =>
-  [...text.matchAll(argument)].map(([, name, forms]) => `${name}${forms ? ', plural' : ''}`).sort();
-
-/** The plural forms of each number in a message. */
-const pluralsOf = (text: string): string[][] =>
-  [...text.matchAll(argument)].flatMap(([, , forms]) =>
-    forms ? [[...forms.matchAll(/ (\w+) \{/g)].map(([, name = '']) => name).sort()] : [],
-  );
 
 test('the pages speak twelve languages besides English', () => {
   expect(languages.sort()).toEqual(
@@ -32,17 +20,8 @@ test('the pages speak twelve languages besides English', () => {
 });
 
 describe.each(languages)('the messages in %s', (language) => {
-  const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories.sort();
-
   test.each(parts)('%s has every message, with its arguments and plural forms', (part) => {
-    const english = messagesOf('en', part);
-    const translated = messagesOf(language, part);
-    expect(Object.keys(translated)).toEqual(Object.keys(english));
-    for (const [id, text] of Object.entries(translated)) {
-      expect([id, argumentsOf(text)]).toEqual([id, argumentsOf(english[id]!)]);
-      for (const forms of pluralsOf(text)) expect([id, forms]).toEqual([id, categories]);
-      expect([id, text.trim()]).not.toEqual([id, '']);
-    }
+    expectTranslated(language, messagesOf('en', part), messagesOf(language, part));
   });
 
   test('have the direction of their script', () => {

@@ -316,7 +316,7 @@ function createServer(
     authenticators: provider.authenticators,
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
-    errorPage: (status, auditID) => provider.errorPage(status, auditID),
+    errorPage: provider.errorPage,
     pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { begin, mailTo, signIn } from '../support/signin.js';
+import { stores } from '../support/stores.js';
+import type { Tab } from '../support/tab.js';
+
+afterAll(stopAll);
+
+describe.each(stores)('the language of a mail, on %s', (store) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '1000'] });
+    await createClient(service, 'app');
+  });
+
+  const browserIn = (languages: string): Tab =>
+    Object.assign(service.tab(), { headers: { 'accept-language': languages } });
+  const challenge = async (
+    email: string,
+    tab: Tab,
+    parameters: Record<string, string> = {},
+    not: readonly string[] = [],
+  ) => {
+    const begun = await begin(service, { tab, parameters });
+    await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email } }).is(200);
+    return mailTo(service, email, not);
+  };
+
+  test('is one that the browser prefers', async () => {
+    const mail = await challenge('browser@example.test', browserIn('sv, de-AT;q=0.9, fr;q=0.8'));
+    expect(mail.subject).toBe('Ihre Anmeldung bei app app');
+    expect(mail.text).toContain('Geben Sie diesen Code dort ein');
+    expect(mail.html).toContain('<html lang="de" dir="ltr">');
+    expect(mail.text).toContain(mail.code.slice(0, 4));
+  });
+
+  test('is English if there is none of the preferred', async () => {
+    const mail = await challenge('other@example.test', browserIn('sv'));
+    expect(mail.subject).toBe('Your sign-in to app app');
+  });
+
+  test('is the one that the app asks for, before the account’s and the browser’s', async () => {
+    const { tab } = await signIn(service, 'person@example.test', { tab: browserIn('de') });
+    await tab.patch('accounts/~', { spec: { locale: 'ar', zoneinfo: 'Asia/Tokyo' } }).is(200);
+    const first = await challenge('person@example.test', browserIn('de'));
+    expect(first.html).toContain('<html lang="ar" dir="rtl">');
+    expect(first.subject).toBe('تسجيل دخولك إلى \u2068app app\u2069');
+    expect(first.text).toContain('غرينتش+9');
+    const asked = { ui_locales: 'xx fr' };
+    const second = await challenge('person@example.test', browserIn('de'), asked, [first.name]);
+    expect(second.subject).toBe('Votre connexion à app app');
+    expect(second.text).toContain('UTC+9');
+  });
+
+  test('is the account’s for a notice, whatever browser it is about', async () => {
+    const { tab } = await signIn(service, 'notice@example.test', { tab: browserIn('de') });
+    await tab.patch('accounts/~', { spec: { locale: 'it' } }).is(200);
+    await signIn(service, 'notice@example.test', { tab: browserIn('ja') });
+    const notice = await mailTo(
+      service,
+      'notice@example.test',
+      [],
+      ({ code }) => code === undefined,
+    );
+    expect(notice.subject).toMatch(/^Un nuovo accesso al tuo account/);
+    await tab.delete('accounts/~').is(200);
+    const last = await mailTo(
+      service,
+      'notice@example.test',
+      [notice.name],
+      ({ code, subject }) => code === undefined && subject !== notice.subject,
+    );
+    expect(last.subject).toMatch(/^Il tuo account su .* è stato eliminato$/);
+  });
+});
+
+test('pages without scripts speak the language that the app asks for, else the browser’s', async () => {
+  const service = await startTest({});
+  const tab = Object.assign(service.tab(), { headers: { 'accept-language': 'uk, en;q=0.5' } });
+  const failed = (await tab.navigate('/oauth2/auth?client_id=none').is(400)).bytes.toString();
+  expect(failed).toContain('<html lang="uk" dir="ltr">');
+  expect(failed).toContain('<title>Помилка: Цей застосунок тут не відомий</title>');
+  const device = (await tab.navigate('/oauth2/device').is(200)).bytes.toString();
+  expect(device).toContain('Введіть код, який показує пристрій.');
+  const asked = (await tab.navigate('/oauth2/auth?client_id=none&ui_locales=ar').is(400)).bytes;
+  expect(asked.toString()).toContain('<html lang="ar" dir="rtl">');
+  const absent = (await tab.navigate('/nothing').is(404)).bytes.toString();
+  expect(absent).toContain('Такої сторінки немає');
+});
