@@ -17,9 +17,19 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   gallery: readdirSync(join(messages, 'en')).map((file) => file.replace('.json', '')),
 };
 
+/** The entry of a language in `catalog:languages`: computed here, since it takes browsers long. */
+function languageEntry(tag: string): string {
+  const { language, script } = new Intl.Locale(tag).maximize();
+  const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
+  const fields = JSON.stringify({ name, form: `${language}-${script}` });
+  return tag === 'en'
+    ? `['en', ${fields}]`
+    : `['${tag}', { ...${fields}, load: () => import('catalog:${tag}') }]`;
+}
+
 /**
- * Serves `catalog:languages`, the languages other than English, each with an import of its one
- * catalog: the messages of the parts that the entry uses.
+ * Serves `catalog:languages`, every language with its name in itself and, except English, an import
+ * of its one catalog: the messages of the parts that the entry uses.
  */
 const catalogs = (entry: string): Plugin => ({
   name: 'catalogs',
@@ -28,7 +38,7 @@ const catalogs = (entry: string): Plugin => ({
     const name = /^\0catalog:(.+)$/.exec(id)?.[1];
     if (name === undefined) return undefined;
     if (name === 'languages') {
-      const entries = languages.map((one) => `['${one}', () => import('catalog:${one}')]`);
+      const entries = ['en', ...languages].map(languageEntry);
       return `export const languages = new Map([${entries.join()}]);`;
     }
     const catalog: Record<string, string> = {};

@@ -14,9 +14,9 @@ function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
       value={catalogLanguage()}
       onChange={(event) => void choose(event.currentTarget.value)}
     >
-      {['en', ...languages.keys()].map((one) => (
-        <option value={one} lang={one}>
-          {new Intl.DisplayNames(one, { type: 'language' }).of(one)}
+      {[...languages].map(([tag, { name }]) => (
+        <option value={tag} lang={tag}>
+          {name}
         </option>
       ))}
     </select>

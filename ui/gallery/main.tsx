@@ -96,8 +96,8 @@ function Index() {
 
 addMessages(english);
 languages
-  .set('en-XA', async () => ({ catalog: accented }))
-  .set('ar-XB', async () => ({ catalog: mirrored }));
+  .set('en-XA', { name: 'Accented', form: '', load: async () => ({ catalog: accented }) })
+  .set('ar-XB', { name: 'Mirrored', form: '', load: async () => ({ catalog: mirrored }) });
 const lang = query.get('lang');
 if (lang) storePreference(lang);
 const name = location.pathname.split('/')[2] ?? '';
