@@ -21,6 +21,7 @@ const shells: Record<string, string> = {
   account: 'account.html',
   policy: 'policy.html',
   recovery: 'recovery.html',
+  console: 'console.html',
 };
 
 /** The headers of every page shell (docs/design/ui.md#page-headers). */

@@ -11,7 +11,9 @@ import { build } from 'vite';
 const here = import.meta.dirname;
 const [what, folder] = process.argv.slice(2);
 const gallery = what === 'gallery';
-const entries = gallery ? ['gallery'] : ['signin', 'account', 'mailbox', 'policy', 'recovery'];
+const entries = gallery
+  ? ['gallery']
+  : ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console'];
 const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {

@@ -24,6 +24,7 @@ const max = {
   mailbox: 20_000,
   policy: 24_000,
   recovery: 16_000,
+  console: 34_000,
 };
 
 /** A page loads at most one catalog of another language. */

@@ -14,6 +14,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions'],
   recovery: ['base', 'recovery'],
+  console: ['base', 'console'],
   gallery: readdirSync(join(messages, 'en')).map((file) => file.replace('.json', '')),
 };
 
@@ -71,7 +72,7 @@ const plainImports: Plugin = {
 const runAtOnce = '//# allFunctionsCalledOnLoad';
 
 /** Pages with a style sheet of their own, named after the page. */
-const dressed = new Set(['account', 'policy']);
+const dressed = new Set(['account', 'policy', 'console']);
 
 /**
  * Builds one entry, named by the mode, into its own bundle: a page loads one script and one style

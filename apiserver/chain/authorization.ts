@@ -325,8 +325,13 @@ export class Authorization {
 /** The result of an access review. */
 export interface AccessReviewResult {
   readonly allowed: boolean;
+  /** A rule forbids it; otherwise no rule permits it. */
+  readonly denied?: true;
   readonly reason?: string;
 }
+
+/** The reasons of a refusal that no rule of the policy's text determined. */
+const withoutRule: ReadonlySet<string | undefined> = new Set([undefined, 'default', 'error']);
 
 async function reviewResult(
   authorize: () => Awaitable<AuthorizedRequest>,
@@ -336,7 +341,11 @@ async function reviewResult(
     return { allowed: true };
   } catch (error) {
     if (error instanceof StatusError && error.code < 500)
-      return { allowed: false, reason: error.message };
+      return {
+        allowed: false,
+        ...(!withoutRule.has(error.decision?.reasons[0]?.rule) && { denied: true }),
+        reason: error.message,
+      };
     throw error;
   }
 }

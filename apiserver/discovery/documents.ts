@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { apiVersion, group, version } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { notAcceptable } from '../../registry/status.js';
+import { encodeContent, type EncodedContent } from '../codec/content-encoding.js';
 import { parseAccept, acceptsJSON, type MediaRange } from '../codec/accept.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import {
@@ -17,9 +19,11 @@ import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapi } from './openapi.js';
 import { documentPaths } from '../request/request-info.js';
 
-/** An encoded document and its digest, for revalidation. */
-interface EncodedDocument {
-  readonly body: Buffer;
+/** Documents of fewer bytes are not compressed. */
+const minCompressed = 2048;
+
+/** An encoded document, compressed if it is large, and its digest, for revalidation. */
+interface EncodedDocument extends EncodedContent {
   readonly digest: string;
 }
 
@@ -44,7 +48,8 @@ function documentFormat(
     const value = make();
     const body = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
     return {
-      body,
+      plain: body,
+      gzip: body.length < minCompressed ? undefined : gzipSync(body, { level: 9 }),
       digest: createHash('sha256')
         .update(type)
         .update(body)
@@ -141,7 +146,8 @@ export class Documents {
       query: ReadonlyMap<string, string>;
     };
     const { type, encoded } = negotiateFormat(this.#formats.get(path)!, req.headers.accept);
-    const { body, digest } = encoded();
+    const document = encoded();
+    const { digest } = document;
     const hash = path === v3 ? query.get('hash') : undefined;
     if (hash !== undefined && hash !== digest)
       return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
@@ -153,7 +159,7 @@ export class Documents {
     const etag = `"${digest}"`;
     const headers = [
       'Vary',
-      'Accept',
+      'Accept, Accept-Encoding',
       'ETag',
       etag,
       ...(hash === undefined
@@ -167,7 +173,9 @@ export class Documents {
     ];
     if (etagMatches(req.headers['if-none-match'], etag))
       return this.#encoder.send(req, res, 304, Buffer.alloc(0), headers);
-    this.#encoder.send(req, res, 200, body, [...headers, 'Content-Type', type]);
+    const { body } = encodeContent(document, req.headers['accept-encoding']);
+    const coding = body === document.gzip ? ['Content-Encoding', 'gzip'] : [];
+    this.#encoder.send(req, res, 200, body, [...headers, ...coding, 'Content-Type', type]);
   }
 }
 

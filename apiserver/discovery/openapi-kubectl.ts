@@ -78,6 +78,7 @@ const keptKeywords = new Set([
   'maxItems',
   'pattern',
   'x-kubernetes-group-version-kind',
+  'x-kubernetes-selectable-fields',
 ]);
 const formats = new Set(['int32', 'int64', 'date-time', 'byte', 'double']);
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };

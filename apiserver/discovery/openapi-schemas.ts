@@ -1,5 +1,5 @@
 import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
-import { Metadata } from '../../registry/metadata-schema.js';
+import { CallerMetadata, Metadata } from '../../registry/metadata-schema.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes } from '../../registry/status.js';
@@ -94,6 +94,7 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
         status: { ...status, description: 'What the service observed.' },
       },
       'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
+      ...(kind.owner && { 'x-kubernetes-selectable-fields': [{ fieldPath: kind.owner }] }),
     },
     [`${kind.kind}List`]: {
       type: 'object',
@@ -244,6 +245,20 @@ const representationSchemas: Record<string, JSONSchema> = {
   },
 };
 
+/** The metadata that a caller may set: without a name if the service names the kind. */
+function draftMetadata({ nameSource }: AnyKind): JSONSchema {
+  const { labels, annotations } = toJSONSchema(CallerMetadata, 'metadata').properties!;
+  return {
+    type: 'object',
+    description: nameSource === 'service' ? 'Labels, annotations.' : 'Name, labels, annotations.',
+    properties: {
+      ...(nameSource !== 'service' && { name: textSchema('Name of the object.') }),
+      labels: labels!,
+      annotations: annotations!,
+    },
+  };
+}
+
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
   return {
     type: 'object',
@@ -252,7 +267,7 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
     properties: {
       apiVersion: textSchema('Group and version.'),
       kind: textSchema('The kind.'),
-      metadata: { type: 'object', description: 'Name, labels, annotations.' },
+      metadata: draftMetadata(kind),
       spec: {
         ...registry.schemas(kind).createSpec.schema,
         description: 'What the caller may set.',

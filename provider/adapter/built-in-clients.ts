@@ -4,7 +4,7 @@ import type { Settings } from '../../registry/kind.js';
 /** The client of the command: native and public, it uses the device flow. */
 export const commandClient = 'vestibule';
 
-/** The client of the account page: it receives a session, never a code. */
+/** The client of the account page and the console: it receives a session, never a code. */
 export const accountPageClient = 'vestibule-account';
 
 /** The clients that are part of this service, and whether they need consent. */
@@ -53,7 +53,7 @@ export function builtInClients({
       ...common,
       client_id: accountPageClient,
       client_name: builtInNames.get(accountPageClient),
-      redirect_uris: [`${baseURL}/account`],
+      redirect_uris: [`${baseURL}/account`, `${baseURL}/console`],
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],
       grant_types: [],

@@ -12,7 +12,8 @@ import { AccountView } from './account-view.js';
 import { useIsLiveTab } from './live-tab.js';
 import { CurrentAccount } from './account-context.js';
 import { signalPasskeys } from './signal.js';
-import { readArrival, signIn, type Arrival } from './redirects.js';
+import { signIn } from '../base/sign-in.js';
+import { readArrival, type Arrival } from './redirects.js';
 
 type Ending = 'signedout' | 'deleted';
 

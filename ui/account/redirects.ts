@@ -2,32 +2,6 @@
 const wellFormed = /^[a-z-]{1,40}(=[a-z0-9.-]{1,200})?$/;
 
 /**
- * Leaves for a sign-in that returns to this page. `step` names where to continue; it travels as
- * `state`, so nothing has to be stored. `prompt` asks even if someone is signed in, and
- * `passkeyOnly` accepts nothing but a passkey.
- */
-export function signIn({
-  step,
-  prompt,
-  passkeyOnly,
-}: {
-  step?: string | undefined;
-  prompt?: boolean;
-  passkeyOnly?: boolean;
-} = {}): void {
-  const query = new URLSearchParams({
-    client_id: 'vestibule-account',
-    response_type: 'none',
-    scope: 'openid',
-    redirect_uri: `${location.origin}/account`,
-    ...(step && { state: step }),
-    ...(prompt && { prompt: 'login' }),
-    ...(passkeyOnly && { vestibule_method: 'Passkey' }),
-  });
-  location.assign(`/oauth2/auth?${query}`);
-}
-
-/**
  * How this page was reached: after a sign-in or not, the step to continue with, and whether the
  * sign-in was refused or cancelled.
  */

@@ -6,7 +6,7 @@ import type { LiveCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import type { MessageID } from '../messages/catalog.js';
 import { ActionError } from './use-action.js';
-import { signIn } from './redirects.js';
+import { signIn } from '../base/sign-in.js';
 
 /** The sections of the page, in order. */
 export const sectionIDs = [

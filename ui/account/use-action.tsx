@@ -3,16 +3,7 @@ import { ApiError } from '../base/api.js';
 import { t, format } from '../base/message.js';
 import { errorText, Reference } from '../base/error-page.js';
 import { useAccountContext } from './account-context.js';
-import { signIn } from './redirects.js';
-
-/** Returns whether the API requires a newer sign-in (403 with that cause). */
-const needsNewSignIn = ({ code, details }: ApiError): boolean =>
-  code === 403 &&
-  Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
-
-/** Returns whether that sign-in must use a passkey. */
-const acceptsPasskeyOnly = ({ details: { methods } }: ApiError): boolean =>
-  methods?.length === 1 && methods[0] === 'Passkey';
+import { acceptsPasskeyOnly, needsNewSignIn, signIn } from '../base/sign-in.js';
 
 /** An action of the person: whether it is pending, and its error. */
 export interface Action {

@@ -32,23 +32,29 @@ const failWithoutResponse = (): never => {
   throw new ApiError(0);
 };
 
+const addressOf = (path: string): string => {
+  if (path.startsWith('/')) return path;
+  return path ? `${apiRoot}/${path}` : apiRoot;
+};
+
 /**
- * Sends a request to the API with this browser's cookies. `path` is relative to `apiRoot`; '' is
- * `apiRoot` itself. Throws an ApiError with code 0 on a network error.
+ * Sends a request to the API with this browser's cookies. `path` is relative to `apiRoot` unless it
+ * starts with a slash; '' is `apiRoot` itself. Throws an ApiError with code 0 on a network error.
  */
 export async function send(
   method: string,
   path: string,
   body?: unknown,
   signal?: AbortSignal,
+  accept = 'application/json',
 ): Promise<Response> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const response = await fetch(path ? `${apiRoot}/${path}` : apiRoot, {
+  const response = await fetch(addressOf(path), {
     method,
     signal: signal ?? null,
     credentials: 'same-origin',
     cache: 'no-store',
-    headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
+    headers: { Accept: accept, ...(body ? { 'Content-Type': type } : {}) },
     body: body ? JSON.stringify(body) : null,
   }).catch(failWithoutResponse);
   setClock(response.headers.get('Date'));
@@ -58,8 +64,13 @@ export async function send(
 /**
  * Calls the API and returns the object in the response. Throws an ApiError on any other response.
  */
-export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await send(method, path, body);
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  accept?: string,
+): Promise<T> {
+  const response = await send(method, path, body, undefined, accept);
   const object: unknown = await response.json().catch(() => undefined);
   if (response.ok && object) return object as T;
   const status = object as Status | undefined;

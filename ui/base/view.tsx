@@ -6,6 +6,8 @@ import { t, format } from './message.js';
 interface Props {
   title: MessageID;
   values?: Record<string, string>;
+  /** The heading, where it is more than the text of the title. */
+  heading?: ComponentChildren;
   /** The data-phase of `main` once the view is ready for input. */
   phase: string;
   /** Milliseconds until it is ready. */
@@ -40,6 +42,7 @@ const firstField = (): HTMLElement | null =>
 export function View({
   title,
   values = {},
+  heading: shown,
   phase,
   delayMs: readyAfterMs = 0,
   startsInField = false,
@@ -70,7 +73,7 @@ export function View({
     <>
       {header}
       <h1 tabIndex={-1} ref={heading} onKeyDown={focusFirstField}>
-        {format(title, values)}
+        {shown ?? format(title, values)}
       </h1>
       {children}
     </>

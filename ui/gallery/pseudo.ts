@@ -1,6 +1,7 @@
 import type { Catalog } from '../messages/catalog.js';
 import account from '../messages/en/account.json';
 import base from '../messages/en/base.json';
+import console from '../messages/en/console.json';
 import decisions from '../messages/en/decisions.json';
 import mailbox from '../messages/en/mailbox.json';
 import passkey from '../messages/en/passkey.json';
@@ -24,6 +25,7 @@ export const english: Catalog = {
   ...account,
   ...passkey,
   ...decisions,
+  ...console,
 };
 
 /** Changes the words of a message, but not its arguments or the names of plural forms. */

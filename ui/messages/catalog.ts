@@ -1,5 +1,6 @@
 import type account from './en/account.json';
 import type base from './en/base.json';
+import type console from './en/console.json';
 import type decisions from './en/decisions.json';
 import type mailbox from './en/mailbox.json';
 import type passkey from './en/passkey.json';
@@ -21,7 +22,8 @@ export type MessageID = keyof (typeof base &
   typeof policy &
   typeof account &
   typeof passkey &
-  typeof decisions);
+  typeof decisions &
+  typeof console);
 
 /** A complete language: one flat map from message ID to text. */
 export type Catalog = Readonly<Record<MessageID, string>>;

@@ -1,0 +1,21 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Kind } from './discovery.js';
+import type { OpenAPI } from './schema.js';
+
+/** What all views of the console share. */
+export interface ConsoleContext {
+  /** The name of the signed-in account. */
+  readonly account: string;
+  /** All kinds of the API. */
+  readonly kinds: readonly Kind[];
+  /** The kinds that the caller may list. */
+  readonly listed: readonly Kind[];
+  readonly document: OpenAPI;
+}
+
+/** The context of the signed-in account. */
+export const CurrentConsole = createContext<ConsoleContext | undefined>(undefined);
+
+/** Returns the context; only below `CurrentConsole`. */
+export const useConsole = (): ConsoleContext => useContext(CurrentConsole)!;

@@ -1,0 +1,107 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Account } from '../api.js';
+import { ApiError, call } from '../base/api.js';
+import { Button } from '../base/button.js';
+import { FirstLoad } from '../base/first-load.js';
+import { loadLocale } from '../base/i18n.js';
+import { t } from '../base/message.js';
+import { Page } from '../base/page.js';
+import { signIn } from '../base/sign-in.js';
+import { View } from '../base/view.js';
+import { CurrentConsole, useConsole, type ConsoleContext } from './console-context.js';
+import { DeleteView } from './delete-view.js';
+import { DetailView } from './detail-view.js';
+import { isAllowed, readKinds, readOpenAPI } from './discovery.js';
+import { EditView } from './edit-view.js';
+import { Frame } from './frame.js';
+import { ListView } from './list-view.js';
+import { NewView } from './new-view.js';
+import { Overview } from './overview.js';
+import { currentStep, pathTo, readArrival, useRoute } from './route.js';
+
+/** Shown after a cancelled or refused sign-in. */
+function Visitor() {
+  return (
+    <View title="console.visitor.title" phase="console">
+      <p class="lead">{t('console.visitor.what')}</p>
+      <Button variant="main" onPress={() => signIn({ step: currentStep() })}>
+        {t('console.signin')}
+      </Button>
+    </View>
+  );
+}
+
+const Absent = () => (
+  <Frame title="console.absent.title" error>
+    <p class="lead">{t('console.absent.what')}</p>
+    <p>
+      <a href={pathTo()}>{t('console.title')}</a>
+    </p>
+  </Frame>
+);
+
+/** The part of the console that the address names. */
+function RoutedView() {
+  const { kinds } = useConsole();
+  const { view, resource, name, query } = useRoute();
+  const key = `${view} ${resource} ${name}`;
+  const kind = kinds.find((one) => one.resource === resource);
+  if (view === 'overview') return <Overview key={key} />;
+  if (!kind || view === 'absent') return <Absent key={key} />;
+  if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
+  if (view === 'new') return <NewView key={key} kind={kind} />;
+  if (view === 'edit') return <EditView key={key} kind={kind} name={name} />;
+  if (view === 'delete') return <DeleteView key={key} kind={kind} name={name} />;
+  return <DetailView key={key} kind={kind} name={name} query={query} />;
+}
+
+/** Reads what all views need: who asks, the kinds, which of them they may list, and the schemas. */
+async function readConsole(): Promise<ConsoleContext> {
+  const [account, kinds] = await Promise.all([call<Account>('GET', 'accounts/~'), readKinds()]);
+  const [, document, allowed] = await Promise.all([
+    loadLocale([], account.spec.locale),
+    readOpenAPI(kinds[0]!),
+    Promise.all(kinds.map((kind) => isAllowed(kind, 'list'))),
+  ]);
+  const listed = kinds.filter((_, i) => allowed[i]);
+  return { account: account.metadata.name, kinds, listed, document };
+}
+
+/** The console: every kind of the API that policy lets the caller see. */
+export function ConsolePage() {
+  const isRefused = useMemo(readArrival, []);
+  const [context, setContext] = useState<ConsoleContext>();
+  const [failure, setFailure] = useState<ApiError>();
+  const [, render] = useState(0);
+  const read = async (): Promise<void> => {
+    try {
+      setContext(await readConsole());
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError)) throw thrown;
+      if (thrown.code === 401 && !isRefused) signIn({ step: currentStep() });
+      else setFailure(thrown);
+    }
+  };
+  useEffect(() => {
+    void loadLocale().then(() => {
+      render(1);
+      return read();
+    });
+  }, []);
+  const retry = (): void => {
+    setFailure(undefined);
+    void read();
+  };
+  const isVisitor = failure?.code === 401;
+  return (
+    <Page wide={!isVisitor} onLanguageChange={() => render((count) => count + 1)}>
+      {context && (
+        <CurrentConsole.Provider value={context}>
+          <RoutedView />
+        </CurrentConsole.Provider>
+      )}
+      {isVisitor && <Visitor />}
+      {!context && !isVisitor && <FirstLoad loading="working" failure={failure} retry={retry} />}
+    </Page>
+  );
+}

@@ -1,0 +1,206 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { ObjectMeta } from '../api.js';
+import { useCollection } from '../base/collection.js';
+import { t } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
+import { Conditions, type Condition } from './conditions.js';
+import { useConsole } from './console-context.js';
+import { singularOf, useIsAllowed, type Kind } from './discovery.js';
+import { Frame } from './frame.js';
+import { getCommand } from './kubectl.js';
+import { isObject, type JsonObject } from './merge.js';
+import { ObjectDecisions } from './object-decisions.js';
+import { A, Code, English, Failure, Kubectl, Loading } from './parts.js';
+import { pathTo } from './route.js';
+import { objectSchema, propertyOf } from './schema.js';
+import { leavesForSignIn } from './use-request.js';
+import { Fields } from './value.js';
+import { toYaml } from './yaml.js';
+
+/** An object of any kind. */
+export interface AnyObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  metadata: ObjectMeta;
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+}
+
+function Part({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Owners({ owners }: { owners: NonNullable<ObjectMeta['ownerReferences']> }) {
+  const { kinds } = useConsole();
+  return (
+    <ul class="plain-list">
+      {owners.map(({ apiVersion, kind, name, uid }) => {
+        const known = kinds.find((one) => one.kind === kind && one.apiVersion === apiVersion);
+        const text = (
+          <>
+            <English>{singularOf({ kind })}</English> <bdi dir="ltr">{name}</bdi>
+          </>
+        );
+        return <li key={uid}>{known ? <A to={pathTo(known.resource, name)}>{text}</A> : text}</li>;
+      })}
+    </ul>
+  );
+}
+
+function Pairs({ pairs }: { pairs: Readonly<Record<string, string>> }) {
+  return (
+    <ul class="plain-list">
+      {Object.entries(pairs).map(([name, value]) => (
+        <li key={name}>
+          <bdi dir="ltr">{`${name}=${value}`}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Metadata({ metadata }: { metadata: ObjectMeta }) {
+  const rows: readonly (readonly [string, ComponentChildren])[] = [
+    [t('console.createdAt'), <Timestamp of={metadata.creationTimestamp} />],
+    [t('console.owners'), metadata.ownerReferences && <Owners owners={metadata.ownerReferences} />],
+    [t('console.labels'), metadata.labels && <Pairs pairs={metadata.labels} />],
+    [t('console.annotations'), metadata.annotations && <Pairs pairs={metadata.annotations} />],
+  ];
+  return (
+    <dl class="values about">
+      {rows
+        .filter(([, value]) => value)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+const conditionsOf = (status: JsonObject | undefined): readonly Condition[] => {
+  const conditions = status?.conditions;
+  return Array.isArray(conditions) && conditions.every(isObject)
+    ? (conditions as unknown as Condition[])
+    : [];
+};
+
+function ObjectFields({ kind, object }: { kind: Kind; object: AnyObject }) {
+  const { document } = useConsole();
+  const schema = objectSchema(document, kind);
+  const { conditions: _, ...status } = object.status ?? {};
+  const conditions = conditionsOf(object.status);
+  return (
+    <>
+      <Metadata metadata={object.metadata} />
+      {conditions.length > 0 && (
+        <Part id="conditions" title={t('console.conditions')}>
+          <Conditions conditions={conditions} />
+        </Part>
+      )}
+      {object.spec && Object.keys(object.spec).length > 0 && (
+        <Part id="spec" title={t('console.spec')}>
+          <Fields schema={propertyOf(document, schema, 'spec')} value={object.spec} />
+        </Part>
+      )}
+      {Object.keys(status).length > 0 && (
+        <Part id="status" title={t('console.status')}>
+          <Fields schema={propertyOf(document, schema, 'status')} value={status} />
+        </Part>
+      )}
+    </>
+  );
+}
+
+const tabs = ['fields', 'yaml', 'decisions'] as const;
+type Tab = (typeof tabs)[number];
+
+function Tabs({ path, tab, all }: { path: string; tab: Tab; all: readonly Tab[] }) {
+  return (
+    <nav class="sections" aria-label={t('console.views')}>
+      <ul>
+        {all.map((one) => (
+          <li key={one}>
+            <A to={one === 'fields' ? path : `${path}?view=${one}`} current={one === tab}>
+              {t(`console.view.${one}`)}
+            </A>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Actions({ kind, name }: { kind: Kind; name: string }) {
+  const mayPatch = useIsAllowed(kind, 'patch', name);
+  const mayDelete = useIsAllowed(kind, 'delete', name);
+  return (
+    <>
+      {mayPatch && (
+        <A to={pathTo(kind.resource, name, 'edit')} look="button small">
+          {t('console.edit.link')}
+        </A>
+      )}
+      {mayDelete && (
+        <A to={pathTo(kind.resource, name, 'delete')} look="button small danger">
+          {t('console.delete.link')}
+        </A>
+      )}
+    </>
+  );
+}
+
+/** An object: its fields, its YAML and the decisions about it. It follows changes. */
+export function DetailView({
+  kind,
+  name,
+  query,
+}: {
+  kind: Kind;
+  name: string;
+  query: URLSearchParams;
+}) {
+  const { listed } = useConsole();
+  const { items, failure, reload } = useCollection<AnyObject>(kind.path, {
+    fieldSelector: `metadata.name=${name}`,
+  });
+  useEffect(() => {
+    if (failure) leavesForSignIn(failure);
+  }, [failure]);
+  const object = items?.[0];
+  const decisions = listed.find(({ resource }) => resource === 'policydecisions');
+  const all = tabs.filter((one) => one !== 'decisions' || (decisions && decisions !== kind));
+  const tab = all.find((one) => one === query.get('view')) ?? 'fields';
+  return (
+    <Frame
+      title="console.object.title"
+      values={{ name, kind: singularOf(kind) }}
+      heading={<bdi dir="ltr">{name}</bdi>}
+      kind={kind}
+      actions={object && <Actions kind={kind} name={name} />}
+    >
+      {failure && <Failure failure={failure} retry={reload} />}
+      {!items && !failure && <Loading />}
+      {items && !object && <p class="notice warn">{t('console.gone')}</p>}
+      {object && (
+        <>
+          <Tabs path={pathTo(kind.resource, name)} tab={tab} all={all} />
+          {tab === 'fields' && <ObjectFields kind={kind} object={object} />}
+          {tab === 'yaml' && <Code text={toYaml(object)} label={t('console.view.yaml')} />}
+          {tab === 'decisions' && decisions && (
+            <ObjectDecisions object={object} decisions={decisions} />
+          )}
+        </>
+      )}
+      <Kubectl command={getCommand(kind, name)} />
+    </Frame>
+  );
+}

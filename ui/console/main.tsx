@@ -1,0 +1,11 @@
+import { render } from 'preact';
+import '../style/style.css';
+import '../style/decisions.css';
+import '../style/console.css';
+import { addMessages } from '../base/i18n.js';
+import { mountPoint } from '../base/page.js';
+import messages from '../messages/en/console.json';
+import { ConsolePage } from './console-page.js';
+
+addMessages(messages);
+render(<ConsolePage />, mountPoint());

@@ -1,0 +1,81 @@
+import { useMemo, useState } from 'preact/hooks';
+import { call } from '../base/api.js';
+import { announce } from '../base/live-region.js';
+import { t } from '../base/message.js';
+import type { ObjectMeta } from '../api.js';
+import { useConsole } from './console-context.js';
+import { singularOf, type Kind } from './discovery.js';
+import { fromDraft, isUntouched, toDraft, type Draft, type Faults } from './draft.js';
+import { Frame } from './frame.js';
+import { createCommand } from './kubectl.js';
+import { isObject, type JsonObject } from './merge.js';
+import { ObjectForm } from './object-form.js';
+import { navigate, pathTo } from './route.js';
+import { draftSchema, type OpenAPI, type Schema } from './schema.js';
+import { useStored } from './stored.js';
+import { useRequest } from './use-request.js';
+
+/** Returns the schema of the form: metadata and spec. */
+function formSchema(document: OpenAPI, kind: Kind): Schema {
+  const { metadata, spec } = draftSchema(document, kind).properties ?? {};
+  return {
+    type: 'object',
+    required: ['spec', ...(metadata?.properties?.name ? ['metadata'] : [])],
+    properties: { ...(metadata && { metadata }), ...(spec && { spec }) },
+  };
+}
+
+/** Returns the body of the request, as kubectl sends it. */
+const bodyOf = ({ apiVersion, kind }: Kind, { metadata, spec }: JsonObject): object => ({
+  apiVersion,
+  kind,
+  metadata: isObject(metadata) ? metadata : {},
+  spec,
+});
+
+/** The form of a new object. */
+export function NewView({ kind }: { kind: Kind }) {
+  const { document, account } = useConsole();
+  const schema = useMemo(() => formSchema(document, kind), [document, kind]);
+  const empty = useMemo(() => toDraft(document, schema, undefined), [schema]);
+  const stored = useStored<Draft>(account, `${kind.resource}/-/new`);
+  const [faults, setFaults] = useState<Faults>();
+  const { busy, failure, run } = useRequest();
+  const draft = stored.value ?? empty;
+  const read = fromDraft(document, schema, draft, undefined);
+  const body = bodyOf(kind, read.value);
+  const save = async (): Promise<void> => {
+    setFaults(read.faults);
+    if (read.faults.size) return;
+    await run(async () => {
+      const { metadata } = await call<{ metadata: ObjectMeta }>('POST', kind.path, body);
+      stored.set(undefined);
+      announce(t('console.created', { name: metadata.name }));
+      navigate(pathTo(kind.resource, metadata.name), true);
+    });
+  };
+  const title = singularOf(kind);
+  return (
+    <Frame title="console.new" values={{ kind: title }} kind={kind}>
+      <ObjectForm
+        schema={schema}
+        draft={draft}
+        before={undefined}
+        busy={busy}
+        failure={failure}
+        faults={faults}
+        command={read.faults.size ? undefined : createCommand(body)}
+        isRestored={stored.isRestored}
+        save={t('console.create')}
+        onDraft={(next) =>
+          stored.set(isUntouched(document, schema, next, undefined) ? undefined : next)
+        }
+        onSave={() => void save()}
+        onCancel={() => {
+          stored.set(undefined);
+          navigate(pathTo(kind.resource));
+        }}
+      />
+    </Frame>
+  );
+}
