@@ -18,6 +18,7 @@ import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
 import { passkeyChallenge } from './interaction/passkey-challenge.js';
 import { addPasskeyInSetup } from './interaction/register-passkey.js';
+import { Invitation } from './invitation/invitation.js';
 import { MockMessage } from './mail/mock-message.js';
 import { accountPasskeyChallenge } from './passkey/registration-challenge.js';
 import { Passkey } from './passkey/passkey.js';
@@ -43,6 +44,7 @@ export const kinds: readonly AnyKind[] = [
   ClaimsReview,
   Group,
   MockMessage,
+  Invitation,
 ];
 
 /** Every action, one a line. */

@@ -1,4 +1,5 @@
 import { Translator } from '../i18n/translator.js';
+import { invitationMail, type InvitationNotice } from './invitation.js';
 import type { Message } from './message.js';
 import {
   accountDeletedMail,
@@ -43,6 +44,8 @@ export type MailOrder = {
   | { readonly newBrowser: NewBrowser }
   | { readonly passkey: PasskeyChange }
   | { readonly recovery: RecoveryNotice }
+  /** `object` is the name of the Invitation. */
+  | { readonly invitation: InvitationNotice; readonly object: string }
 );
 
 /** Returns the message of an order; throws for a type that this release does not know. */
@@ -55,5 +58,6 @@ export function writeMessage(order: MailOrder): Message {
   if ('newBrowser' in order) return newBrowserMail(translator, order.newBrowser);
   if ('passkey' in order) return passkeyMail(translator, order.passkey);
   if ('recovery' in order) return recoveryMail(translator, order.recovery);
+  if ('invitation' in order) return invitationMail(translator, order.invitation);
   throw new Error('the outbox has a mail that this release does not support');
 }

@@ -59,6 +59,7 @@ const operatorRows: readonly OperatorRow[] = [
   },
   { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
 ];
 
 const written = (whose: OperatorRow['writes']): string[] =>

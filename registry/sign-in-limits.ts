@@ -139,6 +139,24 @@ export const signInLimits = {
     'fewer let anyone lock people out of codes, more are a fair chance to guess one',
     'Wrong codes in a row for one address, after which its codes are paused; links and passkeys keep working.',
   ),
+  invitationLifetime: duration(
+    '168h',
+    ['1h', '8760h'],
+    'people read their mail within days, and an invitation that waits for years is forgotten',
+    'How long an Invitation can be accepted if its creator does not say.',
+  ),
+  invitationsPerAddressDay: count(
+    5,
+    [1, 1_000],
+    rateLimitBounds,
+    'Invitations mailed to one address in a day.',
+  ),
+  invitationsPerAccountDay: count(
+    200,
+    [1, 1_000_000],
+    rateLimitBounds,
+    'Invitations that one account sends in a day.',
+  ),
   sessionIdleLifetime: duration(
     '336h',
     ['5m', '2160h'],

@@ -355,7 +355,7 @@ export class StoreTransaction implements Transaction {
 
   async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
     const key = uniqueKey(kind, field, value);
-    const reserved = await this.#entry(key);
+    const reserved = await this.read(key);
     if (reserved && reserved.value.toString() !== next.metadata.name)
       throw alreadyExists(kind, next.metadata.name, field);
     this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next));

@@ -357,6 +357,7 @@ export interface PolicyDecision {
         assurance?: string;
         authenticated?: number;
         passkeys?: number;
+        invited?: boolean;
         operatorsHavePasskeys?: boolean;
         operatorsHaveFullPasskeys?: boolean;
         signedInRecently?: boolean;

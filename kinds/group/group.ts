@@ -4,6 +4,9 @@ import { emailAddress, isWithinLengths, newAddressFaults } from '../signin/email
 import { line } from '../signin/schema-types.js';
 import { invalidValue } from '../../registry/field-errors.js';
 
+/** The most members that a Group can have. */
+export const maxMembers = 1000;
+
 /** The Group whose members operate this service. */
 export const operators = 'operators';
 
@@ -26,7 +29,7 @@ export const Group = defineKind({
     displayName: line(64).describe('Its display name.'),
     members: z
       .array(emailAddress())
-      .max(1000)
+      .max(maxMembers)
       .default([])
       .describe('The addresses of its members, compared in lower case.'),
   }),

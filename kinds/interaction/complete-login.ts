@@ -3,6 +3,7 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
 import { authenticationClaims } from '../session/acr.js';
+import { pendingInvitation } from '../invitation/accept.js';
 import { clearChallenges } from '../signin/passkey-challenge.js';
 import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
@@ -49,9 +50,13 @@ export async function denialReason(
     address,
     passkeys: existingAccount?.status.passkeys ?? 0,
   };
+  const signedIn = signedInNow(method, call.now, isFullStrength);
   const facts = {
     client: spec.client,
-    ...(await accountFacts(call, person, signedInNow(method, call.now, isFullStrength))),
+    ...withInvitation(
+      await accountFacts(call, person, signedIn),
+      await pendingInvitation(tx, address, call.now),
+    ),
     ...(!existingAccount && { becomes: name }),
   };
   const allowDecisions: Decision[] = [];
@@ -73,6 +78,19 @@ export async function denialReason(
   }
   for (const decision of allowDecisions) await decision.recordIn?.(tx);
   return undefined;
+}
+
+/**
+ * Adds the facts of a pending Invitation. The person is in its Groups already: the same commit adds
+ * them, so a rule that asks for one must not refuse the sign-in that accepts it.
+ */
+function withInvitation<F extends { readonly groups: readonly string[] }>(
+  facts: F,
+  pending: Awaited<ReturnType<typeof pendingInvitation>>,
+): F {
+  if (!pending) return facts;
+  const groups = [...new Set([...facts.groups, ...pending.groups])].sort();
+  return { ...facts, groups, invited: true };
 }
 
 /** Returns the sentence that says when the passkey reaches full strength, with a leading space. */

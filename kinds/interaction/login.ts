@@ -16,6 +16,7 @@ import {
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
+import { acceptInvitation } from '../invitation/accept.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
@@ -281,7 +282,7 @@ function wrongCode(
 }
 
 /**
- * Uses up the proof, creates a missing Account and moves the phase to Authenticated, in one commit.
+ * Uses up the proof, creates a missing Account, accepts an Invitation and moves the phase to Authenticated, in one commit.
  * A concurrent request finds the proof already used. A refusal of the person uses it up too.
  */
 async function completeSignIn(
@@ -295,10 +296,12 @@ async function completeSignIn(
   const { address } = interaction.internal.email!;
   const isSignUp = (await tx.byUnique(Account, 'email', canonicalAddress(address))) === undefined;
   const account = await findOrCreateAccount(tx, call, interaction, method);
-  if (!(account instanceof StatusError))
+  if (!(account instanceof StatusError)) {
+    await acceptInvitation(tx, call, account);
     return tx.update(Interaction, name, (next) =>
       authenticate(next, account, { method, isSignUp }, call),
     );
+  }
   const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
   await tx.update(Interaction, name, (next) => {
     consumeProof(next);

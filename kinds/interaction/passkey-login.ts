@@ -3,6 +3,7 @@ import { invalidValue } from '../../registry/field-errors.js';
 import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
+import { acceptInvitation } from '../invitation/accept.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import {
   counterNotIncreased,
@@ -131,6 +132,7 @@ async function completeSignIn(
   const signedIn = await tx.update(Account, account.metadata.name, ({ status }) => {
     status.lastSignInTimestamp = toTimestamp(call.now);
   });
+  await acceptInvitation(tx, call, signedIn);
   return tx.update(Interaction, name, (next) =>
     authenticate(
       next,

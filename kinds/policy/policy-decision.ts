@@ -38,6 +38,7 @@ const Input = z.object({
         .optional()
         .describe('When the person signed in, in seconds since the epoch.'),
       passkeys: z.number().int().optional().describe('How many passkeys the account had.'),
+      invited: z.boolean().optional().describe('Whether an Invitation was pending.'),
       operatorsHavePasskeys: z.boolean().optional().describe('Whether any operator had a passkey.'),
       operatorsHaveFullPasskeys: z
         .boolean()

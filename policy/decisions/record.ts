@@ -93,6 +93,7 @@ function inputOf(request: AuthorizationRequest, name: string | undefined): Input
     'methods',
     'assurance',
     'passkeys',
+    'invited',
     'operatorsHavePasskeys',
     'operatorsHaveFullPasskeys',
     'signedInRecently',

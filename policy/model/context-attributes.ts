@@ -56,6 +56,12 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
       'The domain of the person’s address, in lower case; never the address. An empty string if there is none.',
     read: (request) => requireString(request.facts?.domain ?? domainOf(request)),
   },
+  invited: {
+    type: 'Bool',
+    description:
+      'Whether a pending Invitation exists for the address of the person who signs in. True for signUp and signIn in the sign-in that accepts it, and false from then on.',
+    read: (request) => request.fact('invited') === true,
+  },
   metadataOnly: {
     type: 'Bool',
     description: 'Whether only metadata is requested, not whole objects.',

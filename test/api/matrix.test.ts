@@ -66,6 +66,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   clients: { operator: `${everything} clients/secret` },
   claimsproviders: { owner: reading, other: reading, operator: everything },
   groups: { operator: everything },
+  invitations: { operator: `${reading} create delete` },
 };
 
 /** What an operator creates for the requests below, by resource. */
@@ -75,6 +76,7 @@ const created: Record<string, { metadata: { name: string }; spec: object }> = {
     metadata: { name: 'cards' },
     spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] },
   },
+  invitations: { metadata: { name: 'sample' }, spec: { email: 'guest@example.test' } },
 };
 
 type ClusterUser = Extract<Caller, { type: 'ClusterUser' }>;

@@ -5,6 +5,7 @@ import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { Client } from '../../kinds/client/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group/group.js';
+import { Invitation } from '../../kinds/invitation/invitation.js';
 import { MockMessage } from '../../kinds/mail/mock-message.js';
 import { Passkey } from '../../kinds/passkey/passkey.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
@@ -270,4 +271,11 @@ conforms(MockMessage, {
       sentTimestamp: now,
     },
   }),
+});
+conforms(Invitation, {
+  valid: () => ({ name: 'sample', spec: { email: 'guest@example.test', groups: [] } }),
+  invalid: [
+    { spec: { email: 'guest' }, field: 'spec.email' },
+    { spec: { groups: [] }, field: 'spec.email' },
+  ],
 });

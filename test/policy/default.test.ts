@@ -49,6 +49,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Client: { operator: `${everyVerb} clients/secret` },
   ClaimsProvider: { account: reading, operator: everyVerb },
   Group: { operator: everyVerb },
+  Invitation: { operator: `${reading} create delete` },
 };
 
 const [me, other] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];

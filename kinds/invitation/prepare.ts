@@ -1,0 +1,111 @@
+import type { MailOrder } from '../../mail/messages.js';
+import { refusalMessage } from '../../registry/authorizer.js';
+import { invalidValue } from '../../registry/field-errors.js';
+import {
+  group as apiGroup,
+  type Call,
+  type ObjectOf,
+  type Transaction,
+} from '../../registry/kind.js';
+import type { Limits } from '../../registry/limit-settings.js';
+import { forbidden, invalid } from '../../registry/status.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
+import { Client } from '../client/client.js';
+import { Group } from '../group/group.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import type { InvitationObject } from './schema.js';
+
+/** The names of the kind, which imports this file. */
+const naming = { kind: 'Invitation', resource: 'invitations', group: apiGroup } as const;
+
+/** How long delivery of the mail is retried, in milliseconds. */
+const deliveryMs = 86_400_000;
+
+const daySeconds = 86_400;
+
+/**
+ * Throws 403 unless the caller is permitted to update each Group of the Invitation, and 422 if a
+ * Group is absent: an Invitation adds a member later (docs/design/api.md#invitations).
+ */
+export async function assertMayInvite(
+  tx: Transaction,
+  { metadata, spec }: InvitationObject,
+  call: Call,
+): Promise<void> {
+  if (call.caller.type === 'System') return;
+  for (const [i, name] of spec.groups.entries()) {
+    const object = await tx.get(Group, name);
+    const decision = await call.decide('update', { kind: Group, name, object, record: 'never' });
+    if (!decision.allowed)
+      throw forbidden(
+        `an invitation to Group ${name} needs permission to update it: ${refusalMessage(decision)}`,
+        naming,
+        metadata.name,
+      );
+    if (!object)
+      throw invalid(naming, metadata.name, [invalidValue(`spec.groups[${i}]`, 'no such Group')]);
+  }
+}
+
+/** Enqueues the mail, within the limits of its address and of the account that invites. */
+export async function mailInvitation(
+  tx: Transaction,
+  { metadata, spec }: InvitationObject,
+  email: string,
+  call: Call,
+): Promise<void> {
+  const client = spec.client === undefined ? undefined : await clientOf(tx, spec.client, metadata);
+  const { caller, settings, now } = call;
+  for (const { name, max, subject } of mailLimits(settings.limits, email, caller))
+    await tx.spend({ name, max, seconds: daySeconds }, subject);
+  const until = fromTimestamp(spec.until!);
+  const order: MailOrder = {
+    to: email,
+    invitation: {
+      host: new URL(settings.baseURL).host,
+      link: client ? linkOf(client, email, settings.baseURL) : `${settings.baseURL}/account`,
+      until,
+      ...(client && { client: client.spec.displayName }),
+    },
+    object: metadata.name,
+  };
+  await tx.enqueue('mail', order, Math.min(until, now + deliveryMs));
+}
+
+function mailLimits(limits: Limits, email: string, caller: Call['caller']) {
+  const address = {
+    name: 'inviteaddress',
+    max: limits.invitationsPerAddressDay,
+    subject: canonicalAddress(email),
+  };
+  if (caller.type !== 'Account') return [address];
+  const inviter = {
+    name: 'inviter',
+    max: limits.invitationsPerAccountDay,
+    subject: caller.account,
+  };
+  return [address, inviter];
+}
+
+type ClientObject = ObjectOf<typeof Client>;
+
+/** Returns the Client that the mail leads to; throws 422 if a sign-in cannot start there. */
+async function clientOf(
+  tx: Transaction,
+  name: string,
+  metadata: InvitationObject['metadata'],
+): Promise<ClientObject> {
+  const client = await tx.get(Client, name);
+  if (client?.spec.initiateLoginURI !== undefined) return client;
+  throw invalid(naming, metadata.name, [
+    invalidValue('spec.client', 'must be a Client with an initiateLoginURI'),
+  ]);
+}
+
+/** Returns the link that starts a sign-in at the Client (OpenID Connect Core 1.0 §4). */
+function linkOf({ spec }: ClientObject, email: string, baseURL: string): string {
+  const link = new URL(spec.initiateLoginURI!);
+  link.searchParams.set('iss', baseURL);
+  link.searchParams.set('login_hint', email);
+  return link.href;
+}

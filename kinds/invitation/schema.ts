@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { KindObject } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
+import { emailAddress } from '../signin/email-address.js';
+import { timestamp } from '../signin/schema-types.js';
+
+/** The spec of an Invitation. */
+export const InvitationSpec = z.object({
+  email: emailAddress()
+    .optional()
+    .describe('The address that the invitation is mailed to, and that accepts it. Required.'),
+  groups: z
+    .array(z.string().min(1).max(253))
+    .max(20)
+    .default([])
+    .describe('The Groups that the person joins. The creator must be permitted to update each.'),
+  until: timestamp()
+    .optional()
+    .describe('When it expires; by default after the setting `limits.invitationLifetime`.'),
+  client: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .describe('The Client that the mail leads to. It must have an initiateLoginURI.'),
+});
+
+/** The status of an Invitation. */
+export const InvitationStatus = z.object({
+  phase: z
+    .enum(['Pending', 'Accepted', 'Expired'])
+    .describe('Pending until a sign-in accepts it; Expired if none did in time.'),
+  account: z.string().optional().describe('The Account that accepted it.'),
+  acceptedTimestamp: timestamp().optional().describe('When it was accepted.'),
+  groups: z
+    .array(z.string())
+    .optional()
+    .describe('The Groups that the person joined. Groups that were deleted or full are left out.'),
+  deliveryState: z
+    .enum(['Deferred', 'Failed', 'Unknown'])
+    .optional()
+    .describe(
+      'A delivery problem. Deferred: delivery is retried. Failed: the mail server refused the ' +
+        'email permanently. Unknown: it is unknown whether the mail server accepted it. ' +
+        'Absent without a problem.',
+    ),
+});
+
+/** An Invitation as the server holds it. */
+export type InvitationObject = KindObject<
+  z.infer<typeof InvitationSpec>,
+  z.infer<typeof InvitationStatus>,
+  undefined
+>;
+
+/** Reports whether an Invitation can be accepted at `now` (ms since the epoch). */
+export const isPending = ({ spec, status }: InvitationObject, now: number): boolean =>
+  status.phase === 'Pending' && now < fromTimestamp(spec.until!);

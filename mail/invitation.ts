@@ -1,0 +1,27 @@
+import type { Translator } from '../i18n/translator.js';
+import { createMessage } from './layout.js';
+import { plainName, type Message } from './message.js';
+
+/** Data of the mail of an Invitation; `until` in milliseconds since the epoch. */
+export interface InvitationNotice {
+  readonly host: string;
+  /** The URL that begins an ordinary sign-in. It proves nothing. */
+  readonly link: string;
+  readonly until: number;
+  /** The display name of the app that the link leads to, if it is one. */
+  readonly client?: string;
+}
+
+/** Returns the mail of an Invitation. It contains no secret: a sign-in with the address accepts it. */
+export function invitationMail(
+  translator: Translator,
+  { host, link, until, client }: InvitationNotice,
+): Message {
+  const app = client === undefined ? host : plainName(client);
+  return createMessage(translator, translator.text('mail.invitation.subject', { app }), [
+    { text: translator.text('mail.invitation.about', { app }) },
+    { link, label: translator.text('mail.invitation.signIn', { app }) },
+    { text: translator.text('mail.invitation.until', { date: translator.date(until) }) },
+    { footer: translator.text('mail.invitation.footer') },
+  ]);
+}
