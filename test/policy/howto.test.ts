@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actions, kinds } from '../../kinds/index.js';
+import { Invitation } from '../../kinds/invitation/invitation.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
@@ -41,14 +42,6 @@ describe('the recipes of the how-to', () => {
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'board' } },
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'notes' } },
     ],
-    'staff-signs-up': [
-      { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'x.test' } },
-      { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'example.org' } },
-    ],
-    'guests-sign-up': [
-      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: [] } },
-      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['invited'] } },
-    ],
     'wiki-is-for-staff': [
       { caller: person('a@x.test'), action: 'signIn', facts: { client: 'wiki' } },
       { caller: person('a@x.test', 'staff'), action: 'signIn', facts: { client: 'wiki' } },
@@ -77,10 +70,38 @@ describe('the recipes of the how-to', () => {
         facts: { client: 'notes', passkeys: 0, assurance: 'urn:vestibule:acr:email' },
       },
     ],
+    'sign-up-is-closed': [
+      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['staff'] } },
+      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['operators'] } },
+    ],
+    'staff-signs-up': [
+      { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'x.test' } },
+      { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'example.org' } },
+    ],
+    'sign-up-by-invitation': [
+      { caller: browser, action: 'signUp', facts: { client: 'notes' } },
+      { caller: browser, action: 'signUp', facts: { client: 'notes', invited: true } },
+    ],
+    'guests-sign-up': [
+      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: [] } },
+      { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['invited'] } },
+    ],
+  };
+  /** The recipes that permit something, and what is refused without them. */
+  const permits: Record<string, AuthorizationAttributes> = {
+    'sign-up-is-open': { caller: browser, action: 'signUp', facts: { client: 'notes' } },
+    'leads-invite': {
+      caller: person('a@x.test', 'leads'),
+      action: 'create',
+      kind: Invitation,
+    },
   };
 
   test('are all known here', () => {
-    expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1])).toEqual(Object.keys(said));
+    expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1])).toEqual([
+      ...Object.keys(said),
+      ...Object.keys(permits),
+    ]);
   });
 
   test.each(Object.keys(said))('%s may be put in force, and does what it says', async (id) => {
@@ -93,6 +114,16 @@ describe('the recipes of the how-to', () => {
       reasons: [{ rule: id, message: expect.stringMatching(/\.$/) }],
     });
     expect(permitted!.allowed).toBe(true);
+  });
+
+  test.each(Object.keys(permits))('%s permits what is refused without it', async (id) => {
+    const closed = engine.defaultText.replace(/@id\("anyone-may-sign-up"\)[^;]*;/, '');
+    const text = `${closed}\n${recipes.find((recipe) => recipe.includes(`@id("${id}")`))!}\n`;
+    expect(await engine.check(text)).toMatchObject({ warnings: [] });
+    await engine.activate('p-2', closed);
+    expect(engine.decide(permits[id]!).allowed).toBe(false);
+    await engine.activate('p-3', text);
+    expect(engine.decide(permits[id]!)).toMatchObject({ allowed: true, reasons: [{ rule: id }] });
   });
 
   test('a policy that demands a passkey that no one can have is refused', async () => {

@@ -38,7 +38,9 @@ import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
+import { warnOfOpenSignUp } from './sign-up-warning.js';
 import { warmUp } from './warm-up.js';
+import { startIndexes } from './start-indexes.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
@@ -279,7 +281,7 @@ async function registerWorkers(
 
 /** Activates the policy, then applies the manifests. */
 async function startPolicy(
-  { config, disposables }: StartContext,
+  { config, log, disposables }: StartContext,
   { store, policy }: CoreParts,
   provider: IdentityProvider,
 ): Promise<void> {
@@ -290,6 +292,7 @@ async function startPolicy(
   await policy.start();
   if (config.manifests) await applyManifests(config.manifests, store, policy);
   policy.ready();
+  await warnOfOpenSignUp(store, log);
 }
 
 function createServer(
@@ -379,19 +382,3 @@ const collectCounts = (
     ]),
     ...provider.counts,
   ]);
-
-/** Starts three indexes; they follow their kinds until the stop. */
-async function startIndexes(
-  groups: Memberships,
-  scopeIndex: ScopeIndex,
-  operatorPasskeys: OperatorPasskeys,
-  disposables: DisposableStack,
-): Promise<void> {
-  disposables.add(() => {
-    groups.stop();
-    scopeIndex.stop();
-    operatorPasskeys.stop();
-  });
-  operatorPasskeys.start();
-  await Promise.all([groups.start(), scopeIndex.start()]);
-}
