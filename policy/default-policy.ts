@@ -41,8 +41,8 @@ const operatorRows: readonly OperatorRow[] = [
     kind: 'Account',
     rule: 'accounts',
     actions: `in
-    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
-     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
+    [Action::"get", Action::"list", Action::"watch", Action::"create", Action::"patch", Action::"update",
+     Action::"delete", Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
     writes: 'owned',
   },
   { kind: 'Passkey', rule: 'passkeys', actions: readsAndDeletes, writes: 'owned' },
@@ -280,7 +280,7 @@ forbid (
   action in [Action::"write", Action::"clients/*"],
   resource
 )
-when { ${are(kinds(written('shared')))} }
+when { ${are(kinds(written('shared')))} || (resource is Account && action == Action::"create") }
 unless
 {
   context.signedInRecently &&

@@ -24,7 +24,7 @@ export interface Account {
     disabledTimestamp?: string;
     email: {
       address: string;
-      verifiedTimestamp: string;
+      verifiedTimestamp?: string;
     };
     setup: {
       complete: boolean;

@@ -1,20 +1,24 @@
+import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
-import { defineKind, type ObjectOf } from '../../registry/kind.js';
+import { invalidValue } from '../../registry/field-errors.js';
+import { defineKind, type CreateActionBody, type Transaction } from '../../registry/kind.js';
+import { invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { randomName } from '../../registry/transaction.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { enqueueDeletion } from './deletion-row.js';
-import { canonicalAddress } from '../signin/email-address.js';
+import {
+  canonicalAddress,
+  emailAddress,
+  isWithinLengths,
+  newAddressFaults,
+} from '../signin/email-address.js';
 import { updateLimit } from '../signin/update-limit.js';
-import { line, timestamp, webAddress } from '../signin/schema-types.js';
-import { describePattern } from '../../registry/pattern.js';
-
-/** The setup steps that an account may still take. */
-export const Missing = z.enum(['displayName', 'passkey']);
+import { AccountInternal, AccountSpec, AccountStatus, type AccountObject } from './schema.js';
 
 /**
- * A person, identified by a verified address. The name is 20 random characters, is never reused,
- * and is the `sub` claim.
+ * A person, identified by an address that a sign-in verifies. The name is 20 random characters, is
+ * never reused, and is the `sub` claim.
  */
 export const Account = defineKind({
   kind: 'Account',
@@ -25,96 +29,10 @@ export const Account = defineKind({
   nameSource: 'service',
   changeLimit: updateLimit,
   description: 'A person who signs in, identified by a verified email address.',
-  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
-  spec: z.object({
-    displayName: line(64)
-      .optional()
-      .describe('The name shown to the person and, with scope profile, to services.'),
-    givenName: line(64).optional().describe('Given name.'),
-    familyName: line(64).optional().describe('Family name.'),
-    middleName: line(64).optional().describe('Middle names.'),
-    nickname: line(64).optional().describe('Casual name.'),
-    preferredUsername: line(64)
-      .optional()
-      .describe('The short name that the person prefers; not unique.'),
-    profileURI: webAddress().optional().describe('The address of the profile page of the person.'),
-    pictureURI: z
-      .string()
-      .max(2048)
-      .regex(
-        describePattern(
-          /^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
-          'must be an https address',
-        ),
-      )
-      .optional()
-      .describe('The address of a picture, https only.'),
-    website: webAddress().optional().describe('The address of the website of the person.'),
-    gender: line(64).optional().describe('Gender, free text.'),
-    locale: z
-      .string()
-      .max(35)
-      .regex(
-        describePattern(
-          /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/,
-          'must be a language tag such as en or de-CH',
-        ),
-      )
-      .optional()
-      .describe('Preferred language, BCP 47.'),
-    zoneinfo: z
-      .string()
-      .max(64)
-      .regex(
-        describePattern(
-          /^[A-Za-z][A-Za-z0-9+_-]*(\/[A-Za-z0-9+_-]+)*$/,
-          'must be a time zone such as Europe/Zurich',
-        ),
-      )
-      .optional()
-      .describe('Time zone, as in the tz database.'),
-    birthdate: z
-      .string()
-      .regex(
-        describePattern(
-          /^[0-9]{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?$/,
-          'must be a date such as 2000-01-31, or a year',
-        ),
-      )
-      .optional()
-      .describe('ISO 8601 date or year.'),
-  }),
-  status: z.object({
-    disabledTimestamp: timestamp()
-      .optional()
-      .describe('When the account was disabled; no one can sign in to it.'),
-    email: z
-      .object({
-        address: z.string().max(320).describe('The address as its owner entered it.'),
-        verifiedTimestamp: timestamp().describe('When it was last verified.'),
-      })
-      .describe('The verified address.'),
-    setup: z
-      .object({
-        complete: z.boolean().describe('True if nothing is missing.'),
-        missing: z.array(Missing).describe('What the setup still offers.'),
-      })
-      .describe('The state of the setup.'),
-    passkeys: z.number().int().min(0).describe('The number of passkeys.'),
-    lastSignInTimestamp: timestamp().optional().describe('The last sign-in.'),
-    profileTimestamp: timestamp()
-      .optional()
-      .describe('When the spec last changed; absent if it never changed.'),
-  }),
-  internal: z.object({
-    /** WebAuthn user handle, 64 random bytes, base64url. */
-    userHandle: z.string(),
-    /**
-     * Sign-ins up to `seconds` (since the epoch) are invalid, except the session `kept`, which
-     * revoked the others.
-     */
-    signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
-  }),
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  spec: AccountSpec,
+  status: AccountStatus,
+  internal: AccountInternal,
   unique: {
     email: ({ metadata, status }) =>
       metadata.deletionTimestamp ? undefined : canonicalAddress(status.email.address),
@@ -124,12 +42,24 @@ export const Account = defineKind({
     Disabled: (account) => account.status.disabledTimestamp !== undefined,
     Passkeys: (account) => account.status.passkeys,
   },
+  create: {
+    spec: AccountSpec.extend({
+      email: emailAddress().describe('The address. The first sign-in verifies it.'),
+    }),
+    dryRun: true,
+    run: (call, { spec: { email, ...spec }, metadata }): Promise<AccountObject> =>
+      call.change((tx) => {
+        const causes = addressFaults(email);
+        if (causes.length > 0) throw invalid(Account, '', causes);
+        return createAccount(tx, { name: randomName(20), address: email, spec, metadata });
+      }),
+  },
   strategy: {
     beforeCommit(_tx, next, old, { now }) {
       if (!next) return;
       if (old && !isDeepStrictEqual(old.spec, next.spec))
         next.status.profileTimestamp = toTimestamp(now);
-      const missing: z.infer<typeof Missing>[] = [];
+      const missing: AccountObject['status']['setup']['missing'] = [];
       if (!next.spec.displayName) missing.push('displayName');
       if (next.status.passkeys === 0) missing.push('passkey');
       next.status.setup = { complete: missing.length === 0, missing };
@@ -156,8 +86,41 @@ export const Account = defineKind({
   },
 });
 
+const addressFaults = (email: string): Cause[] =>
+  isWithinLengths(email)
+    ? newAddressFaults(email, 'spec.email')
+    : [invalidValue('spec.email', 'must be an email address')];
+
+/** A new account. `verified` is when its address was verified, in ms since the epoch. */
+interface NewAccount {
+  readonly name: string;
+  readonly address: string;
+  readonly spec?: AccountObject['spec'];
+  readonly metadata?: CreateActionBody['metadata'];
+  readonly verified?: number;
+}
+
+/** Creates an account; throws 409 if another has its address. */
+export function createAccount(
+  tx: Transaction,
+  { name, address, spec = {}, metadata = {}, verified }: NewAccount,
+): Promise<AccountObject> {
+  const verifiedTimestamp = verified === undefined ? undefined : toTimestamp(verified);
+  return tx.create(Account, {
+    metadata: { ...metadata, name },
+    spec,
+    status: {
+      email: { address, ...(verifiedTimestamp && { verifiedTimestamp }) },
+      setup: { complete: false, missing: [] },
+      passkeys: 0,
+      ...(verifiedTimestamp && { lastSignInTimestamp: verifiedTimestamp }),
+    },
+    internal: { userHandle: randomBytes(64).toString('base64url') },
+  });
+}
+
 /** Returns the account as a sign-in shows it. */
-export const accountSummary = ({ metadata, spec, status }: ObjectOf<typeof Account>) => ({
+export const accountSummary = ({ metadata, spec, status }: AccountObject) => ({
   name: metadata.name,
   email: status.email.address,
   setup: status.setup,

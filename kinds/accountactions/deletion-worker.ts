@@ -82,7 +82,10 @@ const erase = (call: Call, kind: AnyKind, names: readonly string[]): Promise<voi
 const isAfterDeletion = (order: MailOrder, asked: number): boolean =>
   'signIn' in order && order.signIn.now > asked;
 
-/** Removes the account and enqueues the mail about it; drops mails to it that were not sent yet. */
+/**
+ * Removes the account and enqueues the mail about it, unless no one ever signed in; drops mails to it
+ * that were not sent yet.
+ */
 async function removeAccount(
   store: Store,
   call: Call,
@@ -104,8 +107,10 @@ async function removeAccount(
     ...(timeZone !== undefined && { timeZone }),
   };
   await call.change(async (tx) => {
-    if (!(await tx.get(Account, account))) return;
+    const found = await tx.get(Account, account);
+    if (!found) return;
     await tx.erase(Account, account);
+    if (found.status.email.verifiedTimestamp === undefined) return;
     await tx.enqueue('mail', order, call.now + mailLifetimeMs);
   });
 }

@@ -135,7 +135,10 @@ export const builtInScopes: readonly Scope[] = [
       { name: 'email', title: 'Email address', type: 'string' },
       { name: 'email_verified', title: 'Verified', type: 'boolean' },
     ],
-    values: ({ account }) => ({ email: account.status.email.address, email_verified: true }),
+    values: ({ account: { status } }) => ({
+      email: status.email.address,
+      email_verified: status.email.verifiedTimestamp !== undefined,
+    }),
   },
   {
     name: 'groups',

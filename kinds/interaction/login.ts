@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
@@ -15,7 +14,7 @@ import {
 } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account/account.js';
+import { Account, createAccount } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { emailedCodeSchema } from '../signin/code-format.js';
@@ -294,7 +293,8 @@ async function completeSignIn(
   const { name } = interaction.metadata;
   await decision.recordIn?.(tx);
   const { address } = interaction.internal.email!;
-  const isSignUp = (await tx.byUnique(Account, 'email', canonicalAddress(address))) === undefined;
+  const existing = await tx.byUnique(Account, 'email', canonicalAddress(address));
+  const isSignUp = existing?.status.email.verifiedTimestamp === undefined;
   const account = await findOrCreateAccount(tx, call, interaction, method);
   if (!(account instanceof StatusError)) {
     await acceptInvitation(tx, call, account);
@@ -302,7 +302,7 @@ async function completeSignIn(
       authenticate(next, account, { method, isSignUp }, call),
     );
   }
-  const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
+  const refusedBy = existing === undefined ? account.details?.policyDecision : undefined;
   await tx.update(Interaction, name, (next) => {
     consumeProof(next);
     if (typeof refusedBy === 'string') next.internal.refusedBy = refusedBy;
@@ -335,15 +335,5 @@ async function findOrCreateAccount(
       status.lastSignInTimestamp = toTimestamp(call.now);
       status.email.verifiedTimestamp = toTimestamp(call.now);
     });
-  return tx.create(Account, {
-    metadata: { name },
-    spec: {},
-    status: {
-      email: { address, verifiedTimestamp: toTimestamp(call.now) },
-      setup: { complete: false, missing: [] },
-      passkeys: 0,
-      lastSignInTimestamp: toTimestamp(call.now),
-    },
-    internal: { userHandle: randomBytes(64).toString('base64url') },
-  });
+  return createAccount(tx, { name, address, verified: call.now });
 }

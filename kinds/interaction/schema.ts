@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
-import { Missing } from '../account/account.js';
+import { Missing } from '../account/schema.js';
 import { codeLength } from '../signin/code-format.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
@@ -201,7 +201,7 @@ export const InteractionInternal = z.object({
       acr: z.string(),
       /** The number of passkeys of the account; absent in records of earlier releases. */
       passkeys: z.number().int().optional(),
-      /** True if this sign-in created the account. */
+      /** True if this sign-in created the account, or is the first of one that an operator created. */
       isSignUp: z.boolean().optional(),
       /** True if the browser has a cookie of an earlier sign-in with this address. */
       isKnownBrowser: z.boolean().optional(),

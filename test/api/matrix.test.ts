@@ -41,7 +41,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   accounts: {
     owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`,
     other: 'list watch',
-    operator: `${reading} patch update delete accounts/disable accounts/enable accounts/recovery`,
+    operator: `${reading} create patch update delete accounts/disable accounts/enable accounts/recovery`,
   },
   passkeys: {
     owner: `${everything}`,

@@ -26,7 +26,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   },
   Account: {
     owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`,
-    operator: `${reading} patch update delete accounts/disable accounts/enable accounts/recovery`,
+    operator: `${reading} create patch update delete accounts/disable accounts/enable accounts/recovery`,
   },
   Passkey: {
     account: 'create',

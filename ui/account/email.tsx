@@ -27,7 +27,7 @@ export function Email() {
       <p>
         {format('address.what', {
           email: <Ltr of={address} strong />,
-          when: <Timestamp of={verifiedTimestamp} />,
+          when: <Timestamp of={verifiedTimestamp!} />,
         })}
       </p>
       {!open && <Button onPress={() => setOpen(true)}>{t('address.change')}</Button>}
