@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { describePattern } from '../../registry/pattern.js';
-import { line, timestamp, webAddress } from '../signin/schema-types.js';
+import { languageTag, line, timestamp, webAddress } from '../signin/schema-types.js';
 
 /** The setup steps that an account may still take. */
 export const Missing = z.enum(['displayName', 'passkey']);
@@ -32,17 +32,7 @@ export const AccountSpec = z.object({
     .describe('The address of a picture, https only.'),
   website: webAddress().optional().describe('The address of the website of the person.'),
   gender: line(64).optional().describe('Gender, free text.'),
-  locale: z
-    .string()
-    .max(35)
-    .regex(
-      describePattern(
-        /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/,
-        'must be a language tag such as en or de-CH',
-      ),
-    )
-    .optional()
-    .describe('Preferred language, BCP 47.'),
+  locale: languageTag().optional().describe('Preferred language, BCP 47.'),
   zoneinfo: z
     .string()
     .max(64)

@@ -13,6 +13,7 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { Client } from '../client/client.js';
 import { Group } from '../group/group.js';
 import { canonicalAddress } from '../signin/email-address.js';
+import { mailLanguage } from '../signin/mail-language.js';
 import type { InvitationObject } from './schema.js';
 
 /** The names of the kind, which imports this file. */
@@ -68,6 +69,7 @@ export async function mailInvitation(
       ...(client && { client: client.spec.displayName }),
     },
     object: metadata.name,
+    ...mailLanguage(call, { locale: spec.locale }),
   };
   await tx.enqueue('mail', order, Math.min(until, now + deliveryMs));
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { emailAddress } from '../signin/email-address.js';
-import { timestamp } from '../signin/schema-types.js';
+import { languageTag, timestamp } from '../signin/schema-types.js';
 
 /** The spec of an Invitation. */
 export const InvitationSpec = z.object({
@@ -23,6 +23,7 @@ export const InvitationSpec = z.object({
     .max(253)
     .optional()
     .describe('The Client that the mail leads to. It must have an initiateLoginURI.'),
+  locale: languageTag().optional().describe('The language of the mail, BCP 47.'),
 });
 
 /** The status of an Invitation. */

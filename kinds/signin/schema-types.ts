@@ -6,6 +6,18 @@ import { describePattern, lineOfText } from '../../registry/pattern.js';
  */
 export const line = (max: number, min = 1) => z.string().min(min).max(max).regex(lineOfText);
 
+/** Returns the schema of a language tag (BCP 47). */
+export const languageTag = () =>
+  z
+    .string()
+    .max(35)
+    .regex(
+      describePattern(
+        /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/,
+        'must be a language tag such as en or de-CH',
+      ),
+    );
+
 /** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();
 

@@ -9,7 +9,8 @@ import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-const isInvitation = ({ subject }: { subject: string }): boolean => subject.includes('invited');
+const isInvitation = ({ subject }: { subject: string }): boolean =>
+  /invited|eingeladen/.test(subject);
 const isCode = ({ code }: { code?: string }): boolean => code !== undefined;
 
 describe.each(stores)('an invitation, on %s', (store) => {
@@ -127,10 +128,10 @@ describe.each(stores)('an invitation, on %s', (store) => {
 
   test('leads to an app that can start a sign-in, and to no other', async () => {
     await createClient(service, 'plain');
-    await invite('app@example.test', { client: 'app' });
+    await invite('app@example.test', { client: 'app', locale: 'de-CH' });
     const { text, subject } = await mailTo(service, 'app@example.test', [], isInvitation);
     const link = new URL(/https:\S+/.exec(text)![0]);
-    expect(subject).toBe('You are invited to app app');
+    expect(subject).toBe('Sie sind zu app app eingeladen');
     expect(link.href.split('?')[0]).toBe('https://app.example.test/login');
     expect(Object.fromEntries(link.searchParams)).toEqual({
       a: '1',
