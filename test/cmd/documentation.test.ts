@@ -31,7 +31,10 @@ const shown = [
       examples.map((one) => `vestibule ${one}`),
     ),
   ]),
-].filter((command) => !/^vestibule (login|create|serve|config|snapshot|epoch|keys)/.test(command));
+].filter(
+  (command) =>
+    !/^vestibule (login|create|import|mail|serve|config|snapshot|epoch|keys)/.test(command),
+);
 
 beforeAll(async () => {
   service = await startTest({

@@ -1,19 +1,12 @@
 import type { SnapshotStats, SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import { ProgressLine } from '../terminal/progress-line.js';
 
-const terminalIntervalMs = 250;
-const logIntervalMs = 10_000;
-
-/**
- * Shows the progress of long work on standard error: one moving line on a terminal, otherwise a
- * line every ten seconds.
- */
+/** Shows the progress of a snapshot on standard error. */
 export class ProgressBar implements SnapshotProgress {
   readonly signal: AbortSignal;
   readonly #verb: string;
   readonly #total: number | undefined;
-  readonly #isTerminal = process.stderr.isTTY;
-  #lastWriteAt = performance.now();
-  #width = 0;
+  readonly #line = new ProgressLine();
 
   /** `verb` is the past participle ("saved"); `total` is the number of keys, if known. */
   constructor(verb: string, signal: AbortSignal, total?: number) {
@@ -23,19 +16,12 @@ export class ProgressBar implements SnapshotProgress {
   }
 
   readonly progress = ({ keys, bytes }: SnapshotStats): void => {
-    if (
-      performance.now() - this.#lastWriteAt <
-      (this.#isTerminal ? terminalIntervalMs : logIntervalMs)
-    )
-      return;
-    this.#lastWriteAt = performance.now();
-    const text = `${this.#verb} ${keys}${this.#total === undefined ? '' : ` of ${this.#total}`} keys, ${(bytes / 1e6).toFixed(0)} MB`;
-    process.stderr.write(this.#isTerminal ? `\r${text.padEnd(this.#width)}` : `${text}\n`);
-    this.#width = text.length;
+    const of = this.#total === undefined ? '' : ` of ${this.#total}`;
+    this.#line.show(() => `${this.#verb} ${keys}${of} keys, ${(bytes / 1e6).toFixed(0)} MB`);
   };
 
   /** Clears the moving line. */
   end(): void {
-    if (this.#width > 0 && this.#isTerminal) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
+    this.#line.end();
   }
 }

@@ -18,6 +18,7 @@ const implementations: Readonly<
   get: async () => (await import('./get.js')).get,
   watch: async () => (await import('./watch.js')).watch,
   create: async () => (await import('./create.js')).create,
+  import: async () => (await import('./import.js')).importPeople,
   patch: async () => (await import('./patch.js')).patch,
   delete: async () => (await import('./delete.js')).deleteObjects,
   'api-resources': async () => (await import('./api-resources.js')).printResources,
@@ -57,7 +58,9 @@ export function parseInvocation(
 ): { args: string[]; flags: FlagValues } {
   const falseFlags: FlagName[] = [];
   const end = args.includes('--') ? args.indexOf('--') : args.length;
-  const before = args.slice(0, end).flatMap((arg) => {
+  const before = args.slice(0, end).flatMap((arg, index) => {
+    if (arg === '--dry-run' && !['none', 'server'].includes(args[index + 1]!))
+      return ['--dry-run=server'];
     const [, short, value] = /^-([a-z])=(.*)$/s.exec(arg) ?? [];
     if (short !== undefined) return [`-${short}${value}`];
     const [, name, isOn] = /^--([a-z-]+)=(true|false)$/.exec(arg) ?? [];

@@ -136,6 +136,13 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     flags: ['filename', 'dry-run', outputFlag('json or yaml'), 'context'],
     examples: ['create -f rules.cedar --dry-run=server'],
   },
+  import: {
+    usage: 'import FILE.csv [flags]',
+    about: 'creates accounts from columns email, displayName and groups; - for standard input',
+    arguments: 'word',
+    flags: ['dry-run', 'context', 'certificate-authority'],
+    examples: ['import people.csv --dry-run', 'import people.csv'],
+  },
   patch: {
     usage: 'patch TYPE NAME (-p PATCH | --patch-file FILE) [flags]',
     about: 'changes fields of objects by merge patch',

@@ -61,7 +61,7 @@ export const flags = {
   'dry-run': {
     type: 'string',
     value: 'HOW',
-    about: 'none, or server: the service checks the request without storing it',
+    about: 'none, or server (the default if HOW is absent): the service checks without storing',
   },
   verbs: {
     type: 'string',
