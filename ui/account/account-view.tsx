@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Recovery, Session } from '../api.js';
+import { reviewAccess } from '../base/access-review.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
@@ -64,6 +65,21 @@ function SignOut() {
   );
 }
 
+/** A link to the console for who may list more than their own objects: Clients have no owner. */
+function ConsoleLink() {
+  const [shown, show] = useState(false);
+  useEffect(() => {
+    void reviewAccess({ group: 'id.vestibule.org', resource: 'clients', verb: 'list' }).then(
+      (access) => show(access?.allowed ?? false),
+    );
+  }, []);
+  return shown ? (
+    <p>
+      <a href="/console">{t('account.console')}</a>
+    </p>
+  ) : null;
+}
+
 /** Loaded on request: there may be many decisions, and watching them holds a connection. */
 function OwnDecisions() {
   const { account } = useAccountContext();
@@ -108,6 +124,7 @@ export function AccountView() {
         {t('account.fresh')}
       </p>
       <SignOut />
+      <ConsoleLink />
       <RecoveryNotice recoveries={recoveries} />
       <Sections />
       <Profile />

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call, send } from '../base/api.js';
+import { reviewAccess, type ResourceAttributes } from '../base/access-review.js';
+import { ApiError, call } from '../base/api.js';
 import type { OpenAPI } from './schema.js';
 
 /** A kind of the API, as discovery describes it. */
@@ -66,20 +67,15 @@ export function isAllowed(kind: Kind, verb: string, name?: string): Promise<bool
   const key = `${verb} ${kind.resource} ${name ?? ''}`;
   const known = answers.get(key);
   if (known) return known;
-  const asked = ask({ group: kind.group, resource: kind.resource, verb, ...(name && { name }) });
+  const asked = ask({ group: kind.group, resource: kind.resource, verb, name });
   answers.set(key, asked);
   return asked;
 }
 
-async function ask(resourceAttributes: Record<string, string>): Promise<boolean> {
-  const response = await send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  }).catch(() => undefined);
-  if (!response?.ok) return true;
-  const { status } = (await response.json()) as { status: { allowed: boolean; denied?: boolean } };
-  return status.allowed || (resourceAttributes.verb !== 'list' && (status.denied ?? false));
+async function ask(attributes: ResourceAttributes): Promise<boolean> {
+  const access = await reviewAccess(attributes);
+  if (!access) return true;
+  return access.allowed || (attributes.verb !== 'list' && Boolean(access.denied));
 }
 
 /** Returns whether the caller may do this; false until it is known. */

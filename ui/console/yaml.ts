@@ -25,10 +25,13 @@ function block(text: string, indent: string): string | undefined {
   return [style, ...lines.map((line) => (line ? `${indent}${line}` : ''))].join('\n');
 }
 
+const isPlain = (text: string): boolean => plain.test(text) && !otherMeaning.test(text);
+
+const keyOf = (name: string): string => (isPlain(name) ? name : quoted(name));
+
 function scalar(value: unknown, indent: string): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  const isPlain = plain.test(value) && !otherMeaning.test(value);
-  return isPlain ? value : (block(value, indent) ?? quoted(value));
+  return isPlain(value) ? value : (block(value, indent) ?? quoted(value));
 }
 
 const isNested = (value: unknown): value is object =>
@@ -45,7 +48,7 @@ function lines(value: object, indent: string): string[] {
   return Object.entries(value)
     .filter(([, item]) => item !== undefined)
     .map(([name, item]) => {
-      const key = `${indent}${scalar(name, '')}:`;
+      const key = `${indent}${keyOf(name)}:`;
       if (!isNested(item)) return `${key} ${scalar(item, `${indent}  `)}`;
       return `${key}\n${lines(item, `${indent}${Array.isArray(item) ? '' : '  '}`).join('\n')}`;
     });
