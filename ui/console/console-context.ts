@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Kind } from './discovery.js';
+import type { Kind } from './kind.js';
 import type { OpenAPI } from './schema.js';
 
 /** What all views of the console share. */

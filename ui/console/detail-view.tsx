@@ -6,7 +6,8 @@ import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Conditions, type Condition } from './conditions.js';
 import { useConsole } from './console-context.js';
-import { singularOf, useIsAllowed, type Kind } from './discovery.js';
+import { singularOf, useIsAllowed } from './discovery.js';
+import type { AnyObject, Kind } from './kind.js';
 import { Frame } from './frame.js';
 import { getCommand } from './kubectl.js';
 import { isObject, type JsonObject } from './merge.js';
@@ -17,15 +18,6 @@ import { objectSchema, propertyOf } from './schema.js';
 import { leavesForSignIn } from './use-request.js';
 import { Fields } from './value.js';
 import { toYaml } from './yaml.js';
-
-/** An object of any kind. */
-export interface AnyObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  metadata: ObjectMeta;
-  readonly spec?: JsonObject;
-  readonly status?: JsonObject;
-}
 
 function Part({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
   return (

@@ -1,18 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { reviewAccess, type ResourceAttributes } from '../base/access-review.js';
 import { ApiError, call } from '../base/api.js';
+import type { Kind } from './kind.js';
 import type { OpenAPI } from './schema.js';
-
-/** A kind of the API, as discovery describes it. */
-export interface Kind {
-  readonly kind: string;
-  readonly resource: string;
-  readonly group: string;
-  readonly apiVersion: string;
-  readonly verbs: readonly string[];
-  /** The path of its collection, the one that kubectl uses. */
-  readonly path: string;
-}
 
 interface ResourceList {
   readonly groupVersion: string;

@@ -5,7 +5,7 @@ import { announce } from '../base/live-region.js';
 import { t } from '../base/message.js';
 import { Conflict } from './conflict.js';
 import { useConsole } from './console-context.js';
-import type { Kind } from './discovery.js';
+import type { Kind } from './kind.js';
 import { fromDraft, toDraft, type Draft, type Faults } from './draft.js';
 import { Frame } from './frame.js';
 import { patchCommand } from './kubectl.js';

@@ -3,7 +3,8 @@ import { t } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { MessageID } from '../messages/catalog.js';
 import { useConsole } from './console-context.js';
-import { pluralOf, type Kind } from './discovery.js';
+import { pluralOf } from './discovery.js';
+import type { Kind } from './kind.js';
 import { A, English } from './parts.js';
 import { pathTo } from './route.js';
 

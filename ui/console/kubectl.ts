@@ -1,4 +1,4 @@
-import type { Kind } from './discovery.js';
+import type { Kind } from './kind.js';
 import { toYaml } from './yaml.js';
 
 /** An argument of a POSIX shell. */

@@ -3,8 +3,7 @@ import type { PolicyDecision } from '../api.js';
 import { ApiError, call } from '../base/api.js';
 import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
-import type { AnyObject } from './detail-view.js';
-import type { Kind } from './discovery.js';
+import type { AnyObject, Kind } from './kind.js';
 import { A, English, Failure, Loading } from './parts.js';
 import { pathTo } from './route.js';
 

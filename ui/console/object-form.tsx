@@ -22,9 +22,13 @@ function errorsOf(failure: ApiError | undefined, faults: Faults | undefined): Fi
   ];
 }
 
+/** Returns where the path of what contains a field ends: spec.list for spec.list[0]. */
+const containerEnd = (path: string): number =>
+  Math.max(0, path.lastIndexOf('.'), path.lastIndexOf('['));
+
 /** Returns the element that shows a field, or what contains it. */
 function elementOf(field: string): HTMLElement | undefined {
-  for (let path = field; path; path = path.replace(/(\.[^.[]*|\[[^[]*)$|^[^.[]*$/, '')) {
+  for (let path = field; path; path = path.slice(0, containerEnd(path))) {
     const element = document.getElementById(idOf(path));
     if (element) return element;
   }

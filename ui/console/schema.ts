@@ -1,4 +1,4 @@
-import type { Kind } from './discovery.js';
+import type { Kind } from './kind.js';
 
 /** The part of a JSON schema that the document uses (docs/design/kubernetes.md#openapi). */
 export interface Schema {
