@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hsts } from '../security/hsts.js';
 import { version } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
@@ -25,9 +26,11 @@ const shells: Record<string, string> = {
 };
 
 /** The headers of every page shell (docs/design/ui.md#page-headers). */
-const pageHeaders = [
+const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+];
+const pageHeaders = [
   'Cross-Origin-Opener-Policy',
   'same-origin',
   'Cross-Origin-Resource-Policy',
@@ -41,15 +44,32 @@ const pageHeaders = [
 ];
 
 /**
- * Preloads the page's first API call. Mode and credentials must equal those of the script's fetch,
+ * Preloads the page's first API calls. Mode and credentials must equal those of the script's fetch,
  * which then uses this response.
  */
 const preload = (path: string): string[] => {
   const [, page, name] = path.split('/');
-  return page === 'interaction'
-    ? ['Link', `</api/${version}/interactions/${name}>; rel=preload; as=fetch; crossorigin`]
-    : [];
+  return [...(page === 'interaction' ? [`interactions/${name}`] : []), 'appearances/default']
+    .map((object) => `</api/${version}/${object}>; rel=preload; as=fetch; crossorigin`)
+    .flatMap((link) => ['Link', link]);
 };
+
+/** The files that are generated while the service runs. */
+interface GeneratedAssets {
+  /** `stylesheet` is the path of the one that pages load besides their own. */
+  readonly current: { readonly stylesheet: string | undefined };
+  asset(path: string): Promise<{ readonly type: string; readonly body: Buffer } | undefined>;
+}
+
+/** The policy of generated files, some of which come from uploads. */
+const generatedPolicy = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
+
+/** Returns a page that loads one more style sheet. */
+function withStyleSheet({ plain }: EncodedContent, path: string): EncodedContent {
+  const link = `<link rel="stylesheet" href="${path}">\n</head>`;
+  const html = Buffer.from(plain.toString().replace('</head>', link));
+  return { plain: html, br: brotliCompressSync(html), gzip: gzipSync(html) };
+}
 
 /** Reads a file with its compressed forms. */
 function read(path: string): EncodedContent {
@@ -63,11 +83,18 @@ export class Pages {
   readonly #shells = new Map<string, EncodedContent>();
   readonly #assets = new Map<string, EncodedContent & { type: string }>();
   readonly #common: readonly string[];
+  readonly #appearance: GeneratedAssets;
+  /** The shells with the style sheet of the appearance, by path of both. */
+  #styled = new Map<string, EncodedContent>();
   /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
   readonly #passkeyEndpoints: EncodedContent;
 
   /** `mailbox`: whether the mock mailbox is served. */
-  constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
+  constructor(
+    folder: string,
+    options: { mailbox: boolean; baseURL: string; appearance: GeneratedAssets },
+  ) {
+    this.#appearance = options.appearance;
     const account = `${options.baseURL}/account`;
     this.#passkeyEndpoints = {
       plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
@@ -118,7 +145,7 @@ export class Pages {
         'public, max-age=3600',
         ...this.#headers(req),
       ]);
-    const shell = this.#shells.get(path.split('/')[1]!);
+    const shell = this.#shell(path.split('/')[1]!);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, [
       'Content-Type',
@@ -128,6 +155,21 @@ export class Pages {
       ...preload(path),
       ...this.#headers(req),
     ]);
+  }
+
+  /** Returns a shell with the style sheet of the appearance, if there is one. */
+  #shell(name: string): EncodedContent | undefined {
+    const shell = this.#shells.get(name);
+    const { stylesheet } = this.#appearance.current;
+    if (!shell || stylesheet === undefined) return shell;
+    const key = `${name} ${stylesheet}`;
+    let styled = this.#styled.get(key);
+    if (!styled) {
+      if (this.#styled.size >= this.#shells.size) this.#styled.clear();
+      styled = withStyleSheet(shell, stylesheet);
+      this.#styled.set(key, styled);
+    }
+    return styled;
   }
 
   /** Sends an error page with the headers of its Status. */
@@ -147,20 +189,36 @@ export class Pages {
   }
 
   /** Sends a hashed asset, which never changes. */
-  asset(req: ApiRequest, res: ApiResponse, path: string): void {
+  asset(req: ApiRequest, res: ApiResponse, path: string): void | Promise<void> {
     const asset = this.#assets.get(path);
+    if (!asset) return this.#generatedAsset(req, res, path);
+    this.#writeAsset(req, res, asset, asset.type);
+  }
+
+  async #generatedAsset(req: ApiRequest, res: ApiResponse, path: string): Promise<void> {
+    const asset = await this.#appearance.asset(path);
     if (!asset) throw noSuchPath();
-    this.#write(req, res, asset, [
+    this.#writeAsset(req, res, { plain: asset.body }, asset.type, generatedPolicy);
+  }
+
+  #writeAsset(
+    req: ApiRequest,
+    res: ApiResponse,
+    content: EncodedContent,
+    type: string,
+    policy?: readonly string[],
+  ): void {
+    this.#write(req, res, content, [
       'Content-Type',
-      asset.type,
+      type,
       'Cache-Control',
       'public, max-age=31536000, immutable',
-      ...this.#headers(req),
+      ...this.#headers(req, policy),
     ]);
   }
 
-  #headers(req: ApiRequest): string[] {
-    return [...this.#common, 'Audit-ID', req.auditID];
+  #headers(req: ApiRequest, policy: readonly string[] = pagePolicy): string[] {
+    return [...policy, ...this.#common, 'Audit-ID', req.auditID];
   }
 
   #write(req: ApiRequest, res: ApiResponse, all: EncodedContent, headers: string[]): void {

@@ -4,6 +4,7 @@ import { Account } from './account/account.js';
 import { disable, enable } from './accountactions/disable.js';
 import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
+import { Appearance } from './appearance/appearance.js';
 import { ClaimsProvider } from './claims/claims-provider.js';
 import { ClaimsReview } from './claims/claims-review.js';
 import { Client } from './client/client.js';
@@ -45,6 +46,7 @@ export const kinds: readonly AnyKind[] = [
   Group,
   MockMessage,
   Invitation,
+  Appearance,
 ];
 
 /** Every action, one a line. */

@@ -1,6 +1,6 @@
 import type { Translator } from '../i18n/translator.js';
-import { createMessage } from './layout.js';
-import { plainName, type Message } from './message.js';
+import type { MailContent } from './layout.js';
+import { plainName } from './message.js';
 
 /** Data of the mail of an Invitation; `until` in milliseconds since the epoch. */
 export interface InvitationNotice {
@@ -16,12 +16,15 @@ export interface InvitationNotice {
 export function invitationMail(
   translator: Translator,
   { host, link, until, client }: InvitationNotice,
-): Message {
+): MailContent {
   const app = client === undefined ? host : plainName(client);
-  return createMessage(translator, translator.text('mail.invitation.subject', { app }), [
-    { text: translator.text('mail.invitation.about', { app }) },
-    { link, label: translator.text('mail.invitation.signIn', { app }) },
-    { text: translator.text('mail.invitation.until', { date: translator.date(until) }) },
-    { footer: translator.text('mail.invitation.footer') },
-  ]);
+  return {
+    subject: translator.text('mail.invitation.subject', { app }),
+    blocks: [
+      { text: translator.text('mail.invitation.about', { app }) },
+      { link, label: translator.text('mail.invitation.signIn', { app }) },
+      { text: translator.text('mail.invitation.until', { date: translator.date(until) }) },
+      { footer: translator.text('mail.invitation.footer') },
+    ],
+  };
 }

@@ -10,6 +10,20 @@ export type Block =
   | { readonly code: string }
   | { readonly link: string; readonly label: string };
 
+/** The subject and the blocks of a mail, before they are laid out. */
+export interface MailContent {
+  readonly subject: string;
+  readonly blocks: readonly Block[];
+}
+
+/** How mails of a deployment look. */
+export interface MailAppearance {
+  /** Its name, which is written before its host. */
+  readonly displayName?: string | undefined;
+  /** The colour of buttons, in the form #rrggbb; white text on it must be readable. */
+  readonly accentColor?: string | undefined;
+}
+
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
@@ -19,7 +33,7 @@ function groupsOf(code: string): [string, string] {
   return [code.slice(0, half), code.slice(half)];
 }
 
-function blockHTML(block: Block): string {
+function blockHTML(block: Block, { accentColor = '#2b4fd8' }: MailAppearance): string {
   if ('code' in block)
     return `<p dir="ltr" style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(
       block.code,
@@ -29,7 +43,7 @@ function blockHTML(block: Block): string {
   if ('link' in block) {
     const href = escapeHTML(block.link);
     return (
-      `<p style="margin:0 0 12px"><a href="${href}" style="${font};display:inline-block;padding:12px 20px;border-radius:8px;background:#2b4fd8;color:#ffffff;font-size:16px;font-weight:600;text-decoration:none">${escapeHTML(block.label)}</a></p>` +
+      `<p style="margin:0 0 12px"><a href="${href}" style="${font};display:inline-block;padding:12px 20px;border-radius:8px;background:${accentColor};color:#ffffff;font-size:16px;font-weight:600;text-decoration:none">${escapeHTML(block.label)}</a></p>` +
       `<p style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a6072;word-break:break-all">${href}</p>`
     );
   }
@@ -47,26 +61,26 @@ function blockText(block: Block): string {
 }
 
 /**
- * Returns a message of these blocks in the translator's language, as text and as HTML: a table of
- * 600 px, inline styles, nothing remote (docs/design/ui.md#mails).
+ * Returns a mail in the translator's language, as text and as HTML: a table of 600 px, inline
+ * styles, nothing remote (docs/design/ui.md#mails).
  *
  * @example
  * ```ts
- * function newBrowserMail(translator: Translator, host: string, account: string): Message {
+ * function newBrowserMail(translator: Translator, host: string, account: string): MailContent {
  *   const blocks: Block[] = [
  *     { text: translator.text('mail.newBrowser.notYou') },
  *     { link: account, label: translator.text('mail.newBrowser.open') },
  *   ];
- *   return createMessage(translator, translator.text('mail.newBrowser.subject', { host }), blocks);
+ *   return { subject: translator.text('mail.newBrowser.subject', { host }), blocks };
  * }
  * ```
  */
-export function createMessage(
+export function layout(
   { language, direction }: Translator,
-  subject: string,
-  blocks: readonly Block[],
+  { subject, blocks }: MailContent,
+  appearance: MailAppearance,
 ): Message {
-  const body = blocks.map(blockHTML).join('');
+  const body = blocks.map((block) => blockHTML(block, appearance)).join('');
   return {
     subject,
     text: `${blocks.map(blockText).join('\n\n')}\n`,

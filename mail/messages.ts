@@ -1,6 +1,7 @@
 import { Translator } from '../i18n/translator.js';
 import { invitationMail, type InvitationNotice } from './invitation.js';
-import type { Message } from './message.js';
+import { layout, type MailAppearance, type MailContent } from './layout.js';
+import { plainName, type Message } from './message.js';
 import {
   accountDeletedMail,
   addressChangedMail,
@@ -49,15 +50,27 @@ export type MailOrder = {
 );
 
 /** Returns the message of an order; throws for a type that this release does not know. */
-export function writeMessage(order: MailOrder): Message {
+export function writeMessage(order: MailOrder, appearance: MailAppearance): Message {
   const translator = new Translator(order.languages ?? [], order.timeZone);
-  if ('signIn' in order) return signInMail(translator, order.signIn);
-  if ('newAddress' in order) return newAddressMail(translator, order.newAddress);
-  if ('addressChanged' in order) return addressChangedMail(translator, order.addressChanged);
-  if ('accountDeleted' in order) return accountDeletedMail(translator, order.accountDeleted);
-  if ('newBrowser' in order) return newBrowserMail(translator, order.newBrowser);
-  if ('passkey' in order) return passkeyMail(translator, order.passkey);
-  if ('recovery' in order) return recoveryMail(translator, order.recovery);
-  if ('invitation' in order) return invitationMail(translator, order.invitation);
+  return layout(translator, contentOf(translator, order, appearance), appearance);
+}
+
+function contentOf(
+  translator: Translator,
+  order: MailOrder,
+  { displayName }: MailAppearance,
+): MailContent {
+  const named = <T extends { readonly host: string }>(data: T): T =>
+    displayName === undefined
+      ? data
+      : { ...data, host: `${plainName(displayName)} (${data.host})` };
+  if ('signIn' in order) return signInMail(translator, named(order.signIn));
+  if ('newAddress' in order) return newAddressMail(translator, named(order.newAddress));
+  if ('addressChanged' in order) return addressChangedMail(translator, named(order.addressChanged));
+  if ('accountDeleted' in order) return accountDeletedMail(translator, named(order.accountDeleted));
+  if ('newBrowser' in order) return newBrowserMail(translator, named(order.newBrowser));
+  if ('passkey' in order) return passkeyMail(translator, named(order.passkey));
+  if ('recovery' in order) return recoveryMail(translator, named(order.recovery));
+  if ('invitation' in order) return invitationMail(translator, named(order.invitation));
   throw new Error('the outbox has a mail that this release does not support');
 }

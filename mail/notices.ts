@@ -1,6 +1,5 @@
 import type { Translator } from '../i18n/translator.js';
-import { createMessage } from './layout.js';
-import type { Message } from './message.js';
+import type { MailContent } from './layout.js';
 
 /** Data of the mail to a new address. Times in milliseconds since the epoch. */
 export interface NewAddressNotice {
@@ -41,8 +40,9 @@ export interface NewBrowser {
 export const newAddressMail = (
   translator: Translator,
   { code, host, browser, now, ends }: NewAddressNotice,
-): Message =>
-  createMessage(translator, translator.text('mail.newAddress.subject', { host }), [
+): MailContent => ({
+  subject: translator.text('mail.newAddress.subject', { host }),
+  blocks: [
     { text: translator.text('mail.newAddress.code') },
     { code },
     {
@@ -54,14 +54,16 @@ export const newAddressMail = (
       }),
     },
     { footer: translator.text('mail.ignore') },
-  ]);
+  ],
+});
 
 /** Returns the notice to the former address of an account. */
 export const addressChangedMail = (
   translator: Translator,
   { host, browser, now }: AddressChanged,
-): Message =>
-  createMessage(translator, translator.text('mail.addressChanged.subject', { host }), [
+): MailContent => ({
+  subject: translator.text('mail.addressChanged.subject', { host }),
+  blocks: [
     {
       text: translator.text('mail.addressChanged.about', {
         host,
@@ -70,34 +72,39 @@ export const addressChangedMail = (
       }),
     },
     { text: translator.text('mail.addressChanged.notYou', { host }) },
-  ]);
+  ],
+});
 
 /** Returns the last mail to a person, about the deletion of their account. */
 export function accountDeletedMail(
   translator: Translator,
   { host, browser, asked, byOwner }: AccountDeleted,
-): Message {
+): MailContent {
   const values = { host, date: translator.date(asked) };
-  return createMessage(translator, translator.text('mail.accountDeleted.subject', { host }), [
-    {
-      text: byOwner
-        ? translator.text('mail.accountDeleted.byOwner', {
-            ...values,
-            browser: translator.browser(browser),
-          })
-        : translator.text('mail.accountDeleted.byOperator', values),
-    },
-    { text: translator.text('mail.accountDeleted.about') },
-    { footer: translator.text('mail.accountDeleted.footer') },
-  ]);
+  return {
+    subject: translator.text('mail.accountDeleted.subject', { host }),
+    blocks: [
+      {
+        text: byOwner
+          ? translator.text('mail.accountDeleted.byOwner', {
+              ...values,
+              browser: translator.browser(browser),
+            })
+          : translator.text('mail.accountDeleted.byOperator', values),
+      },
+      { text: translator.text('mail.accountDeleted.about') },
+      { footer: translator.text('mail.accountDeleted.footer') },
+    ],
+  };
 }
 
 /** Returns the notice of a sign-in from a browser without a session of the account. */
 export const newBrowserMail = (
   translator: Translator,
   { host, browser, now, account }: NewBrowser,
-): Message =>
-  createMessage(translator, translator.text('mail.newBrowser.subject', { host }), [
+): MailContent => ({
+  subject: translator.text('mail.newBrowser.subject', { host }),
+  blocks: [
     {
       text: translator.text('mail.newBrowser.about', {
         host,
@@ -107,4 +114,5 @@ export const newBrowserMail = (
     },
     { text: translator.text('mail.newBrowser.notYou') },
     { link: account, label: translator.text('mail.newBrowser.open') },
-  ]);
+  ],
+});

@@ -1,6 +1,6 @@
 import type { Translator } from '../i18n/translator.js';
-import { createMessage } from './layout.js';
-import { plainName, type Message } from './message.js';
+import type { MailContent } from './layout.js';
+import { plainName } from './message.js';
 
 /** Data of the notice of an added or removed passkey. Times in milliseconds since the epoch. */
 export interface PasskeyChange {
@@ -19,16 +19,19 @@ export interface PasskeyChange {
 export function passkeyMail(
   translator: Translator,
   { change, name, browser, host, account, now }: PasskeyChange,
-): Message {
+): MailContent {
   const id = `mail.passkey${change}` as const;
   const values = { passkey: plainName(name), date: translator.date(now) };
   const about =
     browser === undefined
       ? translator.text(`${id}.byOperator`, values)
       : translator.text(`${id}.byOwner`, { ...values, browser: translator.browser(browser) });
-  return createMessage(translator, translator.text(`${id}.subject`, { host }), [
-    { text: about },
-    { text: translator.text(`${id}.notYou`) },
-    { link: account, label: translator.text('mail.account.open') },
-  ]);
+  return {
+    subject: translator.text(`${id}.subject`, { host }),
+    blocks: [
+      { text: about },
+      { text: translator.text(`${id}.notYou`) },
+      { link: account, label: translator.text('mail.account.open') },
+    ],
+  };
 }

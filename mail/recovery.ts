@@ -1,6 +1,5 @@
 import type { Translator } from '../i18n/translator.js';
-import { createMessage, type Block } from './layout.js';
-import type { Message } from './message.js';
+import type { Block, MailContent } from './layout.js';
 
 /** Data of a mail about a recovery. Times in milliseconds since the epoch. */
 export interface RecoveryNotice {
@@ -20,7 +19,7 @@ export interface RecoveryNotice {
 }
 
 /** Returns the mail that announces a recovery or reports its end. */
-export function recoveryMail(translator: Translator, notice: RecoveryNotice): Message {
+export function recoveryMail(translator: Translator, notice: RecoveryNotice): MailContent {
   const { event, host, cancel, account } = notice;
   const blocks: Block[] = textsOf(translator, notice).map((text) => ({ text }));
   if (cancel)
@@ -30,7 +29,7 @@ export function recoveryMail(translator: Translator, notice: RecoveryNotice): Me
       { footer: translator.text('mail.recovery.footer', { account }) },
     );
   const subject = translator.text(`mail.recovery.subject.${event}`, { host });
-  return createMessage(translator, subject, blocks);
+  return { subject, blocks };
 }
 
 function textsOf(translator: Translator, notice: RecoveryNotice): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Translator } from '../i18n/translator.js';
-import { createMessage, type Block } from './layout.js';
-import { plainName, type Message } from './message.js';
+import type { Block, MailContent } from './layout.js';
+import { plainName } from './message.js';
 
 /** Data of the sign-in mail. Times in milliseconds since the epoch. */
 export interface SignIn {
@@ -20,7 +20,7 @@ export interface SignIn {
 export function signInMail(
   translator: Translator,
   { client, code, link, browser, host, now, ends }: SignIn,
-): Message {
+): MailContent {
   const app = plainName(client);
   const blocks: Block[] = [
     ...(code
@@ -43,5 +43,5 @@ export function signInMail(
     },
     { footer: translator.text('mail.ignore') },
   ];
-  return createMessage(translator, translator.text('mail.signIn.subject', { app }), blocks);
+  return { subject: translator.text('mail.signIn.subject', { app }), blocks };
 }

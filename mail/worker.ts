@@ -3,6 +3,7 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
+import type { MailAppearance } from './layout.js';
 import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
 import { writeMessage, type MailOrder } from './messages.js';
 
@@ -13,6 +14,12 @@ import { writeMessage, type MailOrder } from './messages.js';
 const claimTimeoutMs = 150_000;
 
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
+
+/** The sender of all mails, and how they look now. */
+export interface MailSender {
+  readonly from: string;
+  readonly appearance: () => MailAppearance;
+}
 
 /** Keeps a mail instead of sending it; returns the writes that create a MockMessage. */
 export type Mailbox = (mail: Mail, id: string) => Promise<StagedWrites>;
@@ -28,7 +35,7 @@ export type RecordDelivery = (order: MailOrder, id: string, state: DeliveryState
  * accepted and its code is still valid.
  */
 export function mailWorker(
-  from: string,
+  { from, appearance }: MailSender,
   target: { transport: Transport } | { mailbox: Mailbox },
   log: Log,
   outcomes?: Metrics['mail'],
@@ -45,7 +52,7 @@ export function mailWorker(
     claimMs: claimTimeoutMs,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
-      const mail: Mail = { to: order.to, from, ...writeMessage(order) };
+      const mail: Mail = { to: order.to, from, ...writeMessage(order, appearance()) };
       if ('mailbox' in target) {
         const part = await target.mailbox(mail, id);
         outcomes?.inc({ outcome: 'Kept' });

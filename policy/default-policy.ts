@@ -60,6 +60,7 @@ const operatorRows: readonly OperatorRow[] = [
   { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites, writes: 'shared' },
 ];
 
 const written = (whose: OperatorRow['writes']): string[] =>
@@ -104,6 +105,14 @@ permit (principal, action == Action::"share", resource);
 @id("anyone-reads-policies")
 @message("Anyone may read the policy.")
 permit (principal, action in [Action::"get", Action::"list", Action::"watch"], resource is Policy);
+`,
+  },
+  {
+    about: 'Appearance',
+    rules: `
+@id("anyone-reads-the-appearance")
+@message("Anyone may see the name, logo and colour of this service.")
+permit (principal, action in [Action::"get", Action::"list", Action::"watch"], resource is Appearance);
 `,
   },
   {

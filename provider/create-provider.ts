@@ -28,6 +28,7 @@ const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => (
 export function createProvider(currentServices: ProviderServices): BuiltProvider {
   const scopes = currentServices.scopes();
   const keys = currentServices.keys.version;
+  const appearance = currentServices.appearance.current;
   const services: ProviderServices = { ...currentServices, scopes: () => scopes };
   const provider = new Provider(services.settings.baseURL, configuration(services));
   provider.proxy = true;
@@ -41,6 +42,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   return {
     scopes,
     keysVersion: keys,
+    appearance,
     provider,
     callback: provider.callback(),
     notify: queueLogouts(provider, (client, account, sid) =>

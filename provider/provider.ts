@@ -40,6 +40,7 @@ export interface ProviderDeps {
   /** Group membership by address. */
   readonly groups: ProviderServices['groups'];
   readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
+  readonly appearance: ProviderServices['appearance'];
   /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
   readonly scopeIndex: ProviderServices['scopeIndex'];
   /** Returns the URL path of the shared style sheet. */
@@ -92,7 +93,9 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   deps.outbox.register(grantsWorker(services));
   const current = (): BuiltProvider =>
     (built =
-      built.scopes === services.scopes() && built.keysVersion === services.keys.version
+      built.scopes === services.scopes() &&
+      built.keysVersion === services.keys.version &&
+      built.appearance === services.appearance.current
         ? built
         : createProvider(services));
   return {
@@ -132,6 +135,7 @@ function createServices(
     groups,
     operatorPasskeys,
     scopeIndex,
+    appearance,
     log,
     stylesheet,
     networkLimits,
@@ -149,6 +153,7 @@ function createServices(
     groups,
     operatorPasskeys,
     scopeIndex,
+    appearance,
     log,
     stylesheet,
     scopes: () => scopeIndex.scopes,

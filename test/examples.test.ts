@@ -31,7 +31,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'registry/kind.js', names: '{ type Call, type ObjectOf, type Strategy }' },
       { from: 'storage/storage.js', names: '{ type Storage }' },
       { from: 'i18n/translator.js', names: '{ Translator }' },
-      { from: 'mail/layout.js', names: '{ createMessage, type Block }' },
+      { from: 'mail/layout.js', names: '{ type Block, type MailContent }' },
       { from: 'mail/message.js', names: '{ plainName, type Message }' },
       { from: 'mail/messages.js', names: '{ type MailOrder }' },
       { from: 'kinds/group/group.js', names: '{ Group }' },

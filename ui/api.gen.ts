@@ -36,6 +36,22 @@ export interface Account {
   };
 }
 
+/** The name, logo, colour and links of this deployment, in one object named default. Anyone may read it. */
+export interface Appearance {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Appearance';
+  metadata: ObjectMeta;
+  spec: {
+    displayName?: string;
+    logo?: string;
+    accentColor?: string;
+    supportURI?: string;
+    privacyPolicyURI?: string;
+    termsOfServiceURI?: string;
+  };
+  status: Record<string, never>;
+}
+
 /** A service that supplies claims by responding to claims reviews; the one named vestibule is built in. */
 export interface ClaimsProvider {
   apiVersion: 'id.vestibule.org/v1alpha1';

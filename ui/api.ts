@@ -2,6 +2,7 @@ import type { Interaction, Status } from './api.gen.js';
 
 export type {
   Account,
+  Appearance,
   ClaimsProviderList,
   ClaimsReview,
   Grant,

@@ -15,6 +15,7 @@ import {
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, timestamp, webAddress } from '../signin/schema-types.js';
+import { isWebUrl } from '../signin/web-url.js';
 import { describePattern } from '../../registry/pattern.js';
 
 /** Returns the schema of a duration, in the format of the settings. */
@@ -293,16 +294,6 @@ function lifetimeFaults({ lifetimes = {} }: Spec): Cause[] {
         ? []
         : [invalidValue(`spec.lifetimes.${name}`, `must be ${wrong}`)];
     },
-  );
-}
-
-function isWebUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return (
-    !url.username &&
-    !url.password &&
-    (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))
   );
 }
 

@@ -105,8 +105,9 @@ export const requestOptions = (challenge: string, { rpID }: Settings): Options =
   userVerification: 'required',
 });
 
-/** The person who registers a passkey. */
-interface Person {
+/** The person who registers a passkey, and the name of the deployment that they register it with. */
+interface Registration {
+  readonly deployment: string | undefined;
   readonly userHandle: string;
   readonly address: string;
   readonly displayName: string | undefined;
@@ -120,11 +121,11 @@ interface Person {
 export const creationOptions = (
   challenge: string,
   { rpID }: Settings,
-  { userHandle, address, displayName, passkeys }: Person,
+  { deployment, userHandle, address, displayName, passkeys }: Registration,
 ): Options => ({
   challenge,
   timeout: challengeLifetimeMs,
-  rp: { id: rpID, name: rpID },
+  rp: { id: rpID, name: deployment ?? rpID },
   user: { id: userHandle, name: address, displayName: displayName ?? address },
   pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
   excludeCredentials: passkeys.map(({ id, transports }) => ({

@@ -3,6 +3,7 @@ import { defineAction } from '../../registry/action.js';
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
 import { forbidden, unauthorized } from '../../registry/status.js';
+import { Appearance, appearanceName } from '../appearance/appearance.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Session } from '../session/session.js';
@@ -29,7 +30,9 @@ export async function registrationOptions(
   { metadata, spec, status, internal }: ObjectOf<typeof Account>,
 ) {
   const passkeys = await call.store(Passkey).list(metadata.name);
+  const appearance = await call.store(Appearance).cached(appearanceName);
   return creationOptions(challenge, call.settings, {
+    deployment: appearance?.spec.displayName,
     userHandle: internal.userHandle,
     address: status.email.address,
     displayName: spec.displayName,

@@ -39,6 +39,7 @@ export function configuration(services: ProviderServices): Configuration {
     clients: builtInClients(services.settings),
     jwks: signingKeys(services.keys),
     routes,
+    discovery: deploymentLinks(services),
     features: features(services),
     ttl: lifetimes(services.settings.limits),
     clockTolerance,
@@ -100,6 +101,12 @@ function cookieSettings(services: ProviderServices): Configuration {
     short: { ...options },
     keys: new CookieSigner(services.keys, services.cookies, () => currentBrowser(services.cookies)),
   };
+}
+
+/** Returns the links of the deployment (OpenID Connect Discovery §3); undefined ones are left out. */
+function deploymentLinks({ appearance }: ProviderServices): Configuration {
+  const { privacyPolicyURI, termsOfServiceURI } = appearance.current.spec;
+  return { op_policy_uri: privacyPolicyURI, op_tos_uri: termsOfServiceURI };
 }
 
 /** Returns scopes and claims. They are read once; a change of them needs a new Provider. */

@@ -6,6 +6,7 @@ import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { Store } from '../../registry/store.js';
 import type { Storage } from '../../storage/storage.js';
+import type { AppearanceIndex } from '../../kinds/appearance/appearance-index.js';
 import type { Account } from '../../kinds/account/account.js';
 import type { Client } from '../../kinds/client/client.js';
 import type { Grant } from '../../kinds/grant.js';
@@ -38,6 +39,8 @@ export interface ProviderServices {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
+  /** The Appearance; when it changes, a new Provider is built. */
+  readonly appearance: Pick<AppearanceIndex, 'current'>;
   readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
   readonly networkLimits?: NetworkLimits;

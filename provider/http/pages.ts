@@ -1,4 +1,5 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
+import type { AppearanceSpec } from '../../kinds/appearance/appearance.js';
 import type { ProviderServices } from '../context/context.js';
 import { acceptedLanguages } from '../../i18n/languages.js';
 import { Translator } from '../../i18n/translator.js';
@@ -20,26 +21,45 @@ export function page(
   services: ProviderServices,
   { translator, title, body, phase = 'provider' }: PageContent,
 ): string {
-  const documentTitle = phase === 'error' ? translator.text('page.error', { title }) : title;
+  const { spec, stylesheet } = services.appearance.current;
+  const name = spec.displayName;
+  const headline = phase === 'error' ? translator.text('page.error', { title }) : title;
   return html`<!doctype html>
 <html lang="${translator.language}" dir="${translator.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${documentTitle}</title>
-<link rel="stylesheet" href="${services.stylesheet()}">
+<title>${name ? `${headline} – ${name}` : headline}</title>
+<link rel="stylesheet" href="${services.stylesheet()}">${stylesheet && html`<link rel="stylesheet" href="${stylesheet}">`}
 </head>
 <body>
-<header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi></header>
+<header class="top">${logo(spec)}${name ? html`<bdi>${name}</bdi>` : html`<bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi>`}</header>
 <main data-phase="${phase}">
 <div class="card">
 <h1 tabindex="-1">${title}</h1>
 ${body}
 </div>
-</main>
+</main>${footer(translator, spec)}
 </body>
 </html>
 `.text;
+}
+
+const logo = ({ logo: path }: AppearanceSpec): Html =>
+  path === undefined
+    ? html`<span class="mark"></span>`
+    : html`<img class="logo" src="${path}" alt="">`;
+
+/** Returns the links of the deployment; nothing if there are none. */
+function footer(translator: Translator, spec: AppearanceSpec): Html {
+  const links = [
+    [spec.supportURI, translator.text('page.help')],
+    [spec.privacyPolicyURI, translator.text('page.privacy')],
+    [spec.termsOfServiceURI, translator.text('page.terms')],
+  ]
+    .filter(([uri]) => uri !== undefined)
+    .map(([uri, text]) => html`<a href="${uri}" rel="noopener noreferrer">${text}</a>`);
+  return links.length > 0 ? html`<footer class="bottom">${links}</footer>` : html``;
 }
 
 /** Sends a page as the response. */

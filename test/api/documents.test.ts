@@ -183,18 +183,19 @@ describe('documents and assets', () => {
     expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
   });
 
-  test('the shell of an interaction is the same for every name; its header alone names the call to make beside the script', async () => {
+  test('the shell of an interaction is the same for every name; its header alone names the calls to make beside the script', async () => {
     const [one, two] = [await begin(service), await begin(service)];
     const [first, second] = [
       await one.tab.navigate(one.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200),
       await one.tab.navigate(two.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200),
     ];
     expect(second.bytes.equals(first.bytes)).toBe(true);
+    const appearance = '</api/v1alpha1/appearances/default>; rel=preload; as=fetch; crossorigin';
     expect([first.headers.link, second.headers.link]).toEqual([
-      `<${one.I}>; rel=preload; as=fetch; crossorigin`,
-      `<${two.I}>; rel=preload; as=fetch; crossorigin`,
+      `<${one.I}>; rel=preload; as=fetch; crossorigin, ${appearance}`,
+      `<${two.I}>; rel=preload; as=fetch; crossorigin, ${appearance}`,
     ]);
-    expect((await one.tab.navigate('/mailbox').is(200)).headers.link).toBeUndefined();
+    expect((await one.tab.navigate('/mailbox').is(200)).headers.link).toBe(appearance);
     const asked = await one.tab
       .get(one.I, { headers: { accept: '*/*', origin: one.tab.origin, 'sec-fetch-dest': 'empty' } })
       .is(200); // as Chromium asks for a preload

@@ -67,6 +67,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   claimsproviders: { owner: reading, other: reading, operator: everything },
   groups: { operator: everything },
   invitations: { operator: `${reading} create delete` },
+  appearances: { ...anyone(reading), operator: `${reading} update patch` },
 };
 
 /** What an operator creates for the requests below, by resource. */
@@ -115,7 +116,11 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
   let front: Fronted;
   let matrix: Asked[];
   const tabs = {} as Record<Subject, Tab>;
-  const objects: Record<string, string> = { policies: 'p-1', clients: 'app' };
+  const objects: Record<string, string> = {
+    policies: 'p-1',
+    clients: 'app',
+    appearances: 'default',
+  };
 
   beforeAll(async () => {
     front = await startFronted({ store, flags: ['--operators', 'op@example.test'] });

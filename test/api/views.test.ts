@@ -96,6 +96,7 @@ describe('tables (4.2)', () => {
       claimsproviders: 'Display-Name URL',
       groups: 'Display-Name Members',
       invitations: 'Email Phase Groups (Until)',
+      appearances: 'Display-Name Accent',
     };
     await (await register(service, ada)).answer.is(201);
     const { resources } = (await operator.get('/api/v1alpha1').is(200)).body;

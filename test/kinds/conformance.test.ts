@@ -1,5 +1,6 @@
 import { afterAll } from '@jest/globals';
 import { Account } from '../../kinds/account/account.js';
+import { Appearance } from '../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { Client } from '../../kinds/client/client.js';
@@ -278,4 +279,17 @@ conforms(Invitation, {
     { spec: { email: 'guest' }, field: 'spec.email' },
     { spec: { groups: [] }, field: 'spec.email' },
   ],
+});
+conforms(Appearance, {
+  valid: () => ({ name: 'default', spec: { displayName: 'Sample', accentColor: '#0c6b62' } }),
+  invalid: [
+    { spec: { displayName: '' }, field: 'spec.displayName' },
+    { spec: { accentColor: 'red' }, field: 'spec.accentColor' },
+    { spec: { accentColor: '#ffd400' }, field: 'spec.accentColor' },
+    { spec: { supportURI: 'http://help.example.test/' }, field: 'spec.supportURI' },
+    { spec: { privacyPolicyURI: 'javascript:alert(1)' }, field: 'spec.privacyPolicyURI' },
+    { spec: { termsOfServiceURI: 'https://u:p@example.test/' }, field: 'spec.termsOfServiceURI' },
+    { spec: { logo: '/assets/logo-of-another.png' }, field: 'spec.logo' },
+  ],
+  patch: { displayName: 'Another', accentColor: null },
 });

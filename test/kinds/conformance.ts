@@ -42,9 +42,15 @@ export function conforms(kind: AnyKind, samples: Samples): void {
         name: account.metadata.name,
         uid: account.metadata.uid,
       });
-      object = await service.store.change(service.store.systemCall(), (tx) =>
-        tx.create(kind, { metadata: { name, labels: { sample: 'yes' } }, ...rest } as never),
-      );
+      object = await service.store.change(service.store.systemCall(), async (tx) => {
+        const labels = { sample: 'yes' };
+        if (!(await tx.get(kind, name)))
+          return tx.create(kind, { metadata: { name, labels }, ...rest } as never);
+        return tx.update(kind, name, (next: KindObject) => {
+          Object.assign(next, rest);
+          next.metadata.labels = labels;
+        });
+      });
     });
     afterAll(() => service?.stop());
 

@@ -50,6 +50,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   ClaimsProvider: { account: reading, operator: everyVerb },
   Group: { operator: everyVerb },
   Invitation: { operator: `${reading} create delete` },
+  Appearance: { anyone: reading, operator: 'patch update' },
 };
 
 const [me, other] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];

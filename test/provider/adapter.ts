@@ -51,6 +51,7 @@ export function adapterCases(
       },
       reviews: { requestClaims: async () => new Map() },
       scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
+      appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
       scopes: () => [],
       stylesheet: () => '',
       signIns: new SignInMetrics(),

@@ -204,6 +204,7 @@ export class House {
       groups,
       operatorPasskeys: noOperators,
       scopeIndex,
+      appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
       stylesheet: () => '/assets/site.css',
       log,
       outbox,

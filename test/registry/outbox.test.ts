@@ -190,7 +190,7 @@ describe('the outbox', () => {
       worker('AtMostOnce'),
     ];
     const { claimMs: claimFor } = mailWorker(
-      'sign-in@example.test',
+      { from: 'sign-in@example.test', appearance: () => ({}) },
       { transport: {} as Transport },
       {} as Log,
     ) as Required<Worker>;

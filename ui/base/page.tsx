@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useAppearance } from './appearance.js';
+import { FooterLinks } from './footer-links.js';
 import { catalogLanguage, languages, storePreference, loadLocale } from './i18n.js';
 import { Ltr, t } from './message.js';
 
@@ -35,8 +37,8 @@ interface Props {
 }
 
 /**
- * The frame of every page: our host on top, one card, the two live regions and a footer. A page
- * also needs its HTML file, ui/NAME.html, and an entry in ui/build.mjs and
+ * The frame of every page: the name of the deployment or else our host on top, one card, the two
+ * live regions and a footer. A page also needs its HTML file, ui/NAME.html, and an entry in ui/build.mjs and
  * apiserver/static-pages.ts.
  *
  * @example
@@ -63,11 +65,12 @@ export function Page({
   wide,
   children,
 }: Props) {
+  const { displayName, logo, supportURI, privacyPolicyURI, termsOfServiceURI } = useAppearance();
   return (
     <>
       <header class="top">
-        <span class="mark" />
-        <Ltr of={location.host} />
+        {logo ? <img class="logo" src={logo} alt="" /> : <span class="mark" />}
+        {displayName ? <bdi>{displayName}</bdi> : <Ltr of={location.host} />}
       </header>
       <main>
         <div class={`card ${wide ? 'wide' : ''}`}>
@@ -80,6 +83,12 @@ export function Page({
       </main>
       <footer class="bottom">
         {footer}
+        <FooterLinks
+          name={displayName ?? location.host}
+          help={supportURI}
+          privacy={privacyPolicyURI}
+          terms={termsOfServiceURI}
+        />
         <LanguageMenu changed={changed} />
       </footer>
     </>

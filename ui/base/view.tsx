@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
+import { useAppearance } from './appearance.js';
 import { t, format } from './message.js';
 
 interface Props {
@@ -52,9 +53,11 @@ export function View({
 }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const words = t(title, values);
+  const { displayName } = useAppearance();
   useLayoutEffect(() => {
-    document.title = error ? t('error', { title: words }) : words;
-  }, [words, error]);
+    const view = error ? t('error', { title: words }) : words;
+    document.title = displayName ? `${view} – ${displayName}` : view;
+  }, [words, error, displayName]);
   useEffect(() => {
     // after drawing: focusing earlier would make the script wait for the layout
     const start = (startsInField && firstField()) || heading.current;

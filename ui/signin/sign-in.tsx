@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
+import { FooterLinks } from '../base/footer-links.js';
 import { Link } from '../base/link.js';
 import { relativeTime, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
@@ -37,22 +38,8 @@ function Cancel({ store }: { store: SignInStore }) {
 }
 
 function Footer({ store }: { store: SignInStore }) {
-  const { policyURI, termsURI, displayName } = store.interaction?.status.client ?? {};
-  return (
-    <>
-      {(policyURI || termsURI) && <bdi>{displayName}</bdi>}
-      {policyURI && (
-        <Link to={policyURI} tab>
-          {t('privacy')}
-        </Link>
-      )}
-      {termsURI && (
-        <Link to={termsURI} tab>
-          {t('terms')}
-        </Link>
-      )}
-    </>
-  );
+  const { policyURI, termsURI, displayName = '' } = store.interaction?.status.client ?? {};
+  return <FooterLinks name={displayName} privacy={policyURI} terms={termsURI} />;
 }
 
 /** Views that show the expiry warning. */

@@ -1,11 +1,12 @@
 import { render } from 'preact';
+import { loadAppearance } from '../base/appearance.js';
 import { mountPoint } from '../base/page.js';
 import { SignInStore } from './sign-in-store.js';
 import { consentChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
- * Milliseconds for which the shell's skeleton waits for the first response before the page is
+ * Milliseconds for which the shell's skeleton waits for the first responses before the page is
  * drawn.
  */
 const skeletonMs = 150;
@@ -35,8 +36,8 @@ function prefetchLater(): void {
 }
 
 /**
- * Opens the page of one sign-in: requests the interaction at once and draws once, with the
- * response.
+ * Opens the page of one sign-in: requests the interaction and the appearance at once and draws
+ * once, with both.
  */
 export async function openSignIn(name: string, token: string | undefined): Promise<void> {
   const store = new SignInStore(name, token);
@@ -44,7 +45,7 @@ export async function openSignIn(name: string, token: string | undefined): Promi
   const skeletonTimeout = new Promise((done) => {
     setTimeout(done, skeletonMs);
   });
-  await Promise.race([store.start(), skeletonTimeout]);
+  await Promise.race([Promise.all([store.start(), loadAppearance()]), skeletonTimeout]);
   render(<SignIn store={store} />, mountPoint());
   prefetchLater();
 }

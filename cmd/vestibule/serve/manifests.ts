@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { nameGrammar } from '../../../apiserver/handlers/apply-body.js';
+import { Appearance } from '../../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../../kinds/claims/claims-provider.js';
 import { Client } from '../../../kinds/client/client.js';
 import { Group } from '../../../kinds/group/group.js';
-import { Policy } from '../../../kinds/policy/policy.js';
+import { hashOf, Policy } from '../../../kinds/policy/policy.js';
 import { PolicyRefusedError, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../registry/kind.js';
 import { apiVersion } from '../../../registry/kind.js';
@@ -15,7 +16,7 @@ import { invalid, StatusError } from '../../../registry/status.js';
 import type { Store } from '../../../registry/store.js';
 
 const lastAppliedAnnotation = 'id.vestibule.org/last-applied';
-const loadableKinds: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
+const loadableKinds: readonly AnyKind[] = [Client, ClaimsProvider, Group, Appearance, Policy];
 
 interface Manifest {
   kind: AnyKind;
@@ -132,9 +133,24 @@ function policySpec({ spec }: Manifest): { cedar: string; description?: string }
   return { cedar, ...(description !== undefined && { description }) };
 }
 
+/** Characters from which a value, such as a logo, is its hash in the annotation. */
+const longValue = 1024;
+
+/** Returns a spec as the annotation has it, and the long values by their hashes. */
+function summarize(spec: object): { text: string; longValues: ReadonlyMap<unknown, string> } {
+  const longValues = new Map<unknown, string>();
+  const text = JSON.stringify(spec, (_, value: unknown) => {
+    if (typeof value !== 'string' || value.length < longValue) return value;
+    const hash = `sha256:${hashOf(value)}`;
+    longValues.set(hash, value);
+    return hash;
+  });
+  return { text, longValues };
+}
+
 async function applyManifest({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {
   const call: Call = store.systemCall();
-  const specText = JSON.stringify(spec);
+  const { text: specText, longValues } = summarize(spec);
   await call.change(async (tx) => {
     const current = (await tx.get(kind, metadata.name)) as KindObject | undefined;
     const annotations = { ...metadata.annotations, [lastAppliedAnnotation]: specText };
@@ -145,9 +161,13 @@ async function applyManifest({ kind, metadata, spec }: Manifest, store: Store): 
       } as never);
     const lastApplied = current.metadata.annotations?.[lastAppliedAnnotation];
     if (lastApplied === specText) return current;
-    const patch = mergePatch.generate(JSON.parse(lastApplied ?? '{}'), spec) as
-      | Record<string, unknown>
-      | undefined;
+    const changed: unknown = mergePatch.generate(
+      JSON.parse(lastApplied ?? '{}'),
+      JSON.parse(specText),
+    );
+    const patch =
+      changed &&
+      JSON.parse(JSON.stringify(changed), (_, value: unknown) => longValues.get(value) ?? value);
     return tx.update(kind, metadata.name, (next: KindObject) => {
       next.spec = patch
         ? mergePatch.apply(structuredClone(next.spec), structuredClone(patch))

@@ -5,20 +5,20 @@ import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
+import { openIndexes, type Indexes } from './indexes.js';
 import { kindSettings } from './kind-settings.js';
+import { declareAppearance } from '../../../kinds/appearance/appearance.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
 import { actions, kinds } from '../../../kinds/index.js';
-import { Memberships } from '../../../kinds/group/membership-index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { currentOperators } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/interaction/delivery.js';
-import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
-import { declareBuiltIn, ScopeIndex } from '../../../kinds/claims/scope-index.js';
+import { declareBuiltIn } from '../../../kinds/claims/scope-index.js';
 import { openMailTransport } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
@@ -40,7 +40,6 @@ import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { freePort, listen } from './serving.js';
 import { warnOfOpenSignUp } from './sign-up-warning.js';
 import { warmUp } from './warm-up.js';
-import { startIndexes } from './start-indexes.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
@@ -134,7 +133,7 @@ interface StartContext {
 
 interface LateParts {
   store?: Store;
-  groups?: Memberships;
+  groups?: Indexes['groups'];
   policy?: PolicyAuthorizer;
   provider?: IdentityProvider;
   server?: Server;
@@ -147,8 +146,10 @@ type CoreParts = Awaited<ReturnType<typeof openStore>>;
 async function assemble(context: StartContext): Promise<Service> {
   const base = await openBase(context);
   const core = await openStore(context, base);
-  const provider = await openProvider(context, base, core);
-  await registerWorkers(context, base, core);
+  const indexes = await openIndexes(core.store, context.config.operators, context.disposables);
+  context.lateParts.groups = indexes.groups;
+  const provider = await openProvider(context, base, core, indexes);
+  await registerWorkers(context, base, core, indexes);
   await startPolicy(context, core, provider);
   const clocks = await followClocks(
     context.config,
@@ -157,7 +158,7 @@ async function assemble(context: StartContext): Promise<Service> {
     context.log,
     context.disposables,
   );
-  const server = createServer(context, base, core, provider, clocks);
+  const server = createServer(context, base, core, indexes, provider, clocks);
   context.lateParts.server = server;
   return serve(context, base, core, provider, clocks, server);
 }
@@ -230,26 +231,20 @@ async function openStore(
   return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
 }
 
-/** Starts the indexes over stored objects, and creates the provider. */
+/** Creates the provider and the objects that are always there. */
 async function openProvider(
-  { config, log, disposables, lateParts }: StartContext,
+  { log, disposables, lateParts }: StartContext,
   { storage, metrics }: BaseParts,
   { store, keys, settings, authorize, outbox }: CoreParts,
+  indexes: Indexes,
 ): Promise<IdentityProvider> {
-  const scopeIndex = new ScopeIndex(store);
-  const groups = new Memberships(store, config.operators);
-  lateParts.groups = groups;
-  const operatorPasskeys = new OperatorPasskeys(store, groups);
-  await startIndexes(groups, scopeIndex, operatorPasskeys, disposables);
   const provider = createIdentityProvider({
     store,
     storage,
     keys,
     settings,
     authorize,
-    groups,
-    operatorPasskeys,
-    scopeIndex,
+    ...indexes,
     stylesheet: () => lateParts.server!.stylesheet,
     log,
     outbox,
@@ -258,7 +253,11 @@ async function openProvider(
   });
   lateParts.provider = provider;
   disposables.add(provider.unfinishedSignIns.follow());
-  await Promise.all([declareBuiltIn(store), cancelRestoredRecoveries(store, log)]);
+  await Promise.all([
+    declareAppearance(store),
+    declareBuiltIn(store),
+    cancelRestoredRecoveries(store, log),
+  ]);
   return provider;
 }
 
@@ -267,11 +266,18 @@ async function registerWorkers(
   { config, log, disposables }: StartContext,
   { metrics }: BaseParts,
   { store, outbox }: CoreParts,
+  { appearance }: Indexes,
 ): Promise<void> {
   const mail = await openMailTransport(config, store, log);
   if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
-    mailWorker(config.emailFrom, mail, log, metrics?.mail, noteDelivery(store)),
+    mailWorker(
+      { from: config.emailFrom, appearance: () => appearance.current.spec },
+      mail,
+      log,
+      metrics?.mail,
+      noteDelivery(store),
+    ),
     closingWorker(store),
     sessionsWorker(store),
     recoveryWorker(store),
@@ -299,6 +305,7 @@ function createServer(
   { config, log, root }: StartContext,
   { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
   { watchCache, keys, authorize, ports, store, policy }: CoreParts,
+  { appearance }: Indexes,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
@@ -320,7 +327,7 @@ function createServer(
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: provider.errorPage,
-    pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
+    pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL, appearance }),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),

@@ -1,0 +1,35 @@
+import { AppearanceIndex } from '../../../kinds/appearance/appearance-index.js';
+import { ScopeIndex } from '../../../kinds/claims/scope-index.js';
+import { Memberships } from '../../../kinds/group/membership-index.js';
+import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
+import type { Store } from '../../../registry/store.js';
+import type { DisposableStack } from './disposables.js';
+
+/** The indexes over stored objects. */
+export interface Indexes {
+  readonly appearance: AppearanceIndex;
+  readonly groups: Memberships;
+  readonly operatorPasskeys: OperatorPasskeys;
+  readonly scopeIndex: ScopeIndex;
+}
+
+/** Starts the indexes; they follow their kinds until the stop. */
+export async function openIndexes(
+  store: Store,
+  operators: readonly string[],
+  disposables: DisposableStack,
+): Promise<Indexes> {
+  const groups = new Memberships(store, operators);
+  const indexes: Indexes = {
+    appearance: new AppearanceIndex(store),
+    groups,
+    operatorPasskeys: new OperatorPasskeys(store, groups),
+    scopeIndex: new ScopeIndex(store),
+  };
+  disposables.add(() => {
+    for (const index of Object.values(indexes)) index.stop();
+  });
+  indexes.operatorPasskeys.start();
+  await Promise.all([indexes.appearance.start(), groups.start(), indexes.scopeIndex.start()]);
+  return indexes;
+}
