@@ -192,7 +192,7 @@ describe('authorization', () => {
     const answer = await ask({ ...base('<script>alert(1)</script>') });
     const text = await answer.text();
     expect(answer.status).toBe(400);
-    expect(text).toContain('<title>Error: This service is not known here</title>');
+    expect(text).toContain('<title>Error: This app is not known here</title>');
     expect(text).toContain('client_id: <code>&lt;script&gt;alert(1)&lt;/script&gt;</code>');
     expect(text).not.toContain('oidc-provider');
     expect(text).not.toMatch(/<script|style=|onfocus|https:\/\/fonts/);
