@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describePattern } from '../../registry/pattern.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { defineKind, type KindObject } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
@@ -28,7 +29,7 @@ const AppearanceSpec = z.object({
     ),
   accentColor: z
     .string()
-    .regex(/^#[0-9A-Fa-f]{6}$/)
+    .regex(describePattern(/^#[0-9A-Fa-f]{6}$/, 'must be a colour such as #2b4fd8'))
     .optional()
     .describe(
       'The colour of links and main buttons on light pages, in the form #rrggbb. Dark pages have a ' +
