@@ -136,19 +136,18 @@ describe('what the pages show can be declared', () => {
       own.filter((page) => !shown.some((one) => one.page === page && one.kind === 'Client')),
     ).toEqual([]);
     for (const { page, kind, metadata, spec } of shown) {
-      const { code, body } = await tab.post(
-        `${kinds.find((one) => one.kind === kind)!.resource}?fieldValidation=Strict&dryRun=All`,
-        {
-          apiVersion: 'id.vestibule.org/v1alpha1',
-          kind,
-          metadata: { ...metadata, name: `${metadata.name}-again` },
-          spec,
-        },
-      );
-      expect([page, metadata.name, code, code === 201 ? '' : body.message]).toEqual([
+      const { resource, verbs } = kinds.find((one) => one.kind === kind)!;
+      const query = 'fieldValidation=Strict&dryRun=All';
+      const draft = { apiVersion: 'id.vestibule.org/v1alpha1', kind, spec };
+      const name = `${metadata.name}-again`;
+      const { code, body } = verbs.includes('create')
+        ? await tab.post(`${resource}?${query}`, { ...draft, metadata: { ...metadata, name } })
+        : await tab.patch(`${resource}/${metadata.name}?${query}`, { ...draft, metadata });
+      const success = verbs.includes('create') ? 201 : 200;
+      expect([page, metadata.name, code, code === success ? '' : body.message]).toEqual([
         page,
         metadata.name,
-        201,
+        success,
         '',
       ]);
     }
