@@ -16,7 +16,7 @@ const hooks = `
   }
   export async function load(url, context, next) {
     if (!url.endsWith('.ts')) return next(url, context);
-    const { code } = transformSync(readFileSync(fileURLToPath(url), 'utf8'), { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } });
+    const { code } = transformSync(readFileSync(fileURLToPath(url), 'utf8'), { jsc: { parser: { syntax: 'typescript' }, target: 'es2022', experimental: { keepImportAttributes: true } }, module: { type: 'es6' } });
     return { format: 'module', source: code, shortCircuit: true };
   }
 `;
