@@ -72,6 +72,11 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     return { name: name!, token: token! };
   };
 
+  test('the page that the link of its mails names is served', async () => {
+    const { headers } = await service.tab().navigate('/recovery').is(200);
+    expect(headers['content-type']).toMatch(/^text\/html/);
+  });
+
   test('it starts by mail, is announced three times, ends all passkeys and sessions at once, and says so', async () => {
     const email = address();
     const { authenticator, tab: byPasskey, account } = await signedInByPasskey(service, email);
