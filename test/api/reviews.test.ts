@@ -5,6 +5,7 @@ import { StatusError } from '../../registry/status.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { tokenOf } from '../support/device.js';
 import { begin, signIn } from '../support/signin.js';
+import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Pending, Tab } from '../support/tab.js';
 import { settles } from '../support/patience.js';
@@ -408,4 +409,23 @@ test('no bytes make the reader of protobuf do anything but answer or refuse', ()
       },
     ),
   );
+});
+
+test('a rule that forbids is told from the lack of one that permits', async () => {
+  const statusOf = async (tab: Tab) =>
+    (
+      await tab
+        .post(can, { spec: { resourceAttributes: { group, resource: 'groups', verb: 'create' } } })
+        .is(201)
+    ).body.status;
+  expect(await statusOf(operator)).toEqual({ allowed: true });
+  expect(await statusOf(ada)).toEqual({ allowed: false, reason: expect.any(String) });
+  clock.own();
+  clock.advance(11 * 60_000);
+  const status = await statusOf(operator).finally(() => clock.release());
+  expect(status).toEqual({
+    allowed: false,
+    denied: true,
+    reason: expect.stringContaining('sign in again'),
+  });
 });
