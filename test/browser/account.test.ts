@@ -6,7 +6,7 @@ import { mailTo, signIn, wrong } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
 import { stores } from '../support/stores.js';
 
@@ -34,12 +34,8 @@ async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
 beforeAll(async () => {
   home = await start('embedded');
 });
-afterEach(async () => {
-  clock.release();
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+afterEach(() => clock.release());
+leaveAfterEach(people);
 afterAll(async () => {
   await closeBrowser();
   await stopAll();

@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Appearance, type AppearanceSpec } from '../../kinds/appearance/appearance.js';
 import { palettesOf } from '../../kinds/appearance/palette.js';
 import { png } from '../kinds/appearance/images.js';
 import { settles } from '../support/patience.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 
 const accentColor = '#0c6b62';
 const full: AppearanceSpec = {
@@ -28,11 +28,7 @@ describe('pages with an appearance', () => {
   beforeAll(async () => {
     service = await startTest({ flags: ['--limit-factor', '1000'] });
   });
-  afterEach(async () => {
-    const all = people.splice(0);
-    expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-    await Promise.all(all.map((one) => one.leave()));
-  });
+  leaveAfterEach(people);
   afterAll(async () => {
     await closeBrowser();
     await stopAll();

@@ -6,7 +6,7 @@ import type { Tab } from '../support/tab.js';
 import { changesOf, openConsole } from './support/console.js';
 import { overflows } from './support/inspection.js';
 import { typeCode } from './support/own-page.js';
-import { closeBrowser, type Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, type Person } from './support/person.js';
 import { asPerson, focused, reach } from './support/visitor.js';
 
 let service: TestService;
@@ -36,12 +36,8 @@ beforeAll(async () => {
   operator = (await signIn(service, 'op@example.test')).tab;
   ada = (await signIn(service, 'ada@example.test')).tab;
 });
-afterEach(async () => {
-  clock.release();
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+afterEach(() => clock.release());
+leaveAfterEach(people);
 afterAll(async () => {
   await closeBrowser();
   await stopAll();

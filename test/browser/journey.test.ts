@@ -3,7 +3,7 @@ import { clock } from '../support/clock.js';
 import { mailTo, wrong } from '../support/signin.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { startNotes, type Notes } from './support/notes.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 
 describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (store) => {
   let service: TestService;
@@ -18,12 +18,8 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
     notes = await startNotes(service);
   });
-  afterEach(async () => {
-    clock.release();
-    const all = people.splice(0);
-    expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-    await Promise.all(all.map((one) => one.leave()));
-  });
+  afterEach(() => clock.release());
+  leaveAfterEach(people);
   afterAll(async () => {
     notes?.stop();
     await closeBrowser();

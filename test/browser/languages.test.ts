@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 
 let service: TestService;
@@ -15,11 +15,7 @@ beforeAll(async () => {
   service = await startTest();
   await createClient(service, 'app');
 });
-afterEach(async () => {
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+leaveAfterEach(people);
 afterAll(async () => {
   await closeBrowser();
   await stopAll();

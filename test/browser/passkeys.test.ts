@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
@@ -15,7 +15,7 @@ import { authorizationPath } from '../support/signin.js';
 import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { focused, go } from './support/visitor.js';
 import {
   VirtualAuthenticator,
@@ -88,11 +88,7 @@ beforeAll(async () => {
   clock.own();
   home = await start('embedded');
 });
-afterEach(async () => {
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+leaveAfterEach(people);
 afterAll(async () => {
   clock.release();
   await closeBrowser();

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
 
 let service: TestService;
@@ -37,11 +37,7 @@ beforeAll(async () => {
   ada = (await signIn(service, 'ada@example.test')).tab;
   original = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar;
 });
-afterEach(async () => {
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+leaveAfterEach(people);
 afterAll(async () => {
   await closeBrowser();
   await stopAll();

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { startNotes, type Notes } from './support/notes.js';
 import { confirm, says, typeCode } from './support/own-page.js';
-import { closeBrowser, Person } from './support/person.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 
 jest.setTimeout(120_000);
@@ -47,11 +47,7 @@ beforeAll(async () => {
   await createClient(service, 'app');
   notes = await startNotes(service);
 });
-afterEach(async () => {
-  const all = people.splice(0);
-  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
-  await Promise.all(all.map((one) => one.leave()));
-});
+leaveAfterEach(people);
 afterAll(async () => {
   clock.release();
   notes?.stop();

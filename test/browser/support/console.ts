@@ -20,7 +20,7 @@ export async function openConsole(service: TestService, person: Person, path = '
   await person.at('console');
 }
 
-/** The requests of a page that change something, but for questions about permissions. */
+/** The requests of a page that change something, without access reviews. */
 export function changesOf(page: Page): Change[] {
   const all: Change[] = [];
   page.on('request', (request) => {

@@ -1,3 +1,4 @@
+import { afterEach, expect } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { seen } from '../../support/secrets.js';
@@ -79,4 +80,13 @@ export class Person {
 export async function closeBrowser(): Promise<void> {
   await browser?.close();
   browser = undefined;
+}
+
+/** After each test these people leave; a page of theirs that complained fails it. */
+export function leaveAfterEach(people: Person[]): void {
+  afterEach(async () => {
+    const all = people.splice(0);
+    expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+    await Promise.all(all.map((one) => one.leave()));
+  });
 }
