@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hsts } from '../security/hsts.js';
-import { version } from '../registry/kind.js';
+import { version, type Awaitable } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
@@ -189,7 +189,7 @@ export class Pages {
   }
 
   /** Sends a hashed asset, which never changes. */
-  asset(req: ApiRequest, res: ApiResponse, path: string): void | Promise<void> {
+  asset(req: ApiRequest, res: ApiResponse, path: string): Awaitable<void> {
     const asset = this.#assets.get(path);
     if (!asset) return this.#generatedAsset(req, res, path);
     this.#writeAsset(req, res, asset, asset.type);

@@ -369,7 +369,7 @@ export class Handlers {
       auditID: req.auditID,
       network: req.network,
       userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
-      acceptLanguage: (req.headers['accept-language'] ?? '').slice(0, 512),
+      acceptLanguage: req.headers['accept-language'] ?? '',
       browser: isBrowser(req),
       ...(site && { site }),
     };

@@ -28,7 +28,7 @@ export async function enqueueDeletion(
   tx: Transaction,
   call: Call,
   closing: Closing,
-  profile: Parameters<typeof mailLanguage>[1],
+  profile: Parameters<typeof mailLanguage>[1] = {},
 ): Promise<void> {
   const byOwner = call.caller.type === 'Account' && call.caller.account === closing.account;
   const row: ClosingRow = {

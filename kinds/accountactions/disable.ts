@@ -21,7 +21,7 @@ export const disable = defineAction({
       const account = await tx.get(Account, name);
       if (account?.status.disabledTimestamp) return account;
       await revokeOtherSessions(tx, call, name);
-      await enqueueDeletion(tx, call, { account: name, why: 'Disabled' }, {});
+      await enqueueDeletion(tx, call, { account: name, why: 'Disabled' });
       return tx.update(Account, name, ({ status }) => {
         status.disabledTimestamp = toTimestamp(call.now);
       });

@@ -1,8 +1,15 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { begin } from '../support/signin.js';
 import { authorizationPath } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+
+/** The pages with a path of their own: sign-ins are below /interaction, the gallery is for tests. */
+const pages = readdirSync(join(import.meta.dirname, '../../ui'))
+  .filter((file) => file.endsWith('.html') && !/^(signin|gallery)\./.test(file))
+  .map((file) => file.replace('.html', ''));
 
 let service: TestService;
 beforeAll(async () => {
@@ -181,6 +188,11 @@ describe('documents and assets', () => {
       await tab.get(path).fails(404, 'NotFound');
     const { headers } = await tab.get(I, { headers: { 'accept-encoding': 'br, gzip' } }).is(200);
     expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
+  });
+
+  test.each(pages)('the page /%s is served', async (name) => {
+    const { headers } = await service.tab().navigate(`/${name}`).is(200);
+    expect(headers['content-type']).toMatch(/^text\/html/);
   });
 
   test('the shell of an interaction is the same for every name; its header alone names the calls to make beside the script', async () => {

@@ -116,7 +116,7 @@ test.each([
   { text: 'x', count: 0, flag: false, list: ['a', 'b'], pairs: { a: '1=2' }, items: [{ a: 'b' }] },
   { list: ['two\nlines'], pairs: { a: 'two\nlines' }, any: { x: [1, { y: null }] } },
   { list: [], unknown: { kept: true }, deep: { inner: 'x', also: 1 } },
-])('a form that nobody touched changes nothing of %j', (value) => {
+])('an untouched form changes nothing of %j', (value) => {
   const { value: read, faults } = fromDraft(
     document,
     schema,
