@@ -13,7 +13,7 @@ import {
 } from '../support/service.js';
 import { authorizationPath } from '../support/signin.js';
 import { settle } from './support/gallery.js';
-import { comeByEmail, confirm, says } from './support/own-page.js';
+import { comeByEmail, confirm, join, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { focused, go } from './support/visitor.js';
@@ -43,17 +43,6 @@ const signOut = async (person: Person): Promise<void> => {
   await confirm(person);
   await person.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
 };
-/** Registers a passkey in setup; stands on the account page afterwards. */
-const join = async (service: TestService, person: Person, address: string): Promise<void> => {
-  await comeByEmail(service, person, address);
-  await person.at('Authenticated');
-  await press(person, 'Add a passkey');
-  await says(person, 'Passkey added.');
-  await person.page.getByRole('textbox', { name: 'Your name' }).fill('Ada Lovelace');
-  await press(person, 'Continue');
-  await person.at('account');
-};
-
 /** Signs in by passkey where the page leads for it; stands on the account page afterwards. */
 const byPasskey = async (person: Person): Promise<void> => {
   await person.at('LoginRequired');

@@ -32,6 +32,17 @@ export async function typeCode(
   await field.fill(code);
 }
 
+/** Registers a passkey in setup; stands on the account page afterwards. */
+export async function join(service: TestService, person: Person, address: string): Promise<void> {
+  await comeByEmail(service, person, address);
+  await person.at('Authenticated');
+  await person.page.getByRole('button', { name: 'Add a passkey', exact: true }).click();
+  await says(person, 'Passkey added.');
+  await person.page.getByRole('textbox', { name: 'Your name' }).fill('Ada Lovelace');
+  await person.page.getByRole('button', { name: 'Continue', exact: true }).click();
+  await person.at('account');
+}
+
 /** Waits until a part of the account page says so. */
 export const says = ({ page }: Person, words: string | RegExp): Promise<void> =>
   page.getByText(words).first().waitFor();
