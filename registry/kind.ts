@@ -232,10 +232,10 @@ export type Draft<O> =
  * ```
  */
 export interface Strategy<O> {
-  /** Sets defaults and normalizes; runs after schema validation. */
-  default?(next: O, old: O | undefined, call: Call): void;
+  /** Sets defaults and normalizes; runs before validation by the schema. */
+  default?(next: O, old: O | undefined, call: Call): Awaitable<void>;
   /** Validates what the schema cannot. */
-  validate?(next: O, old: O | undefined, call: Call): Cause[];
+  validate?(next: O, old: O | undefined, call: Call): Awaitable<Cause[]>;
   /** Computes or hides fields of status for this caller, from the object and the caller alone. */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
   /** Adds to the transaction; without `next` it is a deletion. */

@@ -325,11 +325,12 @@ export class StoreTransaction implements Transaction {
   ): Promise<void> {
     const old = before?.object;
     const call = this.#call;
-    kind.strategy.default?.(next, old, call);
+    await kind.strategy.default?.(next, old, call);
     const causes = this.#registry.schemas(kind).spec.check(next.spec, 'spec');
     const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
-    if (causes.length === 0) causes.push(...(kind.strategy.validate?.(next, old, call) ?? []));
+    if (causes.length === 0)
+      causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
     if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);

@@ -71,18 +71,18 @@ export const Appearance = defineKind({
     Accent: ({ spec }) => spec.accentColor ?? '',
   },
   strategy: {
-    default(next, old) {
+    async default(next, old) {
       const { accentColor, logo } = next.spec;
       // The types of a manifest are checked only after this.
       if (typeof accentColor === 'string') next.spec.accentColor = accentColor.toLowerCase();
       if (logo === undefined) delete next.internal;
-      else if (typeof logo === 'string' && logo !== old?.spec.logo) storeLogo(next, logo);
+      else if (typeof logo === 'string' && logo !== old?.spec.logo) await storeLogo(next, logo);
     },
-    validate: ({ metadata, spec, internal }) => [
+    validate: async ({ metadata, spec, internal }) => [
       ...(metadata.name === appearanceName
         ? []
         : [invalidValue('metadata.name', `must be ${appearanceName}`)]),
-      ...logoFaults(spec.logo, internal),
+      ...(await logoFaults(spec.logo, internal)),
       ...faultsOf('spec.accentColor', spec.accentColor && accentFault(spec.accentColor)),
       ...links.flatMap((field) => linkFaults(field, spec[field])),
     ],
@@ -93,8 +93,8 @@ export const Appearance = defineKind({
  * Stores an uploaded logo and replaces the upload by the path of the logo, also where kubectl keeps
  * a copy of it, because every page reads the object. Leaves a wrong upload to validation.
  */
-function storeLogo(next: AppearanceObject, upload: string): void {
-  const encoded = encodeLogo(upload);
+async function storeLogo(next: AppearanceObject, upload: string): Promise<void> {
+  const encoded = await encodeLogo(upload);
   if ('fault' in encoded) return;
   const path = logoPath(encoded.png);
   next.internal = { logo: encoded.png.toString('base64') };
@@ -113,10 +113,13 @@ export const storedLogo = (internal: Internal | undefined): Buffer | undefined =
   internal?.logo === undefined ? undefined : Buffer.from(internal.logo, 'base64');
 
 /** A logo that is not the path of the stored one was not accepted. */
-function logoFaults(logo: string | undefined, internal: Internal | undefined): Cause[] {
+async function logoFaults(
+  logo: string | undefined,
+  internal: Internal | undefined,
+): Promise<Cause[]> {
   const stored = storedLogo(internal);
   if (logo === undefined || (stored && logo === logoPath(stored))) return [];
-  const encoded = encodeLogo(logo);
+  const encoded = await encodeLogo(logo);
   return faultsOf('spec.logo', 'fault' in encoded && encoded.fault);
 }
 

@@ -1,42 +1,54 @@
 import { createHash } from 'node:crypto';
-import jpeg from 'jpeg-js';
-import { PNG } from 'pngjs';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
 import { boundJPEG } from './jpeg-header.js';
 
-/**
- * The bounds of a logo. They keep the event loop free, because decoding is synchronous, and so are
- * not settings (docs/design/api.md#appearance).
- */
+/** The bounds of a logo. */
 export const maxLogoBytes = 256 << 10;
 export const maxLogoSide = 512;
 
-/** Megabytes that decoding a JPEG may take; one of the largest size needs 8. */
-const maxJPEGMemory = 32;
+/** The time limit for decoding and encoding one logo, in milliseconds. */
+const encodingTimeoutMs = 20_000;
+
+/**
+ * Decodes a file and encodes its pixels as PNG. Runs in a worker thread, because both libraries
+ * compute without a pause, up to 70 ms for the largest logo.
+ */
+const workerSource = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { library, pngLibrary, file, maxPixels } = workerData;
+const { PNG } = require(pngLibrary);
+const options = { useTArray: true, tolerantDecoding: false, maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 32 };
+const { width, height, data } =
+  library === pngLibrary ? PNG.sync.read(Buffer.from(file)) : require(library).decode(file, options);
+const image = new PNG({ width, height });
+image.data = Buffer.from(data);
+parentPort.postMessage({ width, height, file: PNG.sync.write(image) });`;
 
 interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-interface Pixels extends Size {
-  /** Red, green, blue and alpha of each pixel. */
-  readonly data: Uint8Array;
+interface Image extends Size {
+  readonly file: Buffer;
 }
 
 interface Format {
   readonly name: string;
   readonly signature: Buffer;
   /** Returns the declared size; undefined if the file is malformed or costly to decode. */
-  bound(file: Buffer): (Size & { readonly file: Buffer }) | undefined;
-  /** Decodes a file of an accepted size; throws if it is damaged. */
-  decode(file: Buffer): Pixels;
+  bound(file: Buffer): Image | undefined;
+  /** The library that decodes it. */
+  readonly library: 'pngjs' | 'jpeg-js';
 }
 
 /**
  * Reads the size of a PNG. It must have one header, and no interlacing: pngjs inflates interlaced
  * images without a bound.
  */
-function boundPNG(file: Buffer): ReturnType<Format['bound']> {
+function boundPNG(file: Buffer): Image | undefined {
   if (file.length < 33 || file.toString('latin1', 12, 16) !== 'IHDR' || file[28] !== 0)
     return undefined;
   for (let at = 33; at + 8 <= file.length; at += file.readUInt32BE(at) + 12)
@@ -49,19 +61,13 @@ const formats: readonly Format[] = [
     name: 'PNG without interlacing',
     signature: Buffer.from('89504e470d0a1a0a', 'hex'),
     bound: boundPNG,
-    decode: (file) => PNG.sync.read(file),
+    library: 'pngjs',
   },
   {
     name: 'JPEG',
     signature: Buffer.from('ffd8ff', 'hex'),
     bound: boundJPEG,
-    decode: (file) =>
-      jpeg.decode(file, {
-        useTArray: true,
-        tolerantDecoding: false,
-        maxResolutionInMP: maxLogoSide ** 2 / 1e6,
-        maxMemoryUsageInMB: maxJPEGMemory,
-      }),
+    library: 'jpeg-js',
   },
 ];
 
@@ -72,7 +78,9 @@ const isAccepted = ({ width, height }: Size): boolean =>
  * Decodes an uploaded logo, a PNG or JPEG in base64, and encodes its pixels as PNG, so that nothing
  * else of the file is served. Returns what is wrong with it if it cannot be a logo.
  */
-export function encodeLogo(upload: string): { readonly png: Buffer } | { readonly fault: string } {
+export async function encodeLogo(
+  upload: string,
+): Promise<{ readonly png: Buffer } | { readonly fault: string }> {
   const text = upload.replace(/\s/g, '');
   const file = Buffer.from(text, 'base64');
   const format = formats.find(({ signature }) =>
@@ -88,24 +96,32 @@ export function encodeLogo(upload: string): { readonly png: Buffer } | { readonl
     return {
       fault: `must have at most ${maxLogoSide} x ${maxLogoSide} pixels (got ${bounded.width} x ${bounded.height})`,
     };
-  return encodePixels(bounded.file, format);
-}
-
-function encodePixels(file: Buffer, format: Format): ReturnType<typeof encodeLogo> {
-  let image: Pixels;
-  try {
-    image = format.decode(file);
-  } catch {
-    return { fault: `must be a complete ${format.name}` };
-  }
+  const image = await encodeInWorker(bounded.file, format).catch(() => undefined);
+  if (!image) return { fault: `must be a complete ${format.name}` };
   if (!isAccepted(image)) return { fault: `must be a ${format.name} of one image` };
-  const { width, height, data } = image;
-  const target = new PNG({ width, height });
-  target.data = Buffer.from(data);
-  const png = PNG.sync.write(target);
+  const png = Buffer.from(image.file);
   return png.length <= maxLogoBytes
     ? { png }
     : { fault: `has ${png.length} bytes as PNG and may have ${maxLogoBytes}: use fewer pixels` };
+}
+
+/** Rejects if the file is damaged, or takes longer than the time limit. */
+async function encodeInWorker(file: Buffer, { library }: Format): Promise<Image> {
+  const { resolve } = createRequire(import.meta.url);
+  const pngLibrary = resolve('pngjs');
+  const worker = new Worker(workerSource, {
+    eval: true,
+    workerData: { library: resolve(library), pngLibrary, file, maxPixels: maxLogoSide ** 2 },
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  });
+  try {
+    const [image] = await once(worker, 'message', {
+      signal: AbortSignal.timeout(encodingTimeoutMs),
+    });
+    return image as Image;
+  } finally {
+    await worker.terminate();
+  }
 }
 
 /** Returns the path of a logo, which contains its hash, so that it never changes. */

@@ -213,10 +213,10 @@ describe.each(stores)('text, on %s', (store) => {
     const { tab } = await signIn(service, 'be%fore@example.test');
     expect((await tab.get('accounts/~').is(200)).body.metadata.name).toBe(name);
     const members = (...all: string[]) => ({ spec: { displayName: 'x', members: all } }) as never;
-    const fields = (next: never, old?: never) =>
-      Group.strategy.validate!(next, old, undefined as never).map(({ field }) => field);
+    const fields = async (next: never, old?: never) =>
+      (await Group.strategy.validate!(next, old, undefined as never)).map(({ field }) => field);
     expect(
-      fields(members('a%b@example.test', 'c!d@example.test'), members('c!d@example.test')),
+      await fields(members('a%b@example.test', 'c!d@example.test'), members('c!d@example.test')),
     ).toEqual(['spec.members[0]']);
   });
 });
