@@ -6,6 +6,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { Cedar } from '../parse/cedar.js';
 import { isPrincipalIndependent } from './principal-independent.js';
 import type { AuthorizationResponse } from './decision-result.js';
+import type { DecisionCacheKey } from './cache-key.js';
 import { DecisionCache } from './decision-cache.js';
 import type { ResidualPolicySet } from './residual-set.js';
 import type { PreparsedPolicySetPool } from './preparsed-pool.js';
@@ -68,7 +69,6 @@ export class PolicyEvaluator {
   readonly #cache = new DecisionCache<AuthorizationResponse>(cacheCapacity / 2);
   /** By action, type of principal and type of resource. */
   readonly #slices = new Map<string, Map<string, Map<string, PolicySlice>>>();
-  #sliceCount = 0;
   readonly #defaultDeny: AuthorizationResponse;
   readonly #errorDeny: AuthorizationResponse;
 
@@ -104,12 +104,14 @@ export class PolicyEvaluator {
     try {
       const { every = false } = request.attributes;
       const slice = this.slice(request);
-      const key = every ? slice.collectionKey(request) : slice.key(request);
-      const cached = this.#cache.get(key);
+      const encoder = every ? slice.collectionKey : slice.key;
+      const key = encoder.encode(request);
+      const cached = this.#cache.get(encoder, key);
       if (!cached)
         return this.#evaluate(
           every ? slice.collectionResidual(request) : slice.residual(request),
           request,
+          encoder,
           key,
         );
       this.#context.counts.hits += 1;
@@ -134,12 +136,7 @@ export class PolicyEvaluator {
 
   #createSlice(environment: RequestEnvironment): PolicySlice {
     const { action, principal, resource } = environment;
-    const slice = new PolicySlice(
-      this.#sliceCount++,
-      this.#rules,
-      environment,
-      this.#context.vocabulary,
-    );
+    const slice = new PolicySlice(this.#rules, environment, this.#context.vocabulary);
     const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, PolicySlice>>();
     const ofPrincipal = ofAction.get(principal) ?? new Map<string, PolicySlice>();
     this.#slices.set(action, ofAction.set(principal, ofPrincipal.set(resource, slice)));
@@ -149,12 +146,13 @@ export class PolicyEvaluator {
   #evaluate(
     set: ResidualPolicySet | undefined,
     request: AuthorizationRequest,
+    encoder: DecisionCacheKey,
     key: string,
   ): AuthorizationResponse {
     const isCacheable = !set?.isTimeDependent && key.length <= maxKeyLength;
     this.#context.counts[isCacheable ? 'misses' : 'bypasses'] += 1;
     const response = set ? this.#authorize(set, request) : this.#defaultDeny;
-    if (isCacheable && response !== this.#errorDeny) this.#cache.set(key, response);
+    if (isCacheable && response !== this.#errorDeny) this.#cache.set(encoder, key, response);
     return response;
   }
 

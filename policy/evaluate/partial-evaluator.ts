@@ -233,13 +233,13 @@ export class PartialEvaluator {
   #term(expression: Expr): Term | undefined {
     const variable = variableOf(expression);
     if (variable) return { variable };
-    if ('Value' in expression) return entityLiterals(expression)?.[0];
+    if ('Value' in expression) return entityLiterals(expression)?.[0] ?? stringLiteral(expression);
     const [form, body] = formOf(expression);
     if (form !== '.') return undefined;
     const { left, attr } = body as { left: Expr; attr: string };
     const contextAttribute = contextAttributeOf({ left, attr });
     if (contextAttribute !== undefined)
-      return contextAttributes[contextAttribute]!.type === 'Client'
+      return ['Client', 'String'].includes(contextAttributes[contextAttribute]!.type)
         ? { contextAttribute }
         : undefined;
     const owner = variableOf(left);
@@ -253,5 +253,10 @@ export class PartialEvaluator {
 /** Returns the name of the context attribute that an expression reads. */
 const contextAttributeOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined =>
   'Var' in left && left.Var === 'context' && findContextAttribute(attr) ? attr : undefined;
+
+const stringLiteral = (expression: Expr): Term | undefined =>
+  'Value' in expression && typeof expression.Value === 'string'
+    ? { type: 'String', id: expression.Value }
+    : undefined;
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';

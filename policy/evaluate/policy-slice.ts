@@ -21,19 +21,14 @@ const maxResidualSets = 1000;
 /** The rules of a policy that can apply in one request environment, evaluated partially. */
 export class PolicySlice {
   readonly unknowns: readonly UnknownValue[];
-  readonly #number: number;
+  /** Encodes the cache key of a request. */
+  readonly key: DecisionCacheKey;
+  /** Encodes the cache key of a request about every object of a kind. */
+  readonly collectionKey: DecisionCacheKey;
   readonly #rules: readonly SliceRule[];
-  readonly #key: DecisionCacheKey;
-  readonly #collectionKey: DecisionCacheKey;
   readonly #sets = new Map<string, ResidualPolicySet>();
 
-  constructor(
-    number: number,
-    rules: readonly Rule[],
-    environment: RequestEnvironment,
-    vocabulary: Vocabulary,
-  ) {
-    this.#number = number;
+  constructor(rules: readonly Rule[], environment: RequestEnvironment, vocabulary: Vocabulary) {
     const evaluator = new PartialEvaluator(vocabulary, environment);
     this.#rules = rules.flatMap((rule) => {
       const residual = evaluator.residual(rule);
@@ -49,21 +44,8 @@ export class PolicySlice {
       ),
     );
     const cacheable = this.unknowns.filter(({ isTimeDependent }) => !isTimeDependent);
-    this.#key = new DecisionCacheKey(cacheable);
-    this.#collectionKey = new DecisionCacheKey(cacheable.filter(({ isPerObject }) => !isPerObject));
-  }
-
-  /**
-   * Returns the cache key of a request: equal keys have equal decisions as long as time does not
-   * matter.
-   */
-  key(request: AuthorizationRequest): string {
-    return `${this.#number} ${this.#key.encode(request)}`;
-  }
-
-  /** Returns the cache key of a request about every object of a kind. */
-  collectionKey(request: AuthorizationRequest): string {
-    return `${this.#number}*${this.#collectionKey.encode(request)}`;
+    this.key = new DecisionCacheKey(cacheable);
+    this.collectionKey = new DecisionCacheKey(cacheable.filter(({ isPerObject }) => !isPerObject));
   }
 
   /** Returns the rules whose guards hold for a request. */

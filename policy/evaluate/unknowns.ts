@@ -35,8 +35,8 @@ export interface UnknownValue {
 }
 
 /**
- * An entity in a condition: the principal, the resource, an owner, a context attribute, or a
- * literal.
+ * An entity or a string in a condition: the principal, the resource, an owner, a context attribute,
+ * or a literal.
  */
 export type Term =
   | { readonly variable: 'principal' | 'resource'; readonly attribute?: string }
@@ -151,7 +151,10 @@ export class Unknowns {
 
   #reader(term: Term): (request: AuthorizationRequest) => string | undefined {
     if ('id' in term) return () => term.id;
-    if ('contextAttribute' in term) return contextAttributes[term.contextAttribute]!.id!;
+    if ('contextAttribute' in term) {
+      const { id, read } = contextAttributes[term.contextAttribute]!;
+      return id ?? (read as (request: AuthorizationRequest) => string | undefined);
+    }
     const { variable, attribute } = term;
     const owner =
       attribute === 'owner' ? this.#vocabulary.types.get(this.#types[variable])!.owner! : undefined;

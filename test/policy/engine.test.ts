@@ -3,6 +3,7 @@ import { openEngine, type Engine } from '../../policy/engine.js';
 import { AuthorizationRequest } from '../../policy/model/authorization-request.js';
 import { PolicyEvaluator, cacheCapacity, zeroCounts } from '../../policy/evaluate/evaluator.js';
 import { EvaluationErrorLog, type EvaluationError } from '../../policy/evaluate/error-log.js';
+import { DecisionCacheKey } from '../../policy/evaluate/cache-key.js';
 import { DecisionCache } from '../../policy/evaluate/decision-cache.js';
 import { PreparsedPolicySetPool } from '../../policy/evaluate/preparsed-pool.js';
 import { readRules } from '../../policy/parse/rules.js';
@@ -227,16 +228,28 @@ describe('what is remembered', () => {
     expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(false);
   });
 
+  test('texts that no rule names make no difference to what is remembered', async () => {
+    const one = await open(
+      'permit (principal, action, resource is Session) when { context.domain == "a.test" || "b.test" == context.domain };',
+    );
+    const allowed = (domain: string): boolean =>
+      one.decide(get(account('a'), 'Session', 'a-x', { domain })).allowed;
+    for (const named of ['a.test', 'b.test', 'a.test']) expect(allowed(named)).toBe(true);
+    for (const other of ['c.test', 'd.test', 'e.test', '']) expect(allowed(other)).toBe(false);
+    expect(one.counts).toMatchObject({ hits: 4, misses: 3 });
+  });
+
   test('no more than so many, the latest used among them', () => {
     const memo = new DecisionCache<number>(100);
+    const slice = new DecisionCacheKey([]);
     for (let i = 0; i < 10_000; i++) {
-      memo.set(`${i}`, i);
-      memo.get('0');
+      memo.set(slice, `${i}`, i);
+      memo.get(slice, '0');
       expect(memo.size).toBeLessThanOrEqual(200);
     }
-    expect(memo.get('0')).toBe(0);
-    expect(memo.get('9999')).toBe(9999);
-    expect(memo.get('5000')).toBeUndefined();
+    expect(memo.get(slice, '0')).toBe(0);
+    expect(memo.get(slice, '9999')).toBe(9999);
+    expect(memo.get(slice, '5000')).toBeUndefined();
     expect(cacheCapacity).toBe(65_536);
   });
 });
