@@ -23,6 +23,7 @@ const shells: Record<string, string> = {
   policy: 'policy.html',
   recovery: 'recovery.html',
   console: 'console.html',
+  invitation: 'invitation.html',
 };
 
 /** The headers of every page shell (docs/design/ui.md#page-headers). */

@@ -11,6 +11,11 @@ const securePort = process.env.SECURE_PORT ?? (process.env.PORT === undefined ? 
 const notesPort = process.env.NOTES_PORT ?? '8090';
 const boardPort = process.env.BOARD_PORT ?? '8091';
 const given = process.argv.slice(2);
+/** The operators that the arguments name, or one for the test mailbox. */
+const namedOperators = given
+  .flatMap((one, i) => (one === '--operators' ? [given[i + 1]] : []))
+  .concat(given.flatMap((one) => /^--operators=(.*)/.exec(one)?.[1] ?? []));
+const operator = namedOperators.at(-1) ?? 'op@example.test';
 const etcd = given.some((one) => one.startsWith('--etcd-servers'));
 const manifests = join(data, 'manifests');
 mkdirSync(manifests, { recursive: true });
@@ -112,6 +117,7 @@ start(
     '--log-level',
     process.env.LOG_LEVEL ?? 'warn',
     ...store,
+    ...(namedOperators.length === 0 ? ['--operators', operator] : []),
     ...given,
   ],
   {},
@@ -145,6 +151,7 @@ function welcome(base, secure, { notes, board }) {
   Vestibule   ${base}
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    groups, and claims of another service: try ada@example.test
+  Operator    ${operator}    sign in with this address to manage the service
   Mailbox     ${base}/mailbox    test mailbox: your code arrives here
   Policy      ${base}/policy     the rules for every request
 ${secure ? `  kubectl     ${secure}    how: docs/how-to/kubectl.md\n` : ''}

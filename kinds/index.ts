@@ -19,6 +19,7 @@ import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
 import { passkeyChallenge } from './interaction/passkey-challenge.js';
 import { addPasskeyInSetup } from './interaction/register-passkey.js';
+import { acceptByToken } from './invitation/first-operator.js';
 import { Invitation } from './invitation/invitation.js';
 import { MockMessage } from './mail/mock-message.js';
 import { accountPasskeyChallenge } from './passkey/registration-challenge.js';
@@ -62,6 +63,7 @@ export const actions: readonly Action[] = [
   exportAction(kinds),
   startRecovery,
   cancelByToken,
+  acceptByToken,
   disable,
   enable,
   addPasskeyInSetup,

@@ -215,6 +215,15 @@ permit (principal, action == Action::"recoveries/cancel", resource is Recovery);
 `,
   },
   {
+    about: 'Invitation',
+    rules: `
+// The token is verified when the request is carried out, and only while no one operates the service.
+@id("first-operator")
+@message("The link on the console makes the first operator.")
+permit (principal is Account, action == Action::"invitations/accept", resource is Invitation);
+`,
+  },
+  {
     about: 'Grant',
     rules: `
 @id("own-grants")

@@ -117,6 +117,12 @@ export const limitSettings = {
     rateLimitBounds,
     'Recoveries that a person may start for their account in a day; each sends mail.',
   ),
+  invitationAcceptsPerNetwork: count(
+    30,
+    [5, 100_000],
+    rateLimitBounds,
+    'Attempts to become the first operator by the printed link, from one client network in a minute.',
+  ),
   recoveryCancelsPerNetwork: count(
     30,
     [5, 100_000],

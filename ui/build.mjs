@@ -13,7 +13,7 @@ const [what, folder] = process.argv.slice(2);
 const gallery = what === 'gallery';
 const entries = gallery
   ? ['gallery']
-  : ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console'];
+  : ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'];
 const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {

@@ -15,6 +15,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   policy: ['base', 'policy', 'decisions'],
   recovery: ['base', 'recovery'],
   console: ['base', 'console'],
+  invitation: ['base', 'invitation'],
   gallery: readdirSync(join(messages, 'en')).map((file) => file.replace('.json', '')),
 };
 

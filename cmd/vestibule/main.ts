@@ -9,6 +9,7 @@ import { subcommandHelp, overview } from './terminal/help.js';
 import { stripControls } from './terminal/output.js';
 import { invokedAs, program } from './terminal/program-name.js';
 import { completeCommand, subcommands } from './terminal/commands.js';
+import type { Service } from './serve/service.js';
 import type { ConfigError } from './options/config.js';
 
 /**
@@ -136,10 +137,25 @@ async function serve(args: readonly string[]): Promise<void> {
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
   );
+  if (process.stdout.isTTY) await printFirstOperatorLink(service);
   await service.warmedUp;
   await import('./serve/release-startup-heap.js')
     .then(({ releaseStartupHeap }) => releaseStartupHeap())
     .catch((error) => log.warn({ err: error }, 'releasing the memory of the start failed'));
+}
+
+/**
+ * Prints the link for the first operator if no one operates the service: on a terminal only, never
+ * to a log (docs/design/api.md#first-operator).
+ */
+async function printFirstOperatorLink(
+  service: Pick<Service, 'inviteFirstOperator'>,
+): Promise<void> {
+  const link = await service.inviteFirstOperator();
+  if (link !== undefined)
+    process.stdout.write(
+      `No one operates this service yet. Open this link within 24 hours to become its first operator:\n${link}\n`,
+    );
 }
 
 /**

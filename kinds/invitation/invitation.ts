@@ -4,7 +4,13 @@ import type { Cause } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { assertMayInvite, mailInvitation } from './prepare.js';
-import { InvitationSpec, InvitationStatus, isPending, type InvitationObject } from './schema.js';
+import {
+  InvitationInternal,
+  InvitationSpec,
+  InvitationStatus,
+  isPending,
+  type InvitationObject,
+} from './schema.js';
 
 /** How long an Invitation is kept after it was accepted or has expired, in milliseconds. */
 const retentionMs = 90 * 86_400_000;
@@ -23,6 +29,7 @@ export const Invitation = defineKind({
   verbs: ['get', 'list', 'watch', 'create', 'delete'],
   spec: InvitationSpec,
   status: InvitationStatus,
+  internal: InvitationInternal,
   unique: {
     email: ({ spec, status }) =>
       status.phase === 'Pending' && spec.email !== undefined

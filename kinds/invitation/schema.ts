@@ -47,11 +47,14 @@ export const InvitationStatus = z.object({
     ),
 });
 
+/** The internal part: the SHA-256 (base64url) of the token that the first operator needs. */
+export const InvitationInternal = z.object({ token: z.string() }).optional();
+
 /** An Invitation as the server holds it. */
 export type InvitationObject = KindObject<
   z.infer<typeof InvitationSpec>,
   z.infer<typeof InvitationStatus>,
-  undefined
+  z.infer<typeof InvitationInternal>
 >;
 
 /** Reports whether an Invitation can be accepted at `now` (ms since the epoch). */

@@ -53,7 +53,7 @@ export function builtInClients({
       ...common,
       client_id: accountPageClient,
       client_name: builtInNames.get(accountPageClient),
-      redirect_uris: [`${baseURL}/account`, `${baseURL}/console`],
+      redirect_uris: [`${baseURL}/account`, `${baseURL}/console`, `${baseURL}/invitation`],
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],
       grant_types: [],

@@ -66,7 +66,11 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   clients: { operator: `${everything} clients/secret` },
   claimsproviders: { owner: reading, other: reading, operator: everything },
   groups: { operator: everything },
-  invitations: { operator: `${reading} create delete` },
+  invitations: {
+    owner: 'invitations/accept',
+    other: 'invitations/accept',
+    operator: `${reading} create delete invitations/accept-own`,
+  },
   appearances: { ...anyone(reading), operator: `${reading} update patch` },
 };
 

@@ -49,7 +49,10 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Client: { operator: `${everyVerb} clients/secret` },
   ClaimsProvider: { account: reading, operator: everyVerb },
   Group: { operator: everyVerb },
-  Invitation: { operator: `${reading} create delete` },
+  Invitation: {
+    account: 'invitations/accept',
+    operator: `${reading} create delete`,
+  },
   Appearance: { anyone: reading, operator: 'patch update' },
 };
 

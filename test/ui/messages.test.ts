@@ -29,7 +29,7 @@ describe.each(languages)('the messages in %s', (language) => {
   });
 });
 
-test.each(['signin', 'account', 'mailbox', 'policy', 'recovery', 'console'])(
+test.each(['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'])(
   'the catalog of the page %s has all parts that it adds',
   (entry) => {
     const config = readFileSync(join(root, 'ui/vite.config.ts'), 'utf8');

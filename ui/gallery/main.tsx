@@ -7,6 +7,7 @@ import '../style/account.css';
 import { languages, addMessages, storePreference } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { InvitationPage } from '../invitation/invitation-page.js';
 import { RecoveryPage } from '../recovery/recovery-page.js';
 import { PolicyPage } from '../policy/policy-page.js';
 import { AccountPage } from '../account/account-page.js';
@@ -58,6 +59,7 @@ async function show(name: string): Promise<void> {
   if (scene.search) history.replaceState(null, '', `?${scene.search}${location.hash}`);
   if (scene.page === 'account') render(<AccountPage />, mountPoint());
   else if (scene.page === 'policy') render(<PolicyPage />, mountPoint());
+  else if (scene.page === 'invitation') render(<InvitationPage />, mountPoint());
   else if (scene.page === 'recovery') render(<RecoveryPage />, mountPoint());
   else if (scene.page === 'mailbox') render(<Mailbox />, mountPoint());
   else await openSignIn(query.get('tabs') ?? name, token ?? scene.token);

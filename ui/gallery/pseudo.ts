@@ -7,6 +7,7 @@ import mailbox from '../messages/en/mailbox.json';
 import passkey from '../messages/en/passkey.json';
 import policy from '../messages/en/policy.json';
 import proof from '../messages/en/proof.json';
+import invitation from '../messages/en/invitation.json';
 import recovery from '../messages/en/recovery.json';
 import refusal from '../messages/en/refusal.json';
 import setup from '../messages/en/setup.json';
@@ -18,6 +19,7 @@ export const english: Catalog = {
   ...signin,
   ...proof,
   ...setup,
+  ...invitation,
   ...recovery,
   ...refusal,
   ...mailbox,

@@ -16,7 +16,15 @@ const stop = (script: Script, act?: Scene['act']): Scene => ({
 });
 const cancel = `POST recoveries/${me}-r1/cancel`;
 
-/** Account recovery: on the account page, and from the link of a mail. */
+const first = (script: Script, act?: Scene['act']): Scene => ({
+  page: 'invitation',
+  fragment: `first-operator.${'a'.repeat(43)}`,
+  script,
+  ...(act && { act }),
+});
+const accept = 'POST invitations/first-operator/accept';
+
+/** Account recovery: on the account page, and from the link of a mail; the first operator. */
 export const recoveryScenes: Record<string, () => Scene> = {
   'account-recovery': () => page(waiting),
   'account-recovery-operator': () =>
@@ -46,5 +54,8 @@ export const recoveryScenes: Record<string, () => Scene> = {
   'recovery-over': () => stop({ [cancel]: new FakeRefusal(404) }, press('stop.go')),
   'recovery-down': () =>
     stop({ [cancel]: new FakeRefusal(503, { retryAfterSeconds: 20 }) }, press('stop.go')),
+  'invitation-first': () => first({}),
+  'invitation-done': () => first({ [accept]: {} }, press('first.go')),
+  'invitation-over': () => first({ [accept]: new FakeRefusal(409) }, press('first.go')),
   'recovery-bad': () => ({ page: 'recovery', fragment: 'nothing', script: {} }),
 };

@@ -2,7 +2,7 @@ import type { Script } from './fake-api.js';
 
 /** One state of one page: the responses of the API, and how the page was opened. */
 export interface Scene {
-  page?: 'signin' | 'account' | 'mailbox' | 'policy' | 'recovery';
+  page?: 'signin' | 'account' | 'mailbox' | 'policy' | 'recovery' | 'invitation';
   /** The fragment of the address. */
   fragment?: string;
   /** The query of the address, as the provider redirects people back. */

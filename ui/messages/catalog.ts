@@ -2,6 +2,7 @@ import type account from './en/account.json';
 import type base from './en/base.json';
 import type console from './en/console.json';
 import type decisions from './en/decisions.json';
+import type invitation from './en/invitation.json';
 import type mailbox from './en/mailbox.json';
 import type passkey from './en/passkey.json';
 import type policy from './en/policy.json';
@@ -18,6 +19,7 @@ export type MessageID = keyof (typeof base &
   typeof setup &
   typeof mailbox &
   typeof recovery &
+  typeof invitation &
   typeof refusal &
   typeof policy &
   typeof account &

@@ -11,6 +11,7 @@ import { declareAppearance } from '../../../kinds/appearance/appearance.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
+import { inviteFirstOperator } from '../../../kinds/invitation/first-operator.js';
 import { currentOperators } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/interaction/delivery.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
@@ -63,6 +64,8 @@ export interface Service {
    * events. For tests and benchmarks.
    */
   counts(): ReadonlyMap<string, number>;
+  /** Returns a new link for the first operator, or undefined if someone operates the service. */
+  inviteFirstOperator(): Promise<string | undefined>;
   /** Reopens the audit log after its file was renamed. */
   reopen(): Promise<void>;
   /**
@@ -372,6 +375,7 @@ async function serve(
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
     stop: () => disposables.release(),
+    inviteFirstOperator: () => inviteFirstOperator(store),
     reopen: async () => {
       await audit?.reopen();
     },
