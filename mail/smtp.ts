@@ -30,14 +30,11 @@ const unsentMessage = /^(Connection timeout|Greeting never received)/;
  */
 const socketTimeoutExtraMs = 1_000;
 
-/**
- * Returns a transport with nodemailer: TLS except on loopback, an explicit envelope, and no access
- * to files or URLs.
- */
-export function smtpTransport(options: SMTPOptions): Transport {
+/** Returns a mailer of nodemailer: TLS except on loopback, and no access to files or URLs. */
+export function createMailer(options: SMTPOptions) {
   const url = new URL(options.url);
   const timeoutMs = options.timeoutMs ?? 20_000;
-  const mailer = createTransport({
+  return createTransport({
     pool: true,
     maxConnections: 5,
     host: url.hostname,
@@ -54,19 +51,26 @@ export function smtpTransport(options: SMTPOptions): Transport {
     disableFileAccess: true,
     disableUrlAccess: true,
   } as never);
+}
+
+/** Returns a transport with nodemailer and an explicit envelope. */
+export function smtpTransport(options: SMTPOptions): Transport {
+  const mailer = createMailer(options);
+  const { host } = new URL(options.url);
   return {
     async send(mail, id) {
       try {
         await mailer.sendMail(messageOf(mail, id));
       } catch (error) {
-        throw toMailError(error as SMTPError, url.host);
+        throw toMailError(error as SMTPError, host);
       }
     },
     close: async () => mailer.close(),
   };
 }
 
-const messageOf = (mail: Mail, id: string) => ({
+/** Returns a mail in nodemailer's form. */
+export const messageOf = (mail: Mail, id: string) => ({
   from: { name: '', address: mail.from },
   to: { name: '', address: mail.to },
   envelope: { from: mail.from, to: [mail.to] },

@@ -48,6 +48,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return (await import('./admin/snapshot.js'))[subcommand](rest, process.env);
   if (subcommand === 'config')
     return (await import('./admin/config-check.js')).config(rest, process.env);
+  if (subcommand === 'mail') return (await import('./admin/mail-test.js')).mail(rest, process.env);
   if (subcommand === 'policy') return printPolicy();
   if (subcommand === 'version' || subcommand === '--version')
     return void process.stdout.write(

@@ -46,6 +46,14 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     examples: ['config check --config vestibule.yaml', 'config schema > vestibule.schema.json'],
     isLocal: true,
   },
+  mail: {
+    usage: 'mail test ADDRESS [settings]',
+    about: 'sends one mail by the mail server of the settings and prints its reply',
+    arguments: ['test'],
+    flags: ['config'],
+    examples: ['mail test ada@example.org --config vestibule.yaml'],
+    isLocal: true,
+  },
   keys: {
     usage: 'keys new|add|use|drop|drop-sealing FILE',
     about: 'creates the keys that replicas share, or runs one step of a rotation',
