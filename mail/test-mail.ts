@@ -1,5 +1,5 @@
 import { Translator } from '../i18n/translator.js';
-import { createMessage } from './layout.js';
+import { layout } from './layout.js';
 import { createMailer, messageOf } from './smtp.js';
 
 /**
@@ -11,18 +11,17 @@ export async function sendTestMail(
   { from, to }: { from: string; to: string },
   id: string,
 ): Promise<{ accepted: boolean; reply: string }> {
-  const message = createMessage(new Translator(['en']), 'Vestibule can send mail', [
-    {
-      text: 'This is the mail that "vestibule mail test" sent. Sign-in codes arrive the same way.',
-    },
-  ]);
+  const text =
+    'This is the mail that "vestibule mail test" sent. Sign-in codes arrive the same way.';
+  const content = { subject: 'Vestibule can send mail', blocks: [{ text }] };
+  const message = layout(new Translator(['en']), content, {});
   const mailer = createMailer({ url });
   try {
     const { response } = await mailer.sendMail(messageOf({ ...message, from, to }, id));
     return { accepted: true, reply: response };
   } catch (error) {
-    const { response, message: text } = error as Error & { response?: string };
-    return { accepted: false, reply: response ?? text };
+    const { response, message: reason } = error as Error & { response?: string };
+    return { accepted: false, reply: response ?? reason };
   } finally {
     mailer.close();
   }

@@ -62,7 +62,7 @@ const trailingSlashPaths = new Map(
 );
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
-  /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|gallery|\.well-known\/passkey-endpoints)?$/;
+  /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
 
 /** The two paths of the API, with the same handlers (docs/design/api.md#versions). */
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
