@@ -27,15 +27,27 @@ export interface MailAppearance {
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
+/** The accent colour of pages without an Appearance. */
+const defaultAccent = '#3d3fb8';
+
+/**
+ * The colours of dark pages. Clients that drop style elements show the light ones, which are
+ * inline.
+ */
+const darkStyle =
+  '@media (prefers-color-scheme:dark){' +
+  '.page{background:#121116!important}.card{background:#1b1a21!important}' +
+  '.ink{color:#f2f0f7!important}.soft{color:#b4b1bf!important}}';
+
 /** Splits a code into two groups, which are easier to read. */
 function groupsOf(code: string): [string, string] {
   const half = Math.ceil(code.length / 2);
   return [code.slice(0, half), code.slice(half)];
 }
 
-function blockHTML(block: Block, { accentColor = '#2b4fd8' }: MailAppearance): string {
+function blockHTML(block: Block, { accentColor = defaultAccent }: MailAppearance): string {
   if ('code' in block)
-    return `<p dir="ltr" style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(
+    return `<p class="ink" dir="ltr" style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#1c1b22">${groupsOf(
       block.code,
     )
       .map((group) => `<span style="margin-right:10px">${escapeHTML(group)}</span>`)
@@ -44,15 +56,16 @@ function blockHTML(block: Block, { accentColor = '#2b4fd8' }: MailAppearance): s
     const href = escapeHTML(block.link);
     return (
       `<p style="margin:0 0 12px"><a href="${href}" style="${font};display:inline-block;padding:12px 20px;border-radius:8px;background:${accentColor};color:#ffffff;font-size:16px;font-weight:600;text-decoration:none">${escapeHTML(block.label)}</a></p>` +
-      `<p style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a6072;word-break:break-all">${href}</p>`
+      `<p class="soft" style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a5864;word-break:break-all">${href}</p>`
     );
   }
-  const [text, style] =
-    'footer' in block
-      ? [block.footer, '13px;line-height:20px;color:#5a6072']
-      : [block.text, '16px;line-height:24px;color:#14161c'];
-  return `<p style="${font};font-size:${style};margin:0 0 16px">${escapeHTML(text)}</p>`;
+  return 'footer' in block
+    ? paragraph('soft', '13px;line-height:20px;color:#5a5864', block.footer)
+    : paragraph('ink', '16px;line-height:24px;color:#1c1b22', block.text);
 }
+
+const paragraph = (color: 'ink' | 'soft', style: string, text: string): string =>
+  `<p class="${color}" style="${font};font-size:${style};margin:0 0 16px">${escapeHTML(text)}</p>`;
 
 function blockText(block: Block): string {
   if ('code' in block) return groupsOf(block.code).join(' ');
@@ -61,8 +74,8 @@ function blockText(block: Block): string {
 }
 
 /**
- * Returns a mail in the translator's language, as text and as HTML: a table of 600 px, inline
- * styles, nothing remote (docs/design/ui.md#mails).
+ * Returns a mail in the translator's language, as text and as HTML: a heading and a table of 600 px
+ * in the colours of the pages, nothing remote (docs/design/ui.md#mails).
  *
  * @example
  * ```ts
@@ -80,13 +93,16 @@ export function layout(
   { subject, blocks }: MailContent,
   appearance: MailAppearance,
 ): Message {
-  const body = blocks.map((block) => blockHTML(block, appearance)).join('');
+  const heading =
+    `<h1 class="ink" style="${font};font-size:20px;line-height:28px;font-weight:600;margin:0 0 16px;color:#1c1b22">` +
+    `${escapeHTML(subject)}</h1>`;
+  const body = heading + blocks.map((block) => blockHTML(block, appearance)).join('');
   return {
     subject,
     text: `${blocks.map(blockText).join('\n\n')}\n`,
     html:
-      `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${escapeHTML(subject)}</title></head>` +
-      `<body style="margin:0;padding:0;background:#f4f5f8"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" style="padding:32px 16px">` +
-      `<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="max-width:600px;width:100%;background:#ffffff;border-radius:12px"><tr><td style="padding:32px">${body}</td></tr></table></td></tr></table></body></html>`,
+      `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHTML(subject)}</title><style>${darkStyle}</style></head>` +
+      `<body class="page" style="margin:0;padding:0;background:#f6f5f2"><table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f6f5f2"><tr><td align="center" style="padding:32px 16px">` +
+      `<table class="card" role="presentation" width="600" cellpadding="0" cellspacing="0" style="max-width:600px;width:100%;background:#ffffff;border-radius:12px"><tr><td style="padding:32px"><main>${body}</main></td></tr></table></td></tr></table></body></html>`,
   };
 }
