@@ -128,11 +128,10 @@ async function sendChallenge(
   );
 }
 
-/** Throws 429 before `resendAfterTimestamp`. */
-function assertResendAllowed({ internal }: InteractionObject, call: Call): void {
-  const wait = internal.email
-    ? internal.email.sent + call.settings.limits.emailResendWait - call.now
-    : 0;
+/** Throws 429 before `resendAfterTimestamp`. There is no wait for a code without tries. */
+function assertResendAllowed({ internal: { email } }: InteractionObject, call: Call): void {
+  if (!email || email.triesLeft <= 0) return;
+  const wait = email.sent + call.settings.limits.emailResendWait - call.now;
   if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
 }
 

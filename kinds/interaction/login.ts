@@ -229,8 +229,10 @@ async function signInByCode(
         };
       await countWrongCode(tx, canonicalAddress(email.address), requester, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
-        internal.email!.triesLeft -= 1;
-        if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
+        const triesLeft = (internal.email!.triesLeft -= 1);
+        if (!status.emailChallenge) return;
+        status.emailChallenge.triesLeft = triesLeft;
+        if (triesLeft <= 0) status.emailChallenge.resendAfterTimestamp = toTimestamp(call.now);
       });
       return { isRight: false, outcome: wrongCode(call, next, code) };
     }),

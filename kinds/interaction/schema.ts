@@ -131,7 +131,9 @@ export const InteractionStatus = z.object({
         ),
       sentTimestamp: timestamp().describe('When it was sent.'),
       expirationTimestamp: timestamp().describe('When the code and the link expire.'),
-      resendAfterTimestamp: timestamp().describe('When the next email may be requested.'),
+      resendAfterTimestamp: timestamp().describe(
+        'When the next email may be requested. At once if no tries are left.',
+      ),
       triesLeft: z.number().int().describe('The number of tries that are left.'),
       codeLength: codeLength(),
     })

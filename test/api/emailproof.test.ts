@@ -49,6 +49,20 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
     await byCode(begun, mail.code).fails(410, 'Expired');
   });
 
+  test('a code without tries left is followed by another at once, one with tries after a minute', async () => {
+    const another = () => begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } });
+    for (let left = 4; left >= 0; left -= 1) {
+      await another().fails(429, 'TooManyRequests');
+      await byCode(begun, wrong(mail.code)).fails(422, 'Invalid', 'spec.code');
+    }
+    const { emailChallenge } = (await begun.tab.get(begun.I).is(200)).body.status;
+    expect(Date.parse(emailChallenge.resendAfterTimestamp)).toBeLessThanOrEqual(Date.now());
+    await another().is(200);
+    await another().fails(429, 'TooManyRequests');
+    const next = await mailTo(service, address, [mail.name]);
+    await byCode(begun, next.code).is(200);
+  });
+
   test('200 wrong codes at once spend exactly five tries', async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => byCode(begun, wrong(mail.code))),

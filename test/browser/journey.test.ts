@@ -170,6 +170,8 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
       (globalThis as any).document.activeElement?.textContent?.includes('Send a new code'),
     );
     expect(await person.faults()).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('A new code is on its way.').waitFor();
   });
 
   test('the link in another tab of the same browser moves the waiting tab on', async () => {
