@@ -30,7 +30,7 @@ import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { checkHost } from './chain/own-host.js';
 import { checkOrigin } from './chain/cross-site.js';
-import { isPageVisit, type Pages } from './static-pages.js';
+import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
@@ -164,8 +164,8 @@ export class Server {
     return this.#health.outcomes();
   }
 
-  get stylesheet(): string {
-    return this.#pages.stylesheet;
+  get sharedAssets(): SharedAssets {
+    return this.#pages.shared;
   }
 
   /** Ends watches whose representation depends on the policy, so that clients read again. */

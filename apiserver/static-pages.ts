@@ -79,6 +79,12 @@ function read(path: string): EncodedContent {
   return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
 }
 
+/** The URL paths of the files that all pages share. */
+export interface SharedAssets {
+  readonly stylesheet: string;
+  readonly icon: string;
+}
+
 /** The page shells and hashed assets that ui/ builds, read once at start. */
 export class Pages {
   readonly #shells = new Map<string, EncodedContent>();
@@ -116,12 +122,14 @@ export class Pages {
         });
   }
 
-  /** The path of the style sheet for server-rendered pages. */
-  get stylesheet(): string {
-    return (
-      [...this.#assets.keys()].find((path) => /\/style-[^/]+\.css$/.test(path)) ??
-      '/assets/style.css'
-    );
+  /** The paths of the files that server-rendered pages share. */
+  get shared(): SharedAssets {
+    const find = (pattern: RegExp): string | undefined =>
+      [...this.#assets.keys()].find((path) => pattern.test(path));
+    return {
+      stylesheet: find(/\/style-[^/]+\.css$/) ?? '/assets/style.css',
+      icon: find(/\/icon-[^/]+\.svg$/) ?? '/assets/icon.svg',
+    };
   }
 
   /** Sends the shell of a path. It is the same for every interaction, and fetches its data. */

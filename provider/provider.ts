@@ -43,8 +43,8 @@ export interface ProviderDeps {
   readonly appearance: ProviderServices['appearance'];
   /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
   readonly scopeIndex: ProviderServices['scopeIndex'];
-  /** Returns the URL path of the shared style sheet. */
-  readonly stylesheet: () => string;
+  /** Returns the URL paths of the files that all pages share. */
+  readonly sharedAssets: ProviderServices['sharedAssets'];
   readonly log: Log;
   readonly outbox: Outbox;
   readonly networkLimits?: NetworkLimits;
@@ -137,7 +137,7 @@ function createServices(
     scopeIndex,
     appearance,
     log,
-    stylesheet,
+    sharedAssets,
     networkLimits,
     metrics,
   } = deps;
@@ -155,7 +155,7 @@ function createServices(
     scopeIndex,
     appearance,
     log,
-    stylesheet,
+    sharedAssets,
     scopes: () => scopeIndex.scopes,
     epoch: settings.epoch,
     count,

@@ -51,8 +51,8 @@ export interface ProviderServices {
   noteActivity(name: string): void;
   /** Returns the current scopes. */
   scopes(): readonly Scope[];
-  /** Returns the URL path of the shared style sheet. */
-  stylesheet(): string;
+  /** Returns the URL paths of the files that all pages share. */
+  sharedAssets(): { readonly stylesheet: string; readonly icon: string };
   /** Absent without a metrics port. */
   readonly metrics?: Metrics | undefined;
   /** Counts an event. */

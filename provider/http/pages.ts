@@ -22,6 +22,7 @@ export function page(
   { translator, title, body, phase = 'provider' }: PageContent,
 ): string {
   const { spec, stylesheet } = services.appearance.current;
+  const shared = services.sharedAssets();
   const name = spec.displayName;
   const headline = phase === 'error' ? translator.text('page.error', { title }) : title;
   return html`<!doctype html>
@@ -30,10 +31,11 @@ export function page(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${name ? `${headline} – ${name}` : headline}</title>
-<link rel="stylesheet" href="${services.stylesheet()}">${stylesheet && html`<link rel="stylesheet" href="${stylesheet}">`}
+<link rel="icon" type="image/svg+xml" href="${shared.icon}">
+<link rel="stylesheet" href="${shared.stylesheet}">${stylesheet && html`<link rel="stylesheet" href="${stylesheet}">`}
 </head>
 <body>
-<header class="top">${logo(spec)}${name ? html`<bdi>${name}</bdi>` : html`<bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi>`}</header>
+<header class="top">${logo(spec)}${name && html`<bdi>${name}</bdi>`}<bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi></header>
 <main data-phase="${phase}">
 <div class="card">
 <h1 tabindex="-1">${title}</h1>

@@ -126,6 +126,24 @@ describe('pages with an appearance', () => {
     expect(await person.faults()).toEqual([]);
   });
 
+  test('have its name beside the host, and an icon, also where a page is without scripts', async () => {
+    await set(full);
+    const { host } = new URL(service.baseURL);
+    const person = await visit({});
+    const { page } = person;
+    const seen = async (): Promise<string[]> =>
+      page.getByRole('banner').locator('bdi').allInnerTexts();
+    const icon = async (): Promise<number> => {
+      const path = await page.locator('link[rel=icon]').getAttribute('href');
+      return (await page.request.get(new URL(path!, service.baseURL).href)).status();
+    };
+    expect([await seen(), await icon()]).toEqual([['Harbour', host], 200]);
+    await page.goto(`${service.baseURL}/oauth2/auth?client_id=absent`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect([await seen(), await icon()]).toEqual([['Harbour', host], 200]);
+    expect(await person.faults()).toEqual([]);
+  });
+
   test('show the host and the mark without it', async () => {
     await set({});
     const { page } = await visit({});

@@ -53,7 +53,7 @@ export function adapterCases(
       scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
       appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
       scopes: () => [],
-      stylesheet: () => '',
+      sharedAssets: () => ({ stylesheet: '', icon: '' }),
       signIns: new SignInMetrics(),
       count: () => {},
       runInBackground: () => {},

@@ -205,7 +205,7 @@ export class House {
       operatorPasskeys: noOperators,
       scopeIndex,
       appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
-      stylesheet: () => '/assets/site.css',
+      sharedAssets: () => ({ stylesheet: '/assets/site.css', icon: '/assets/icon.svg' }),
       log,
       outbox,
       ...options.deps,

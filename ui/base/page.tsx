@@ -37,7 +37,7 @@ interface Props {
 }
 
 /**
- * The frame of every page: the name of the deployment or else our host on top, one card, the two
+ * The frame of every page: the name of the deployment and our host on top, one card, the two
  * live regions and a footer. A page also needs its HTML file, ui/NAME.html, and an entry in ui/build.mjs and
  * apiserver/static-pages.ts.
  *
@@ -70,7 +70,8 @@ export function Page({
     <>
       <header class="top">
         {logo ? <img class="logo" src={logo} alt="" /> : <span class="mark" />}
-        {displayName ? <bdi>{displayName}</bdi> : <Ltr of={location.host} />}
+        {displayName && <bdi>{displayName}</bdi>}
+        <Ltr of={location.host} />
       </header>
       <main>
         <div class={`card ${wide ? 'wide' : ''}`}>

@@ -248,7 +248,7 @@ async function openProvider(
     settings,
     authorize,
     ...indexes,
-    stylesheet: () => lateParts.server!.stylesheet,
+    sharedAssets: () => lateParts.server!.sharedAssets,
     log,
     outbox,
     networkLimits: store.networkLimits,
