@@ -55,11 +55,7 @@ interface ServerDependencies extends AccessLogParts {
   /** Serves the OpenID Connect endpoints; returns the name of the Client for the log. */
   readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
   /** Renders the error page for browsers outside the API. */
-  readonly errorPage: (
-    status: number,
-    auditID: string,
-    acceptLanguage: string | undefined,
-  ) => string;
+  readonly errorPage: (status: number, auditID: string, request: ApiRequest) => string;
   /** The networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: CidrList;
   readonly maxInFlight?: InFlightLimits;
@@ -302,7 +298,7 @@ export class Server {
       res.shouldKeepAlive = false;
     if (isPageVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
-      const page = this.#parts.errorPage(status.code, req.auditID, req.headers['accept-language']);
+      const page = this.#parts.errorPage(status.code, req.auditID, req);
       this.#pages.error(req, res, status, page);
     } else this.#encoder.error(req, res, error);
   }

@@ -35,6 +35,19 @@ export const catalogs: Readonly<Record<string, Catalog>> = {
   'zh-Hans': zhHans,
 };
 
+let names: ReadonlyMap<string, string> | undefined;
+
+/** Returns the supported languages, each with its name in itself. */
+export function languageNames(): ReadonlyMap<string, string> {
+  names ??= new Map(
+    Object.keys(catalogs).map((tag) => [
+      tag,
+      new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag,
+    ]),
+  );
+  return names;
+}
+
 /** Returns the language and script of a tag (zh-CN: zh-Hans), or undefined for an invalid one. */
 function languageAndScript(tag: string): string | undefined {
   try {

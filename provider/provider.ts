@@ -22,6 +22,7 @@ import { outsideUnitOfWork } from './context/unit-of-work.js';
 import { createFetch } from './context/egress-fetch.js';
 import type { ProviderServices } from './context/context.js';
 import { handleRequest } from './http/handle.js';
+import type { PageRequest } from './http/language.js';
 import { errorPage } from './http/pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './context/records.js';
@@ -71,7 +72,7 @@ export interface IdentityProvider {
   /** Returns the ports of kinds for one request. */
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** Returns the page for an unknown path or an unavailable resource. */
-  errorPage(status: number, auditID: string, acceptLanguage: string | undefined): string;
+  errorPage(status: number, auditID: string, request: PageRequest): string;
   /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** The sign-ins that are not finished. */
@@ -110,8 +111,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
       bearerAuthenticator(services, () => current().provider),
     ],
     ports: (request, response) => portsOf(services, request, response),
-    errorPage: (status, auditID, acceptLanguage) =>
-      errorPage(services, status, auditID, acceptLanguage),
+    errorPage: (status, auditID, request) => errorPage(services, status, auditID, request),
     counts,
     unfinishedSignIns,
     settled: async () => {

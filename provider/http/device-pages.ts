@@ -40,6 +40,7 @@ export function renderUserCode(
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: translator.text('device.title'),
       body: html`<p>${translator.text('device.about')}</p>
@@ -73,6 +74,7 @@ export async function renderUserCodeConfirm(
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: text('device.confirm'),
       body: html`<p>${message(translator, 'device.confirm.code', { app: html`<bdi>${name}</bdi>` })}</p>
@@ -114,6 +116,7 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: translator.text('device.connected'),
       body: html`<p>${translator.text('device.connected.about')}</p>`,

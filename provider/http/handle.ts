@@ -1,4 +1,3 @@
-import { acceptedLanguages } from '../../i18n/languages.js';
 import { Translator } from '../../i18n/translator.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../registry/limit-settings.js';
@@ -10,6 +9,7 @@ import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { secureHeaders } from './headers.js';
 import { html } from './html.js';
+import { rememberLanguage, translatorFor } from './language.js';
 import { normaliseRequest } from '../context/normalise-request.js';
 import { page } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
@@ -63,6 +63,7 @@ export async function handleRequest(
 ): Promise<string | undefined> {
   try {
     secureHeaders(response, services.settings.baseURL);
+    rememberLanguage(request, response, services.settings.baseURL.startsWith('https:'));
     if (!request.url?.startsWith('/')) return void sendError(services, request, response, 400);
     normaliseRequest(request, services.settings.baseURL, services.cookies);
     const limit = requestLimits.get(request.url.split('?')[0]!)?.(services.settings.limits);
@@ -131,10 +132,11 @@ function sendError(
   if (!request.complete) response.shouldKeepAlive = false;
   const error = codes[status] ?? 'server_error';
   const { title, advice } = errorMessage(error, status);
-  const translator = new Translator(acceptedLanguages(request.headers['accept-language']));
+  const translator = translatorFor(request);
   const people = request.headers.accept?.includes('text/html');
   const body = people
     ? page(services, {
+        request,
         translator,
         title: translator.text(title),
         body: html`<p>${translator.text(advice)}</p>`,

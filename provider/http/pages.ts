@@ -1,15 +1,15 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { AppearanceSpec } from '../../kinds/appearance/appearance.js';
 import type { ProviderServices } from '../context/context.js';
-import { acceptedLanguages } from '../../i18n/languages.js';
-import { Translator } from '../../i18n/translator.js';
+import type { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';
-import { translatorOf } from './language.js';
+import { languageMenu, translatorFor, translatorOf, type PageRequest } from './language.js';
 import { errorMessage, signOutErrorMessage, statusErrorMessage } from './error-messages.js';
 import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
 /** A page without scripts. */
 interface PageContent {
+  readonly request: PageRequest;
   readonly translator: Translator;
   readonly title: string;
   readonly body: Html;
@@ -19,7 +19,7 @@ interface PageContent {
 /** Returns a page with the shared style sheet and without scripts. */
 export function page(
   services: ProviderServices,
-  { translator, title, body, phase = 'provider' }: PageContent,
+  { request, translator, title, body, phase = 'provider' }: PageContent,
 ): string {
   const { spec, stylesheet } = services.appearance.current;
   const shared = services.sharedAssets();
@@ -41,7 +41,7 @@ export function page(
 <h1 tabindex="-1">${title}</h1>
 ${body}
 </div>
-</main>${footer(translator, spec)}
+</main>${footer(request, translator, spec)}
 </body>
 </html>
 `.text;
@@ -52,8 +52,8 @@ const logo = ({ logo: path }: AppearanceSpec): Html =>
     ? html`<span class="mark"></span>`
     : html`<img class="logo" src="${path}" alt="">`;
 
-/** Returns the links of the deployment; nothing if there are none. */
-function footer(translator: Translator, spec: AppearanceSpec): Html {
+/** Returns the links of the deployment and the language menu. */
+function footer(request: PageRequest, translator: Translator, spec: AppearanceSpec): Html {
   const links = [
     [spec.supportURI, translator.text('page.help')],
     [spec.privacyPolicyURI, translator.text('page.privacy')],
@@ -61,7 +61,7 @@ function footer(translator: Translator, spec: AppearanceSpec): Html {
   ]
     .filter(([uri]) => uri !== undefined)
     .map(([uri, text]) => html`<a href="${uri}" rel="noopener noreferrer">${text}</a>`);
-  return links.length > 0 ? html`<footer class="bottom">${links}</footer>` : html``;
+  return html`<footer class="bottom">${links}${languageMenu(request, translator)}</footer>`;
 }
 
 /** Sends a page as the response. */
@@ -100,6 +100,7 @@ export function renderError(
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: translator.text(title),
       body: html`<p>${translator.text(advice)}</p>${wrongParameterHints(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
@@ -108,19 +109,17 @@ export function renderError(
   );
 }
 
-/**
- * Returns the page for an unknown path or an unavailable resource, in the language of an
- * Accept-Language header.
- */
+/** Returns the page for an unknown path or an unavailable resource. */
 export function errorPage(
   services: ProviderServices,
   status: number,
   auditID: string,
-  acceptLanguage: string | undefined,
+  request: PageRequest,
 ): string {
   const { title, advice } = statusErrorMessage(status);
-  const translator = new Translator(acceptedLanguages(acceptLanguage));
+  const translator = translatorFor(request);
   return page(services, {
+    request,
     translator,
     title: translator.text(title),
     body: html`<p>${translator.text(advice)}</p><p class="hint"><small>${auditID}</small></p>`,
@@ -135,6 +134,7 @@ export function renderLogout(services: ProviderServices, ctx: ProviderContext): 
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: translator.text('signOut.title'),
       body: html`<p>${translator.text('signOut.about')}</p>
@@ -155,6 +155,7 @@ export function renderSignedOut(services: ProviderServices, ctx: KoaContext): vo
   sendPage(
     ctx,
     page(services, {
+      request: ctx.req,
       translator,
       title: translator.text('signOut.done'),
       body: html`<p>${translator.text('page.close')}</p>`,

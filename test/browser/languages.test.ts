@@ -119,3 +119,47 @@ test('one button of the account page signs this browser out', async () => {
   await person.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
   await tab.get('accounts/~').fails(401, 'Unauthorized');
 });
+
+test('pages without scripts have the menu too, and share the choice with the others', async () => {
+  const person = stays(
+    await Person.arrive({ locale: 'en-GB', viewport: { width: 360, height: 800 } }),
+  );
+  const { page } = person;
+  const menu = page.getByRole('combobox');
+  const choose = async (language: string): Promise<void> => {
+    expect(await person.faults()).toEqual([]);
+    await menu.selectOption({ label: language });
+    await page.getByRole('button', { name: 'Change' }).click();
+  };
+  await page.goto(`${service.baseURL}/oauth2/device`);
+  await choose('Deutsch');
+  await page.waitForURL('**/oauth2/device?language=de');
+  expect([await languageOf(person), await menu.inputValue()]).toEqual(['de ltr', 'de']);
+  await page.goto(`${service.baseURL}/oauth2/auth?client_id=absent`);
+  await page.getByRole('heading', { level: 1, name: 'Diese App ist hier nicht bekannt' }).waitFor();
+  expect(await menu.count()).toBe(0);
+
+  await page.goto(`${service.baseURL}/policy`);
+  await page.getByRole('heading', { level: 1, name: 'Aktuelle Richtlinie' }).waitFor();
+  await menu.selectOption({ label: 'العربية' });
+  await page.goto(`${service.baseURL}/oauth2/device`);
+  expect(await languageOf(person)).toBe('ar rtl');
+  expect(await person.faults()).toEqual([]);
+
+  await page.getByRole('textbox').fill('WRON-GONE');
+  await page.getByRole('button', { name: 'متابعة' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await languageOf(person)).toBe('ar rtl');
+  expect(await menu.count()).toBe(0);
+});
+
+test('a choice that is no language changes nothing and is not stored', async () => {
+  const tab = service.tab();
+  for (const choice of ['xx', 'de%0d%0aSet-Cookie:%20a=b', '']) {
+    const { headers, bytes } = await tab
+      .navigate(`/oauth2/auth?client_id=absent&language=${choice}`)
+      .is(400);
+    expect(bytes.toString()).toContain('<html lang="en" dir="ltr">');
+    expect(String(headers['set-cookie'] ?? '')).not.toContain('vestibule.language');
+  }
+});

@@ -22,24 +22,19 @@ export function addMessages(part: Partial<Record<MessageID, string>>): void {
 /** Returns the language of the current catalog. */
 export const catalogLanguage = (): string => supportedLanguage(current) ?? 'en';
 
-const storageKey = 'vestibule.language';
+const cookieName = 'vestibule.language';
 
-/** Stores the chosen language in this browser if storage is available. */
+/** Stores the chosen language in a cookie, which pages without scripts read as well. */
 export function storePreference(wanted: string): void {
-  try {
-    localStorage.setItem(storageKey, wanted);
-  } catch {
-    /* storage is off: the choice holds for this page only */
-  }
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  document.cookie = `${cookieName}=${wanted}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
 }
 
-function storedPreference(): string[] {
-  try {
-    return [localStorage.getItem(storageKey) ?? ''].filter(Boolean);
-  } catch {
-    return [];
-  }
-}
+const storedPreference = (): string[] =>
+  document.cookie
+    .split('; ')
+    .filter((pair) => pair.startsWith(`${cookieName}=`))
+    .map((pair) => pair.slice(cookieName.length + 1));
 
 /** Returns the language and script of a tag (zh-CN: zh-Hans), or undefined for an invalid one. */
 function languageAndScript(tag: string): string | undefined {
