@@ -288,6 +288,8 @@ export interface KindDefinition<
   bodyLimit?: number;
   /** Limits updates and patches by client network, before the body is decoded. */
   changeLimit?: LimitOf;
+  /** The account whose daily budget a browser's changes count against; undefined until known. */
+  budgetAccount?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | undefined;
   spec: S;
   status: T;
   internal?: I;
@@ -332,7 +334,7 @@ export type Column<O> =
 export interface Kind<S = any, T = any, I = any>
   extends Omit<
     KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>,
-    'strategy' | 'columns' | 'unique' | 'expires'
+    'strategy' | 'columns' | 'unique' | 'expires' | 'budgetAccount'
   > {
   readonly group: string;
   readonly singular: string;
@@ -341,6 +343,7 @@ export interface Kind<S = any, T = any, I = any>
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly expires?: (object: any) => number | undefined;
+  readonly budgetAccount?: (object: any) => string | undefined;
   readonly strategy: Strategy<any>;
   /** Used by the type system only. */
   readonly $object?: KindObject<S, T, I>;

@@ -1,30 +1,41 @@
-import type { Caller } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
+import type { AuthorizedRequest } from '../http/message.js';
 
 /** A day in seconds. */
 const day = 86_400;
 
 /**
- * Counts a change of an account and its bytes before anything is done. Throws 429 above the daily
- * budget, which operators and callers without an account do not have. `now` in ms since the epoch.
+ * Returns the account that a change counts against: the caller's own, or the one that signs in by
+ * the browser that is the caller. Operators and all other callers have no budget.
+ */
+function accountOf({ caller, requestInfo, target }: AuthorizedRequest): string | undefined {
+  if (caller.type === 'Account') return caller.operator ? undefined : caller.account;
+  if (caller.type !== 'Browser' || requestInfo.type !== 'resource' || !target) return undefined;
+  return requestInfo.kind.budgetAccount?.(target.object);
+}
+
+/**
+ * Counts a change of an account and its bytes before anything is done; throws 429 above the daily
+ * budget. `now` in ms since the epoch.
  */
 export async function spendAccountBudget(
   networkLimits: NetworkLimits,
   limits: Limits,
-  caller: Caller | undefined,
+  authorized: AuthorizedRequest,
   bytes: number,
   now: number,
 ): Promise<void> {
-  if (caller?.type !== 'Account' || caller.operator) return;
+  const account = accountOf(authorized);
+  if (account === undefined) return;
   await networkLimits.spend(
     { name: 'accountchanges', max: limits.accountChanges, seconds: day, block: 20 },
-    caller.account,
+    account,
     now,
   );
   await networkLimits.spend(
     { name: 'accountbytes', max: limits.accountBytes, seconds: day, block: 64 << 10 },
-    caller.account,
+    account,
     now,
     Math.max(1, bytes),
   );

@@ -343,7 +343,13 @@ export class Handlers {
   async #readChange(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
     const bytes = await readBytes(req, max);
     const { limits, store } = this.#parts;
-    await spendAccountBudget(limits, store.settings.limits, req.caller, bytes.length, Date.now());
+    await spendAccountBudget(
+      limits,
+      store.settings.limits,
+      req.authorized!,
+      bytes.length,
+      Date.now(),
+    );
     return parseObject(bytes);
   }
 

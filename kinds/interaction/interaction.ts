@@ -22,6 +22,7 @@ export const Interaction = defineKind({
   boundToCookie: naming.boundToCookie,
   nameSource: 'service',
   bodyLimit: 64 << 10,
+  budgetAccount: ({ internal }) => internal.login?.account ?? internal.account,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: InteractionSpec,

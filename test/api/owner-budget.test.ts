@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { authenticated } from '../support/passkeys.js';
+import { proceed, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
@@ -33,7 +34,7 @@ describe.each(stores)('what an account may write, on %s', (store) => {
     const { tab } = await signIn(service, 'busy@example.test');
     const elsewhere = other.tab();
     elsewhere.cookies = tab.cookies;
-    for (let i = 0; i < 50; i += 1) await rename(i % 2 ? tab : elsewhere, i).is(200);
+    for (let i = 1; i < 50; i += 1) await rename(i % 2 ? tab : elsewhere, i).is(200); // after a consent
     for (const one of [tab, elsewhere]) {
       const refused = await rename(one, 99).fails(429, 'TooManyRequests');
       expect(refused.details!.retryAfterSeconds).toBeLessThanOrEqual(86_400);
@@ -48,6 +49,22 @@ describe.each(stores)('what an account may write, on %s', (store) => {
     for (let i = 0; i < 2; i += 1)
       await tab.patch('accounts/~', note(100_000)).fails(422, 'Invalid', 'metadata');
     await tab.patch('accounts/~', note(100_000)).fails(429, 'TooManyRequests');
+  });
+
+  test('what is changed while an account is set up counts for the same day', async () => {
+    const { tab, I } = await authenticated(service, 'setup@example.test');
+    const inSetup = (i: number) =>
+      tab.patch(`${I}/account`, { spec: { displayName: `Name ${i}` } });
+    for (let i = 0; i < 47; i += 1) await inSetup(i).is(200);
+    await proceed(tab, (await tab.get(I).is(200)).body.status.returnTo);
+    await rename(tab, 1).is(200);
+    await service.tab().delete('mockmessages').is(200);
+    const again = await authenticated(service, 'setup@example.test');
+    await again.tab.patch(`${again.I}/account`, { spec: { displayName: 'Last' } }).is(200);
+    await again.tab
+      .patch(`${again.I}/account`, { spec: { displayName: 'More' } })
+      .fails(429, 'TooManyRequests');
+    await rename(tab, 2).fails(429, 'TooManyRequests');
   });
 
   test('metadata beyond 4 KiB in all is refused, also bit by bit; operators keep theirs', async () => {
