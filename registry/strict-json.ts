@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from './status.js';
 
-const limits = { depth: 32, values: 20_000 };
+/** Keys cost more than values: every later step copies, compares and validates them. */
+const limits = { depth: 32, values: 20_000, keys: 4_000 };
 const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
 
 /**
@@ -51,6 +52,7 @@ class Scanner {
   readonly #text: string;
   #position = 0;
   #values = 0;
+  #keys = 0;
   readonly #containers: OpenContainer[] = [];
 
   constructor(text: string) {
@@ -119,6 +121,8 @@ class Scanner {
     const top = this.#containers.at(-1);
     if (!top?.expectKey) return;
     top.expectKey = false;
+    this.#keys += 1;
+    if (this.#keys > limits.keys) throw badRequest(`the body has more than ${limits.keys} keys`);
     if (dangerousKeys.has(value)) throw badRequest('a key of the body is not allowed');
     top.position = value;
     if (top.keys!.has(value)) throw badRequest(`duplicate field "${this.#path}"`);

@@ -100,6 +100,9 @@ export function cookieValue(header: string | undefined, name: string): string | 
   return values.size === 1 ? [...values][0] : undefined;
 }
 
+/** A browser holds an old and a new signature at most; a header may have hundreds. */
+const maxSignatures = 8;
+
 /**
  * Returns true if a live key signed the value, for this browser if the cookie is bound to one. Old
  * and new signatures may be present together.
@@ -111,10 +114,11 @@ export function isSigned(
   name: string,
   value: string,
 ): boolean {
-  const signer = new CookieSigner(keys, names, () => browserID(header, names));
-  return cookieValues(header, `${name}.sig`).some((signature) =>
-    signer.verify(`${name}=${value}`, signature),
-  );
+  const browser = browserID(header, names);
+  const signer = new CookieSigner(keys, names, () => browser);
+  return cookieValues(header, `${name}.sig`)
+    .slice(0, maxSignatures)
+    .some((signature) => signer.verify(`${name}=${value}`, signature));
 }
 
 /**

@@ -206,6 +206,13 @@ describe('bodies and patches', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (let i = 0; i < 100; i += 1) await tab.patch('accounts/~', deep).fails(400, 'BadRequest');
     await tab.patch('accounts/~', `{"a":[${'1,'.repeat(20_001)}1]}`).fails(400, 'BadRequest');
+    const keys = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`).join();
+    const tooMany = `{"a":{${keys(2_000)}},"b":{${keys(1_999)}}}`;
+    expect((await tab.patch('accounts/~', tooMany).fails(400, 'BadRequest')).message).toBe(
+      'the body has more than 4000 keys',
+    );
+    const allowed = `{"a":{${keys(2_000)}},"b":{${keys(1_998)}}}`;
+    await tab.patch('accounts/~', allowed).fails(422, 'Invalid');
   });
 
   test('over the limit is 413, declared or endless, and the connection closes', async () => {
