@@ -205,6 +205,29 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect((await service.store.reader(Passkey).list(first.name.split('-')[0]!)).length).toBe(1);
   });
 
+  test.each([
+    ['will be removed', 0],
+    ['Reminder', 24],
+    ['Last notice', 42],
+  ])('the link of the mail %j stops it, also alone', async (subject, hours) => {
+    const email = address();
+    const { account } = await signedInByPasskey(service, email);
+    await empty();
+    const { name } = (await start((await signIn(service, email)).tab)).metadata;
+    if (hours > 24) {
+      clock.advance(24 * hour + minute);
+      await until(async () => (await mails(email)).some((one) => one.includes('Reminder')));
+    }
+    clock.advance((hours > 24 ? hours - 24 : hours) * hour + minute);
+    await until(async () => (await mails(email)).some((one) => one.includes(subject)));
+    const mail = await mailTo(service, email, [], (one) => one.subject.includes(subject));
+    const { token } = linkOf(mail.text);
+    expect(mail.html).toContain(`/recovery#${name}.${token}`);
+    await other.tab().post(`recoveries/${name}/cancel`, { spec: { token } }).is(200);
+    expect((await service.store.reader(Recovery).get(name))!.status.phase).toBe('Cancelled');
+    expect(await service.store.reader(Passkey).list(account)).toHaveLength(1);
+  });
+
   test('one that waits in a restored backup is stopped there, however long ago it was due, since it may have been stopped before', async () => {
     const email = address();
     const { account } = await signedInByPasskey(service, email);
@@ -301,6 +324,39 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect(held > recovery.status.readyTimestamp).toBe(true);
     await owner.delete(`recoveries/${recovery.metadata.name}`).is(200);
   });
+});
+
+test('it waits as long as the setting says, and so does a passkey that is added after a mail', async () => {
+  clock.own();
+  try {
+    const service = await startTest({
+      flags: ['--limit-factor', '1000', '--limits-recovery-wait', '8h'],
+    });
+    await createClient(service, 'app');
+    const { account } = await withPasskey(service, 'ada@example.test');
+    await service.tab().delete('mockmessages').is(200);
+    const { tab } = await signIn(service, 'ada@example.test');
+    const { metadata, status } = (await tab.post('accounts/~/recovery', { spec: {} }).is(201)).body;
+    const started = Date.parse(status.startedTimestamp);
+    expect(Math.abs(Date.parse(status.halfwayTimestamp) - started - 4 * hour)).toBeLessThan(2_000);
+    expect(Math.abs(Date.parse(status.readyTimestamp) - started - 8 * hour)).toBeLessThan(2_000);
+    clock.advance(8 * hour + minute);
+    const replica = await service.replica();
+    const recoveries = replica.store.reader(Recovery);
+    await comesToHold(
+      async () => (await recoveries.get(metadata.name))!.status.phase === 'Completed',
+    );
+    expect(await replica.store.reader(Passkey).list(account)).toEqual([]);
+    await service.tab().delete('mockmessages').is(200);
+    clock.advance(2_000);
+    const again = await signIn(service, 'ada@example.test');
+    const added = (await (await register(service, again.tab)).answer.is(201)).body;
+    const full = Date.parse(added.status.fullStrengthTimestamp);
+    expect(Math.abs(full - Date.now() - 8 * hour)).toBeLessThan(2_000);
+  } finally {
+    clock.release();
+    await stopAll();
+  }
 });
 
 test('it survives a restart, is carried out once by whichever replica is there, and goes with its account', async () => {

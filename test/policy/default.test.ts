@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions as served, kinds as present } from '../../kinds/index.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import type { AnyKind, Caller } from '../../registry/kind.js';
+import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
 type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator';
@@ -70,6 +70,23 @@ const person = (operator: boolean): Caller => ({
   authenticated: 1,
   recentUntil: Number.MAX_SAFE_INTEGER,
 });
+
+const passkey = { methods: ['Passkey'], operatorsHavePasskeys: true };
+const fullPasskey = { operatorsHaveFullPasskeys: true, assurance: 'phr' };
+
+/** How an operator signed in, and whether that is enough to write. */
+const signIns: readonly (readonly [string, Partial<AccountCaller>, boolean])[] = [
+  ['long ago', { recentUntil: 0 }, false],
+  ['long ago by passkey', { ...passkey, ...fullPasskey, recentUntil: 0 }, false],
+  ['by mail while an operator has a passkey', { operatorsHavePasskeys: true }, false],
+  [
+    'by a lesser passkey while one counts in full',
+    { ...passkey, ...fullPasskey, assurance: 'urn:vestibule:acr:email' },
+    false,
+  ],
+  ['by passkey while none counts in full', passkey, true],
+  ['by a passkey that counts in full', { ...passkey, ...fullPasskey }, true],
+];
 
 const subjects: Record<string, Caller> = {
   visitor: { type: 'Anonymous' },
@@ -168,6 +185,22 @@ describe('the default policy', () => {
               `${subject} ${action} ${target}: ${wanted}`,
             );
           }
+    });
+  });
+
+  describe.each(signIns)('to an operator who signed in %s', (_how, signedIn, isEnough) => {
+    const operator = { ...person(true), ...signedIn } as Caller;
+    test.each(kinds.map(({ kind }) => kind))('gives what operators may do with the %s', (name) => {
+      const kind = kindOf(name);
+      const may = (role: Role): string[] => table[name]![role]?.split(' ') ?? [];
+      for (const action of may('operator'))
+        for (const [target, where] of Object.entries(targets(kind))) {
+          const isForAll = [...may('account'), ...may('anyone')].includes(action);
+          if (isForAll || isMine(kind, target)) continue;
+          const { allowed } = engine.decide({ caller: operator, action, kind, ...where });
+          const isAllowed = isEnough || reading.includes(action);
+          expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${isAllowed}`);
+        }
     });
   });
 
