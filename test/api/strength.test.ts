@@ -365,6 +365,47 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
     await policy();
   });
 
+  test('each of these facts is known to each of these decisions, from a sign-in until its claims are released', async () => {
+    const { tab, authenticator } = await signedInByPasskey(service, address());
+    const facts =
+      'context has passkeys && context.passkeys == 1 && context has signInAge && context.signInAge < 60 && context.methods.contains("Passkey") && context.assurance == "phr"';
+    await policy(`@id("in") @message("Not in.") forbid (principal, action == Action::"signIn", resource == Client::"vault") unless { ${facts} };
+@id("out") @message("Not out.") forbid (principal, action == Action::"share", resource) when { context has client && context.client == Client::"vault" } unless { ${facts} };
+@id("key") @message("No key.") forbid (principal is Account, action in [Action::"create", Action::"delete"], resource is Passkey) unless { ${facts} };
+@id("move") @message("No move.") forbid (principal, action in [Action::"accounts/email", Action::"accounts/emailchallenge"], resource) unless { ${facts} };`);
+    const signed = await signInByPasskey(service, authenticator, { client: 'vault' });
+    const { body } = await redeem(service, signed);
+    const released = () =>
+      service.tab().send('GET', '/oauth2/userinfo', {
+        plain: true,
+        cookies: false,
+        headers: { authorization: `Bearer ${body.access_token}` },
+      });
+    expect((await released().is(200)).body.email).toMatch(/@example\.test$/);
+    const [{ metadata }] = (await tab.get('passkeys').is(200)).body.items;
+    const options = await challenge(tab, 'accounts/~', 'Register');
+    const credential = new Authenticator().create(askingOf(service, options), {}, options.user.id);
+    const attempts = (): [Pending, string][] => [
+      [tab.delete(`passkeys/${metadata.name}`), 'No key.'],
+      [tab.post('passkeys', { spec: { credential } }), 'No key.'],
+      [tab.post('accounts/~/emailchallenge', { spec: { email: address() } }), 'No move.'],
+      [tab.post('accounts/~/email', { spec: { code: '12345678' } }), 'No move.'],
+    ];
+    clock.advance(61_000);
+    expect((await released()).code).toBe(403);
+    const { tab: later, I } = await begin(service, { client: 'vault', tab: signed.tab });
+    expect((await later.get(I).is(200)).body.status).toMatchObject({
+      phase: 'LoginRequired',
+      methods: ['Passkey'],
+    });
+    for (const [attempt, why] of attempts())
+      expect((await attempt.fails(403, 'Forbidden')).message).toContain(why);
+    clock.advance(-61_000);
+    await tab.post('accounts/~/emailchallenge', { spec: { email: address() } }).is(200);
+    await tab.post('passkeys', { spec: { credential } }).is(201);
+    await policy();
+  });
+
   test('a token of the command goes by the sign-in behind it', async () => {
     const email = address();
     const { tab, authenticator } = await signedInByPasskey(service, email);
