@@ -1,9 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
+import { freePorts } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
+import { scrape } from '../support/scrape.js';
 import { begin, mailTo, proceed, signIn, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import { settles } from '../support/patience.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -167,6 +170,56 @@ describe.each(stores)('what a stranger can use up of an address, over %s', (stor
 });
 
 describe('what everybody together can do', () => {
+  beforeEach(() => {
+    clock.own();
+    clock.advance(15 * minute - (Date.now() % (15 * minute)) + 1_000); // one window for each test
+  });
+  afterEach(() => {
+    clock.release();
+  });
+
+  test.each(stores)(
+    'beyond the ceiling of mails strangers get none, browsers that signed in before do, and both ceilings are measured (%s)',
+    async (store) => {
+      const [metricsPort] = await freePorts(1);
+      const limits = { 'mails-in-all': '20', 'wrong-codes-in-all': '10' };
+      const service = await startTest({
+        store,
+        flags: [
+          '--trusted-proxies',
+          '127.0.0.1',
+          '--metrics-port',
+          String(metricsPort),
+          ...Object.entries(limits).flatMap(([name, value]) => [`--limits-${name}`, value]),
+        ],
+      });
+      await createClient(service, 'app');
+      const { tab: own } = await signIn(service, 'own@example.test');
+      const spentShares = async (): Promise<number[]> => {
+        const seen = await scrape(`http://127.0.0.1:${metricsPort}/metrics`);
+        return ['mails', 'wrong_codes'].map((limit) =>
+          seen.sum('vestibule_limit_spent_ratio', { limit }),
+        );
+      };
+      for (const share of await spentShares()) expect(share).toBeLessThan(1);
+      const codes: number[] = [];
+      for (let network = 0; network < 22; network += 1) {
+        const headers = { 'x-forwarded-for': `203.0.${network}.1` };
+        const tab = Object.assign(service.tab(), { headers });
+        const { I } = await begin(service, { tab });
+        const spec = { email: `m${network}@example.test` };
+        codes.push((await tab.post(`${I}/emailchallenge`, { spec })).code);
+        await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: '12345678' } });
+      }
+      expect(codes).toEqual([...Array.from({ length: 19 }, () => 200), 429, 429, 429]);
+      expect(await settles(spentShares, (shares) => shares.every((share) => share === 1))).toEqual([
+        1, 1,
+      ]);
+      const { I } = await begin(service, { tab: own, parameters: { prompt: 'login' } });
+      await own.post(`${I}/emailchallenge`, { spec: { email: 'own@example.test' } }).is(200);
+    },
+  );
+
   test.each(stores)(
     'beyond the ceiling of wrong codes no code is sent or taken, links go on (%s)',
     async (store) => {
@@ -182,6 +235,7 @@ describe('what everybody together can do', () => {
         ],
       });
       await createClient(service, 'app');
+      const { tab: own } = await signIn(service, 'own@example.test');
       const replica = await service.replica();
       let guesses = 0;
       for (let network = 0; network < 12; network += 1) {
@@ -209,12 +263,15 @@ describe('what everybody together can do', () => {
       const mail = await mailTo(service, 'late@example.test');
       expect(mail.code).toBeUndefined();
       await tab.post(`${I}/login`, { spec: { method: 'EmailLink', token: mail.token } }).is(200);
-      expect(
-        await service.store.networkLimits.ratio(
-          wrongCodes(service.store.settings.limits),
-          Date.now(),
-        ),
-      ).toBeGreaterThanOrEqual(1);
+      const ratio = await service.store.networkLimits.ratio(
+        wrongCodes(service.store.settings.limits),
+        Date.now(),
+      );
+      expect(ratio).toBeGreaterThanOrEqual(1);
+      const known = await begin(service, { tab: own, parameters: { prompt: 'login' } });
+      await own.post(`${known.I}/emailchallenge`, { spec: { email: 'own@example.test' } }).is(200);
+      const mine = await mailTo(service, 'own@example.test');
+      expect([mine.code, mine.token]).toEqual([undefined, expect.any(String)]);
     },
   );
 });

@@ -298,6 +298,23 @@ describe('limits, at their real sizes', () => {
     await stopAll();
   });
 
+  test('a code has as many digits as the setting says', async () => {
+    const service = await startTest({ flags: ['--limits-email-code-digits', '6'] });
+    await createClient(service, 'app');
+    const { tab, I } = await begin(service);
+    const { body } = await tab
+      .post(`${I}/emailchallenge`, { spec: { email: 'six@example.test' } })
+      .is(200);
+    expect(body.status.emailChallenge.codeLength).toBe(6);
+    const { code } = await mailTo(service, 'six@example.test');
+    expect(code).toMatch(/^\d{6}$/);
+    const login = (typed: string) =>
+      tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: typed } });
+    await login(`${code}00`).fails(422, 'Invalid', 'spec.code');
+    expect((await tab.get(I).is(200)).body.status.emailChallenge.triesLeft).toBe(5);
+    await login(code).is(200);
+  });
+
   test('five mails for an address and twenty for a network in a quarter of an hour, with any forwarded headers', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1'] });
     await createClient(service, 'app');
