@@ -21,7 +21,15 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import { requesterOf, countWrongCode, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
+import {
+  areCodesLocked,
+  codesLocked,
+  requesterOf,
+  countWrongCode,
+  lockedUntil,
+  wrongCodes,
+  type Requester,
+} from '../signin/code-throttle.js';
 import { codeLength, emailedCodeSchema, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
@@ -118,6 +126,7 @@ export const newAddressChallenge = defineAction({
     const faults = newAddressFaults(email, 'spec.email');
     if (faults.length > 0) throw invalid({ ...Account, kind: 'EmailChallenge' }, name, faults);
     requireRecentAuthentication(call, Account, name, passkeys);
+    await assertCodesAccepted(call);
     const [code, id] = [newCode(limits), randomUUID()];
     const challenge: Challenge = {
       id,
@@ -135,6 +144,7 @@ export const newAddressChallenge = defineAction({
         const previous = await readChallenge(tx, session);
         const wait = previous ? previous.sent + limits.emailResendWait - call.now : 0;
         if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
+        await assertAddressNotLocked(tx, call, canonicalAddress(email), requester);
         for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
         writeChallenge(tx, session, challenge);
@@ -160,6 +170,26 @@ export const newAddressChallenge = defineAction({
     };
   },
 });
+
+/** Throws 429 while no code of the whole service is accepted: this mail has no link instead. */
+async function assertCodesAccepted(call: Call): Promise<void> {
+  if (!(await areCodesLocked(call))) return;
+  const { wrongCodeWindow } = call.settings.limits;
+  const windowEnd = (Math.floor(call.now / wrongCodeWindow) + 1) * wrongCodeWindow;
+  throw codesLocked(windowEnd, call.now, 'too many wrong codes, please try again later');
+}
+
+/** Throws 429 while the codes of the address are locked. */
+async function assertAddressNotLocked(
+  tx: Transaction,
+  call: Call,
+  address: string,
+  requester: Requester,
+): Promise<void> {
+  const lockedUntilMs = await lockedUntil(tx, address, requester, call);
+  if (lockedUntilMs > 0)
+    throw codesLocked(lockedUntilMs, call.now, 'too many wrong codes for this address');
+}
 
 const statusOf = (
   { sent, expires, triesLeft, length }: Challenge,
@@ -247,17 +277,7 @@ async function verifyCode<T>(
       if (code.length !== challenge.length)
         throw wrongCode(name, `must be ${challenge.length} digits`);
       const requester = requesterOf(call, canonicalAddress(challenge.address));
-      const lockedUntilMs = await lockedUntil(
-        tx,
-        canonicalAddress(challenge.address),
-        requester,
-        call,
-      );
-      if (lockedUntilMs > 0)
-        throw tooManyRequests(
-          Math.ceil((lockedUntilMs - call.now) / 1000),
-          'too many wrong codes for this address',
-        );
+      await assertAddressNotLocked(tx, call, canonicalAddress(challenge.address), requester);
       const mac = Buffer.from(challenge.code, 'base64url');
       if (call.keys.macMatches('emailcode', codeMacInput(session, challenge, code), mac)) {
         tx.remove(keyOf(session));

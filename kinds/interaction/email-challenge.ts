@@ -23,7 +23,12 @@ import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
 import { assertPhase } from './preconditions.js';
-import { requesterOf, lockedUntil, wrongCodes, type Requester } from '../signin/code-throttle.js';
+import {
+  areCodesLocked,
+  requesterOf,
+  lockedUntil,
+  type Requester,
+} from '../signin/code-throttle.js';
 
 /**
  * Returns the limits on mails to one address, from one sign-in and from one client network. A known
@@ -93,7 +98,7 @@ async function sendChallenge(
   const address = canonicalAddress(email);
   const requester = requesterOf(call, address);
   const limits = mailLimits(call.settings.limits, requester);
-  const areCodesLocked = (await call.usedShare(wrongCodes(call.settings.limits))) >= 1;
+  const isCeilingReached = await areCodesLocked(call);
   const secrets = {
     code: newCode(call.settings.limits),
     token: randomBytes(32).toString('base64url'),
@@ -110,7 +115,7 @@ async function sendChallenge(
       const faults = account ? [] : newAddressFaults(email, 'spec.email');
       if (faults.length > 0)
         throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
-      const isLinkOnly = areCodesLocked || (await lockedUntil(tx, address, requester, call)) > 0;
+      const isLinkOnly = isCeilingReached || (await lockedUntil(tx, address, requester, call)) > 0;
       const next = await tx.update(Interaction, name, (object) =>
         replaceChallenge(object, email, secrets, isLinkOnly, call),
       );

@@ -2,6 +2,7 @@ import { digest } from '../../security/keyring.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
+import { tooManyRequests, type StatusError } from '../../registry/status.js';
 
 /**
  * Whose wrong codes count together for an address: browsers that signed in with it before, or all
@@ -46,6 +47,15 @@ export function wrongCodes(
     ...(requester === 'stranger' && { inAll: wrongCodesInAll }),
   };
 }
+
+/** Returns true while no code is accepted or mailed: the ceiling for all networks is reached. */
+export const areCodesLocked = async (
+  call: Pick<Call, 'usedShare' | 'settings'>,
+): Promise<boolean> => (await call.usedShare(wrongCodes(call.settings.limits))) >= 1;
+
+/** Returns the error for a code, or for the request of one, while none is accepted. */
+export const codesLocked = (until: number, now: number, why: string): StatusError =>
+  tooManyRequests(Math.max(1, Math.ceil((until - now) / 1000)), why);
 
 const keyOf = (address: string, requester: Requester): string =>
   `limits/wrongcodes-${requester}/${digest(address)}`;

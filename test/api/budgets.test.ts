@@ -272,6 +272,12 @@ describe('what everybody together can do', () => {
       await own.post(`${known.I}/emailchallenge`, { spec: { email: 'own@example.test' } }).is(200);
       const mine = await mailTo(service, 'own@example.test');
       expect([mine.code, mine.token]).toEqual([undefined, expect.any(String)]);
+      const refused = await own
+        .post('accounts/~/emailchallenge', { spec: { email: 'new@example.test' } })
+        .fails(429, 'TooManyRequests');
+      expect(refused.details!.retryAfterSeconds).toBeLessThanOrEqual(900);
+      const { items } = (await service.tab().get('mockmessages').is(200)).body;
+      expect(items.filter(({ status }: any) => status.to === 'new@example.test')).toEqual([]);
     },
   );
 });
