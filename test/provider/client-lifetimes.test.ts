@@ -1,11 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
-import { credentials, Party } from './party.js';
+import { credentials, errorOf, Party } from './party.js';
+import { clock } from '../support/clock.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
+afterEach(() => {
+  clock.release();
+});
 
 describe.each(stores)('lifetimes, on the %s store', (store) => {
   let service: TestService;
@@ -37,6 +41,32 @@ describe.each(stores)('lifetimes, on the %s store', (store) => {
     const idTokenLife = (token: string): number => decodeJwt(token).exp! - decodeJwt(token).iat!;
     expect([first.expires_in, idTokenLife(first.id_token!)]).toEqual([1_800, 1_200]);
     expect([second.expires_in, idTokenLife(second.id_token!)]).toEqual([300, 120]);
+  });
+
+  test('refresh tokens of a Client live as long as it says after their last use', async () => {
+    const own = await Party.of(service, 'refreshing', credentials.basic('a secret of its own'), {
+      lifetimes: { refreshToken: '10m' },
+    });
+    const plain = await Party.of(
+      service,
+      'refreshing-plain',
+      credentials.basic('a secret of its own'),
+    );
+    const offline = async (party: Party, address: string): Promise<string> =>
+      (await party.signIn(service.tab(), address, 'openid offline_access', { prompt: 'consent' }))
+        .refresh_token!;
+    const [first, other] = [
+      await offline(own, 'd@example.test'),
+      await offline(plain, 'e@example.test'),
+    ];
+    clock.own();
+    clock.advance(9 * 60_000);
+    const second = (await own.refresh(first)).refresh_token!;
+    clock.advance(9 * 60_000);
+    const third = (await own.refresh(second)).refresh_token!;
+    clock.advance(11 * 60_000);
+    expect(await errorOf(own.refresh(third))).toBe('invalid_grant');
+    expect((await plain.refresh(other)).refresh_token).toBeTruthy();
   });
 
   test('a Client that wants a recent sign-in demands it of a session that is older', async () => {
