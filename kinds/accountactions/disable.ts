@@ -4,10 +4,12 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
 import { Account } from '../account/account.js';
 import { enqueueDeletion } from '../account/deletion-row.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 
 /**
  * POST accounts/<name>/disable: blocks sign-ins to the account, ends its sessions and revokes its
- * tokens. Its objects stay.
+ * tokens. Its objects stay. An operator's own account requires a recent sign-in, as for
+ * its deletion.
  */
 export const disable = defineAction({
   of: Account,
@@ -18,8 +20,10 @@ export const disable = defineAction({
   spec: z.object({}),
   run: (call, { metadata: { name } }) =>
     call.change(async (tx) => {
-      const account = await tx.get(Account, name);
-      if (account?.status.disabledTimestamp) return account;
+      const account = (await tx.get(Account, name))!;
+      const isOwn = call.caller.type === 'Account' && call.caller.account === name;
+      if (isOwn) requireRecentAuthentication(call, Account, name, account.status.passkeys);
+      if (account.status.disabledTimestamp) return account;
       await revokeOtherSessions(tx, call, name);
       await enqueueDeletion(tx, call, { account: name, why: 'Disabled' });
       return tx.update(Account, name, ({ status }) => {

@@ -129,4 +129,16 @@ describe.each(stores)('what operators write, on %s', (store) => {
     clock.advance(2_000); // a sign-in in the second in which the others were ended counts as one of them
     await allowed((await signIn(service, 'second@example.test')).tab);
   });
+
+  test('one who has a passkey disables their own account by passkey alone, as they delete it', async () => {
+    const { tab } = await signIn(service, 'op@example.test');
+    const { authenticator, answer } = await register(service, tab);
+    await answer.is(201);
+    await service.tab().delete('mockmessages').is(200);
+    const { tab: mailed } = await signIn(service, 'op@example.test');
+    const refused = await mailed.post('accounts/~/disable', { spec: {} }).fails(403, 'Forbidden');
+    expect(refused.details!.methods).toEqual(['Passkey']);
+    const { tab: strong } = await signInByPasskey(service, authenticator);
+    await strong.post('accounts/~/disable', { spec: {} }).is(200);
+  });
 });
