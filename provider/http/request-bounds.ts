@@ -48,24 +48,34 @@ const boundSettings: Readonly<Record<string, LimitName>> = {
 
 /**
  * Throws {@link RequestBoundsError} for a request that is too large, before oidc-provider sees it: as a
- * whole, or in one parameter. Reads a body within its bound and puts it back. Returns the size of
- * query and body in bytes.
+ * whole, or in one parameter. Reads a body within its bound and puts it back. Returns the bytes
+ * that the parameters of query and body take in the store.
  */
 export async function assertRequestBounds(
   request: IncomingMessage,
   limits: Limits,
 ): Promise<number> {
   const query = request.url!.split('?').slice(1).join('?');
-  assertWithinBounds(query, limits);
-  if (request.method !== 'POST') return Buffer.byteLength(query);
+  const queryBytes = assertWithinBounds(query, limits);
+  if (request.method !== 'POST') return queryBytes;
   const body = await readBounded(request, limits.authorizationRequestSize);
   restoreBody(request, body);
-  assertWithinBounds(body.toString(), limits);
-  return Buffer.byteLength(query) + body.length;
+  return queryBytes + assertWithinBounds(body.toString(), limits);
 }
 
-/** Throws {@link RequestBoundsError} if a form or a query, or one of its parameters, is too long. */
-function assertWithinBounds(form: string, limits: Limits): void {
+/** Sealed records are base64, which takes four bytes for three. */
+const sealedFactor = 4 / 3;
+
+/** Returns the bytes of a parameter in a sealed record, where a character may take six. */
+const storedSize = (name: string, value: string): number =>
+  Math.ceil(Buffer.byteLength(JSON.stringify([name, value])) * sealedFactor);
+
+/**
+ * Throws {@link RequestBoundsError} if a form or a query, or one of its parameters, is too long.
+ * Returns the bytes that the parameters take in the store.
+ */
+function assertWithinBounds(form: string, limits: Limits): number {
+  let stored = 0;
   if (Buffer.byteLength(form) > limits.authorizationRequestSize)
     throw tooLong(limits.authorizationRequestSize);
   for (const [name, value] of new URLSearchParams(form)) {
@@ -75,7 +85,9 @@ function assertWithinBounds(form: string, limits: Limits): void {
         `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`,
         showable.has(name) ? { [name]: showableText(value) } : {},
       );
+    stored += storedSize(name, value);
   }
+  return stored;
 }
 
 function boundOf(name: string, limits: Limits): number {
