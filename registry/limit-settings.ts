@@ -274,6 +274,12 @@ export const limitSettings = {
     'Recorded decisions about one account; above it, the oldest are deleted. More frequent ' +
       'decisions are only counted.',
   ),
+  reviewsPerAccount: count(
+    500,
+    [50, 20_000],
+    'fewer forget what an app was just given, and each is kept for 90 days',
+    'Recorded claims reviews about one account; above it, the oldest are deleted.',
+  ),
   requestHeaderSize: size(
     '16Ki',
     ['8Ki', '64Ki'],

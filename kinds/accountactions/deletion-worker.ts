@@ -4,6 +4,7 @@ import { dropRows, type Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { listPages } from '../../registry/pager.js';
 import { canonicalAddress } from '../signin/email-address.js';
+import { reviewCountKey } from '../claims/claims-review.js';
 import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
@@ -47,7 +48,7 @@ export function closingWorker(store: Store): Worker {
   };
 }
 
-/** Removes every object that an account owns, and the count of its decisions. */
+/** Removes every object that an account owns, and the counts of its decisions and reviews. */
 async function removeOwned(store: Store, call: Call, account: string): Promise<void> {
   for (const kind of store.registry.kinds) {
     if (!kind.owner || kind.owner === 'metadata.name') continue;
@@ -56,7 +57,10 @@ async function removeOwned(store: Store, call: Call, account: string): Promise<v
       await erase(call, kind, names.slice(i, i + batchSizes.deleted));
   }
   await call.change(async (tx) =>
-    tx.add({ checks: [], writes: [{ delete: decisionCountKey(account) }] }),
+    tx.add({
+      checks: [],
+      writes: [{ delete: decisionCountKey(account) }, { delete: reviewCountKey(account) }],
+    }),
   );
 }
 

@@ -3,7 +3,11 @@ import { defineKind } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
-const retentionMs = 90 * 86_400_000;
+/** How long a review is kept, in milliseconds. */
+export const retentionMs = 90 * 86_400_000;
+
+/** Returns the key that counts the reviews of an account. */
+export const reviewCountKey = (account: string): string => `reviewcount/${account}`;
 
 /**
  * A request for claims from a ClaimsProvider and its outcome, without claim values. Kept for 90

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Account } from '../../kinds/account/account.js';
-import { ClaimsReview } from '../../kinds/claims/claims-review.js';
+import { ClaimsReview, retentionMs, reviewCountKey } from '../../kinds/claims/claims-review.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import type { ClaimsProviderObject } from '../../kinds/claims/scope-index.js';
 import { apiVersion, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { withSpan } from '../../observability/tracer.js';
+import { objectKey } from '../../registry/encoded-object.js';
+import { countOwned } from '../../registry/owned-count.js';
 import { randomName } from '../../registry/transaction.js';
+import { BoundedMap } from '../../security/bounded-map.js';
+import { prefixRange } from '../../storage/storage.js';
 import { ResponseCache } from './response-cache.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { EgressRefusedError } from '../context/egress-fetch.js';
@@ -18,6 +22,12 @@ import { parseReviewResponse, type ReviewSpec, type SuppliedClaims } from './par
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 
 const deadlineMs = 2_500;
+
+/** A refusal is recorded once in this time for a person, a Client and a provider. */
+const sameRefusalMs = 60_000;
+
+/** The number of refusals that are remembered for this. */
+const maxRefusals = 20_000;
 
 /**
  * Status codes that concern the provider, not the person; other 4xx responses do not count as
@@ -33,6 +43,8 @@ export class ClaimsReviewClient {
   readonly #services: Omit<ProviderServices, 'reviews'>;
   readonly #breaker = new CircuitBreaker();
   readonly #cache = new ResponseCache<SuppliedClaims>();
+  /** When each refusal was recorded, in milliseconds since the epoch. */
+  readonly #refusedAt = new BoundedMap<string, number>(maxRefusals);
 
   constructor(services: Omit<ProviderServices, 'reviews'>) {
     this.#services = services;
@@ -170,17 +182,33 @@ export class ClaimsReviewClient {
     );
   }
 
+  /**
+   * Records a review, except the same refusal once more: no request precedes a refusal, so a person
+   * could have one recorded with each of theirs.
+   */
   async #record(
     provider: string,
     { account, client, scopes, purpose }: ClaimsReviewRequest,
     status: ObjectOf<typeof ClaimsReview>['status'],
   ): Promise<void> {
-    await this.#services.store.change(this.#services.store.systemCall(), async (tx) => {
+    if (status.outcome === 'Refused') {
+      const refusal = JSON.stringify([account, client, provider, purpose]);
+      if (Date.now() - (this.#refusedAt.get(refusal) ?? 0) < sameRefusalMs) return;
+      this.#refusedAt.set(refusal, Date.now());
+    }
+    const { store } = this.#services;
+    await store.change(store.systemCall(), async (tx) => {
       if (!(await tx.get(Account, account))) return;
       await tx.create(ClaimsReview, {
         metadata: { name: `${account}-${randomName(12)}` },
         spec: { account, client, provider, scopes: scopes.map(({ name }) => name), purpose },
         status,
+      });
+      await countOwned(tx, store.storage, {
+        range: prefixRange(objectKey(ClaimsReview, `${account}-`)),
+        countKey: reviewCountKey(account),
+        max: store.settings.limits.reviewsPerAccount,
+        retentionMs,
       });
     });
   }

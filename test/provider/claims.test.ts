@@ -12,6 +12,8 @@ import {
 } from '../support/service.js';
 import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { clock } from '../support/clock.js';
+import { settles } from '../support/patience.js';
 import { until } from './fixture.js';
 import { lies, says, Supplier } from './supplier.js';
 import { stores } from '../support/stores.js';
@@ -672,6 +674,49 @@ describe('a supplier that', () => {
       'Release',
     );
   });
+});
+
+test('reviews of one person by a supplier that is down are recorded once a minute while it is left alone, and are never more than may be', async () => {
+  const max = 50;
+  const service = await startTest({
+    flags: [
+      ...flags,
+      '--limits-reviews-per-account',
+      String(max),
+      '--limits-access-token-lifetime',
+      '24h',
+    ],
+  });
+  await createClient(service, 'app', { scopes: scopes('card') });
+  supplier.answer = (response) => {
+    response.writeHead(500).end();
+  };
+  await supplier.declare(service, 'card', { tier: 'string' });
+  const asked = await toConsent(service, 'openid card');
+  const { body } = await toTokens(service, asked);
+  const times = async (): Promise<number[]> =>
+    (await asked.tab.get('claimsreviews').is(200)).body.items.map(({ status }: any) =>
+      Date.parse(status.timestamp),
+    );
+  clock.own();
+  try {
+    /** Releases the claims a minute later; how many reviews there are once that is recorded. */
+    const releasedLater = async (): Promise<number> => {
+      clock.advance(61_000);
+      const from = Date.now() - 1_000;
+      await userinfo(service, body.access_token).is(200);
+      return (await settles(times, (all) => all.some((time) => time >= from))).length;
+    };
+    for (let i = 0; i < 20; i += 1) await userinfo(service, body.access_token).is(200);
+    await releasedLater();
+    expect(await releasedLater()).toBeLessThanOrEqual(8); // five failures, one refusal, these two
+    const counts: number[] = [];
+    for (let i = 0; i < max + 5; i += 1) counts.push(await releasedLater());
+    expect(Math.max(...counts)).toBe(max);
+    expect(counts.at(-1)).toBeLessThan(max);
+  } finally {
+    clock.release();
+  }
 });
 
 test('an address that is not open any more is refused at the time of asking', async () => {
