@@ -274,6 +274,24 @@ export const limitSettings = {
     'Recorded decisions about one account; above it, the oldest are deleted. More frequent ' +
       'decisions are only counted.',
   ),
+  recordedChanges: count(
+    120,
+    [10, 10_000],
+    'fewer leave changes without a record of their own, and each is kept for 90 days',
+    'Changes by one account that a replica records one by one in an hour; more are only counted.',
+  ),
+  recordedRefusals: count(
+    60,
+    [5, 10_000],
+    'fewer hide what was tried, and each is kept for 90 days',
+    'Refusals of one account that a replica records one by one in an hour; more are only counted.',
+  ),
+  recordedRefusalsInAll: count(
+    1_200,
+    [60, 1_000_000],
+    'fewer hide what was tried, and each is kept for 90 days',
+    'Refusals that a replica records one by one in a minute; more are only counted.',
+  ),
   reviewsPerAccount: count(
     500,
     [50, 20_000],

@@ -1,10 +1,8 @@
+import type { Limits } from '../../registry/limit-settings.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 
-/**
- * Single events per owner and hour, owners tracked at a time, and refusals of all owners per
- * minute.
- */
-const limits = { refusals: 60, changes: 120, owners: 50_000, allRefusals: 1_200 };
+/** The number of owners that are tracked at a time. */
+const maxOwners = 50_000;
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
@@ -13,9 +11,14 @@ const minuteMs = 60_000;
  * rest is counted in series.
  */
 export class EventRateLimiter {
-  readonly #spentByOwner = new BoundedMap<string, number>(limits.owners);
+  readonly #limits: Limits;
+  readonly #spentByOwner = new BoundedMap<string, number>(maxOwners);
   #windowStart = 0;
   #allRefusals = { windowStart: 0, count: 0 };
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
 
   /**
    * Takes one of the owner's quota; `now` is in milliseconds of a monotonic clock. Returns whether
@@ -28,7 +31,8 @@ export class EventRateLimiter {
     }
     const key = `${type} ${owner}`;
     const spent = this.#spentByOwner.get(key) ?? 0;
-    if (spent >= limits[type]) return false;
+    const { recordedChanges, recordedRefusals } = this.#limits;
+    if (spent >= (type === 'changes' ? recordedChanges : recordedRefusals)) return false;
     this.#spentByOwner.set(key, spent + 1);
     return true;
   }
@@ -37,7 +41,10 @@ export class EventRateLimiter {
   takeRefusal(owner: string, now = performance.now()): boolean {
     if (now - this.#allRefusals.windowStart >= minuteMs)
       this.#allRefusals = { windowStart: now, count: 0 };
-    if (this.#allRefusals.count >= limits.allRefusals || !this.take('refusals', owner, now))
+    if (
+      this.#allRefusals.count >= this.#limits.recordedRefusalsInAll ||
+      !this.take('refusals', owner, now)
+    )
       return false;
     this.#allRefusals.count += 1;
     return true;

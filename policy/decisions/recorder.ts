@@ -20,11 +20,12 @@ export class Recorder {
   readonly #store: Store;
   readonly #log: Log;
   readonly #writer: EventWriter;
-  readonly #limits = new EventRateLimiter();
+  readonly #limits: EventRateLimiter;
 
   constructor(store: Store, log: Log, intervalMs?: number) {
     this.#store = store;
     this.#log = log;
+    this.#limits = new EventRateLimiter(store.settings.limits);
     this.#writer = new EventWriter(store, log, intervalMs);
   }
 
