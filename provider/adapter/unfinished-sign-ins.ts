@@ -6,11 +6,12 @@ import type { Size } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
 
 /**
- * A sign-in in phase LoginRequired: its size in the store and the last activity of its browser (ms
- * since the epoch).
+ * A sign-in in phase LoginRequired, or one that was cancelled: its size in the store and the last
+ * activity of its browser (ms since the epoch).
  */
 interface UnfinishedSignIn {
   readonly bytes: number;
+  readonly isCancelled: boolean;
   touched: number;
   isWriting?: boolean;
 }
@@ -24,8 +25,13 @@ const sweepMs = 15_000;
  */
 const maxEndedAtOnce = 200;
 
-const isUnfinished = (stored: EncodedObject | undefined): boolean =>
-  stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
+const isCancelled = ({ entry }: EncodedObject): boolean =>
+  entry.value.includes('"phase":"Aborted"');
+
+/** Anyone can cancel what they began, so cancelled sign-ins count too. */
+const isUnfinished = (stored: EncodedObject | undefined): stored is EncodedObject =>
+  stored !== undefined &&
+  (stored.entry.value.includes('"phase":"LoginRequired"') || isCancelled(stored));
 
 /**
  * Limits the space of unfinished sign-ins, which anyone can create: together they may take a share
@@ -94,7 +100,13 @@ export class UnfinishedSignIns {
     const known = this.#signIns.get(name);
     const idle = this.#services.settings.limits.signInIdle;
     const now = Date.now();
-    if (!known || known.isWriting || now - known.touched < idle / 3 || now - known.touched > idle)
+    if (
+      !known ||
+      known.isCancelled ||
+      known.isWriting ||
+      now - known.touched < idle / 3 ||
+      now - known.touched > idle
+    )
       return;
     known.isWriting = true;
     this.#services.runInBackground(() =>
@@ -155,7 +167,7 @@ export class UnfinishedSignIns {
 
   #add(stored: EncodedObject, touched: number): void {
     const bytes = stored.entry.value.length;
-    this.#signIns.set(stored.name, { bytes, touched });
+    this.#signIns.set(stored.name, { bytes, touched, isCancelled: isCancelled(stored) });
     this.#bytes += bytes;
   }
 
@@ -175,10 +187,12 @@ export class UnfinishedSignIns {
     const { signInIdle } = this.#services.settings.limits;
     const oldest = [...this.#signIns].sort(([, a], [, b]) => a.touched - b.touched);
     let excess = this.#bytes > this.budget ? this.#bytes - 0.9 * this.budget : 0;
-    for (const [name, { bytes, touched }] of oldest.slice(0, maxEndedAtOnce)) {
-      const isIdle = now - touched > 2 * signInIdle;
-      if (!isIdle && excess <= 0) return;
-      excess -= bytes;
+    const isIdle = ({ touched, isCancelled: hasEnded }: UnfinishedSignIn): boolean =>
+      !hasEnded && now - touched > 2 * signInIdle;
+    const due = excess > 0 ? oldest : oldest.filter(([, signIn]) => isIdle(signIn));
+    for (const [name, signIn] of due.slice(0, maxEndedAtOnce)) {
+      if (!isIdle(signIn) && excess <= 0) return;
+      excess -= signIn.bytes;
       await this.#end(name).catch(() => this.#services.count('unproven_failed'));
     }
     if (excess > 0) this.#services.runInBackground(() => this.sweep());
@@ -189,7 +203,8 @@ export class UnfinishedSignIns {
     const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const interaction = await tx.get(Interaction, name);
-      if (interaction?.status.phase !== 'LoginRequired') return;
+      const phase = interaction?.status.phase;
+      if (phase !== 'LoginRequired' && phase !== 'Aborted') return;
       await tx.erase(Interaction, name);
     });
     this.#services.count('unproven_ended');

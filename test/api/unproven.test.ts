@@ -83,42 +83,54 @@ const withQuota = (storage: Storage, quota: number): Storage =>
   });
 
 describe.each(stores)('the share of the store that unproven sign-ins have, over %s', (store) => {
-  let stopEtcd: () => Promise<unknown> = async () => {};
+  const stopEtcd: (() => Promise<unknown>)[] = [];
   const open = async (): Promise<Storage> => {
     if (store === 'embedded') return openEmbedded({ directory: temporary() });
     const etcd = await startEtcd();
-    stopEtcd = () => etcd.stop();
+    stopEtcd.push(() => etcd.stop());
     return openEtcd({
       servers: [etcd.endpoint],
       prefix: '/share/',
       requestTimeoutMs: scaled(2500),
     });
   };
-  afterAll(() => stopEtcd());
-
-  test('is never left for long: the ones go first that were left alone for longest', async () => {
-    const service = await startTest({
-      storage: withQuota(await open(), 500_000),
-      flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'],
-    });
-    await createClient(service, 'app');
-    const all: Begun[] = [];
-    for (let i = 0; i < 60; i += 1) all.push(await begin(service));
-    const alive = async (): Promise<Set<string>> =>
-      new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
-    const bytes = async (): Promise<number> =>
-      (await service.storage.list(prefixRange('objects/interactions/'))).entries.reduce(
-        (sum, { value }) => sum + value.length,
-        0,
-      );
-    await until(async () => (await alive()).size < 40 && (await bytes()) <= 50_000);
-    const left = await alive();
-    expect(left.size).toBeGreaterThan(10);
-    expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
-    expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
-    await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
-    await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+  afterAll(async () => {
+    for (const stop of stopEtcd) await stop();
   });
+
+  test.each([
+    ['not verified', false],
+    ['cancelled', true],
+  ])(
+    'is never left for long by those that are %s: the ones go first that were left alone for longest',
+    async (_are, isCancelled) => {
+      const service = await startTest({
+        storage: withQuota(await open(), 500_000),
+        flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'],
+      });
+      await createClient(service, 'app');
+      const all: Begun[] = [];
+      for (let i = 0; i < 60; i += 1) {
+        const begun = await begin(service);
+        all.push(begun);
+        if (isCancelled) await begun.tab.delete(begun.I); // 404 where it has gone already
+      }
+      const alive = async (): Promise<Set<string>> =>
+        new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
+      const bytes = async (): Promise<number> =>
+        (await service.storage.list(prefixRange('objects/interactions/'))).entries.reduce(
+          (sum, { value }) => sum + value.length,
+          0,
+        );
+      await until(async () => (await alive()).size < 40 && (await bytes()) <= 50_000);
+      const left = await alive();
+      expect(left.size).toBeGreaterThan(10);
+      expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
+      expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
+      await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
+      await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+    },
+  );
 });
 
 describe('bytes', () => {
