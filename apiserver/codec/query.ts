@@ -130,12 +130,12 @@ function checkCommonParameters(query: Query): void {
 }
 
 /**
- * Throws 400 for an empty selector, which would select everything and is seldom meant when deleting
+ * Throws 400 for an empty or blank selector, which would select everything and is seldom meant when deleting
  * a collection.
  */
 function checkSelectorsNotEmpty(query: Query): void {
   for (const name of ['labelSelector', 'fieldSelector'])
-    if (query.get(name) === '')
+    if (query.get(name)?.trim() === '')
       throw badRequest(`${name} must have a value where a collection is deleted`);
 }
 

@@ -122,7 +122,8 @@ describe('known parameters that are malformed', () => {
         await refused(operator.delete(`sessions?${spelled}`));
       }
     for (const name of ['labelSelector', 'fieldSelector'])
-      await operator.delete(`sessions?${name}=`).fails(400, 'BadRequest');
+      for (const blank of ['', '%20', '+', '%09%0a', '%C2%A0'])
+        await operator.delete(`sessions?${name}=${blank}`).fails(400, 'BadRequest');
     expect((await operator.get('clients/app').is(200)).body.spec.displayName).toBe('app app');
     await operator.get('clients/empty').fails(404, 'NotFound');
     await operator.get('sessions/~').is(200);

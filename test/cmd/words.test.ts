@@ -305,6 +305,17 @@ test('delete takes names, labels or all, waits until they are gone, and keeps th
     out: '',
     error: 'No resources found\n',
   });
+  for (const [flag, value] of [
+    ['--selector', ''],
+    ['-l', ' '],
+    ['--field-selector', ''],
+  ])
+    expect(await run('delete', 'groups', flag!, value!)).toEqual({
+      code: 2,
+      out: '',
+      error: `vestibule: ${flag === '-l' ? '--selector' : flag} must not be empty; --all deletes every object\n`,
+    });
+  await live('alpha');
   for (const name of ['absent', 'alpha'])
     expect((await as(person)('delete', 'group', name)).error).toBe(
       `Error from server (NotFound): groups.id.vestibule.org "${name}" not found\n`,

@@ -63,11 +63,19 @@ async function selectTargets(
   if (named.length > 0 && hasSelector)
     throw new CommandError('give either names, or --all or a selector', 2);
   if (named.length > 0) return named;
+  refuseEmptySelectors(flags);
   if (!hasSelector)
     throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
   const all: ResourceArgs[] = [];
   for (const { resource } of targets) all.push(...(await listTargets(service, resource, flags)));
   return all;
+}
+
+/** Throws for a selector without a requirement, usually a lost variable: it would select everything. */
+function refuseEmptySelectors(flags: FlagValues): void {
+  for (const flag of ['selector', 'field-selector'] as const)
+    if (flags[flag]?.trim() === '')
+      throw new CommandError(`--${flag} must not be empty; --all deletes every object`, 2);
 }
 
 const listTargets = async (
