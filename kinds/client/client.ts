@@ -236,7 +236,7 @@ function validate(name: string, spec: Spec, settings: Settings): Cause[] {
       addFault(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
   });
   causes.push(...pairwiseFaults(spec), ...lifetimeFaults(spec), ...securityFaults(spec));
-  return causes;
+  return causes.filter(({ field }, i) => causes.findIndex((one) => one.field === field) === i);
 }
 
 const isPrivate = (key: Record<string, unknown>): boolean =>

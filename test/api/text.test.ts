@@ -156,6 +156,10 @@ describe.each(stores)('text, on %s', (store) => {
       await operator
         .post('accounts/~/emailchallenge', { spec: { email } })
         .fails(422, 'Invalid', 'spec.email');
+      await operator.post('accounts', { spec: { email } }).fails(422, 'Invalid', 'spec.email');
+      await operator
+        .post('invitations', { metadata: { name: 'odd' }, spec: { email } })
+        .fails(422, 'Invalid', 'spec.email');
       await operator
         .post('groups', {
           metadata: { name: 'odd' },
@@ -191,11 +195,26 @@ describe.each(stores)('text, on %s', (store) => {
         spec: { displayName: '\u0000'.repeat(65), members: ['x', 'y@example.test'] },
       })
       .fails(422, 'Invalid');
-    for (const { message: words } of group.details!.causes!)
-      expect(words).not.toMatch(/pattern|\^/);
-    expect(new Set(group.details!.causes!.map(({ field }) => field)).size).toBe(
-      group.details!.causes!.length,
-    );
+    const client = await operator
+      .post('clients', {
+        metadata: { name: 'wrong' },
+        spec: {
+          displayName: 'x',
+          profile: 'FAPI2',
+          type: 'Public',
+          pkce: 'Optional',
+          tokenEndpointAuthMethod: 'client_secret_basic',
+          tokenEndpointAuthSigningAlg: 'RS256',
+          redirectURIs: ['http://a.test/'],
+          jwks: { keys: [] },
+          jwksURI: 'http://10.0.0.1/',
+        },
+      })
+      .fails(422, 'Invalid', 'spec.jwksURI');
+    for (const causes of [group.details!.causes!, client.details!.causes!]) {
+      for (const { message: words } of causes) expect(words).not.toMatch(/pattern|\^/);
+      expect(new Set(causes.map(({ field }) => field)).size).toBe(causes.length);
+    }
   });
 
   test('of such an address that an account has goes on signing in, and stays in its groups', async () => {
