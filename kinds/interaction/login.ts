@@ -34,7 +34,7 @@ import {
   wrongCodes,
   type Requester,
 } from '../signin/code-throttle.js';
-import { describePattern } from '../../registry/pattern.js';
+import { linkToken } from '../signin/schema-types.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
@@ -59,10 +59,7 @@ export const login = defineAction({
     }),
     z.object({
       method: z.literal('EmailLink').describe('By the emailed link.'),
-      token: z
-        .string()
-        .regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
-        .describe('The token from the emailed link.'),
+      token: linkToken().describe('The token from the emailed link.'),
     }),
     z.object({
       method: z.literal('Passkey').describe('By a passkey.'),

@@ -4,6 +4,7 @@ import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { notFound } from '../../registry/status.js';
+import { linkToken } from '../signin/schema-types.js';
 import { cancelRecovery, Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';
 
@@ -23,10 +24,7 @@ export const cancelByToken = defineAction({
   limit: cancelLimit,
   description: 'Cancels the recovery with the token from any mail about it.',
   spec: z.object({
-    token: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{43}$/)
-      .describe('The token from the mail.'),
+    token: linkToken().describe('The token from the mail.'),
   }),
   run: (call: Call, { metadata: { name } }, { spec: { token } }) =>
     call.change(async (tx) => {

@@ -50,3 +50,7 @@ export const redirectURI = () =>
         'must be printable ASCII without spaces and backslashes',
       ),
     );
+
+/** Returns the schema of the token of an emailed link: 256 bits, base64url. */
+export const linkToken = () =>
+  z.string().regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'));
