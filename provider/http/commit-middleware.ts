@@ -13,7 +13,7 @@ import { libraryError, toProviderError } from '../context/errors.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
-import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
+import { mayShowParameters, sentParameters, wrongParameters } from './wrong-parameters.js';
 
 const conflictMessage =
   'a concurrent request changed an object that this request depends on; try again';
@@ -130,13 +130,16 @@ async function finishHeaders(
 const programRoutes: ReadonlySet<string> = new Set([
   'pushed_authorization_request',
   'device_authorization',
+  'token',
+  'revocation',
+  'introspection',
 ]);
 
 /** Adds the wrong parameters to an error response, if they may be shown. */
 function addWrongParameters(services: ProviderServices, ctx: KoaContext): void {
   const body = ctx.body as { error?: unknown } | undefined;
   const parameters =
-    typeof body?.error === 'string' ? wrongParameters(body.error, ctx.oidc!.params) : undefined;
+    typeof body?.error === 'string' ? wrongParameters(body, sentParameters(ctx)) : undefined;
   if (parameters !== undefined && mayShowParameters(services)) ctx.body = { ...body, parameters };
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
+import type { errors, KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import type { ProviderServices } from '../context/context.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
-import { logRefusal, wrongParameters } from './wrong-parameters.js';
+import { logRefusal, sentParameters, wrongParameters } from './wrong-parameters.js';
 
 const countedEvents = [
   'interaction.started',
@@ -33,11 +33,6 @@ interface GrantContext {
     readonly params?: { readonly grant_type?: unknown };
     readonly entities: OIDCContext['entities'];
   };
-}
-
-interface RefusedContext {
-  readonly oidc?: { readonly params?: Record<string, unknown> };
-  readonly response: { get(field: string): string };
 }
 
 /**
@@ -85,15 +80,19 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
       if (isDeviceRequest(ctx)) noteUserCode(ctx, { outcome: 'Failed', reason: error?.error });
     },
   );
-  const logWrongParameters = (ctx: RefusedContext, error: { error?: string } | undefined): void => {
-    const parameters = wrongParameters(error?.error ?? '', ctx.oidc?.params);
+  const logWrongParameters = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
+    const parameters = wrongParameters(error, sentParameters(ctx));
     if (parameters !== undefined)
-      logRefusal(services, error!.error!, parameters, ctx.response.get('Audit-ID'));
+      logRefusal(services, error.error, parameters, ctx.response.get('Audit-ID'));
   };
   for (const event of [
     'authorization.error',
     'pushed_authorization_request.error',
     'device_authorization.error',
+    'grant.error',
+    'revocation.error',
+    'introspection.error',
+    'end_session.error',
   ])
     provider.on(event, logWrongParameters);
   const reportFault = (error: unknown, auditID: string): void => {

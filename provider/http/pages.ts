@@ -5,7 +5,7 @@ import type { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';
 import { languageMenu, translatorFor, translatorOf, type PageRequest } from './language.js';
 import { errorMessage, signOutErrorMessage, statusErrorMessage } from './error-messages.js';
-import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
+import { mayShowParameters, sentParameters, wrongParameters } from './wrong-parameters.js';
 
 /** A page without scripts. */
 interface PageContent {
@@ -74,11 +74,10 @@ export function sendPage(ctx: KoaContext, content: string): void {
 function wrongParameterHints(
   services: ProviderServices,
   ctx: KoaContext,
-  error: string,
+  out: { error: string; error_description?: string },
 ): readonly Html[] {
   if (!mayShowParameters(services)) return [];
-  const sent = (ctx as { oidc?: { params?: Record<string, unknown> } }).oidc?.params;
-  return Object.entries(wrongParameters(error, sent) ?? {}).map(
+  return Object.entries(wrongParameters(out, sentParameters(ctx)) ?? {}).map(
     ([name, value]) => html`<p class="hint">${name}: <code>${value}</code></p>`,
   );
 }
@@ -95,6 +94,8 @@ export function renderError(
   const signOut =
     ctx.oidc?.route === 'end_session' ? signOutErrorMessage(out.error_description) : undefined;
   const { title, advice } = signOut ?? errorMessage(out.error, ctx.status);
+  // The advice for a sign-out says what is wrong, and the page may be opened from any link.
+  const hints = signOut ? [] : wrongParameterHints(services, ctx, out);
   const audit = ctx.response.get('Audit-ID');
   const translator = translatorOf(ctx);
   sendPage(
@@ -103,7 +104,7 @@ export function renderError(
       request: ctx.req,
       translator,
       title: translator.text(title),
-      body: html`<p>${translator.text(advice)}</p>${wrongParameterHints(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      body: html`<p>${translator.text(advice)}</p>${hints}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
       phase: 'error',
     }),
   );

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../security/loopback.js';
+import type { KoaContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
 
 /** The number of characters of a parameter that are shown. */
@@ -10,12 +11,41 @@ const maxShownLength = 200;
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
+/** An error of oidc-provider; its detail is not part of the response. */
+interface Refusal {
+  readonly error?: unknown;
+  readonly error_description?: string | undefined;
+  readonly error_detail?: string | undefined;
+}
+
 /** The parameters that each error code is about (RFC 6749 §4.1.2.1). */
 const parametersByError: Readonly<Record<string, readonly string[]>> = {
   invalid_client: ['client_id'],
   invalid_redirect_uri: ['client_id', 'redirect_uri'],
   invalid_scope: ['client_id', 'scope'],
 };
+
+/** The same by oidc-provider's description or detail, where the code covers other faults too. */
+const parametersByDescription: Readonly<Record<string, readonly string[]>> = {
+  "redirect_uri did not match any of the client's registered redirect_uris": [
+    'client_id',
+    'redirect_uri',
+  ],
+  'authorization code redirect_uri mismatch': ['client_id', 'redirect_uri'],
+  'post_logout_redirect_uri not registered': ['client_id', 'post_logout_redirect_uri'],
+};
+
+function parametersOf({
+  error,
+  error_description: description = '',
+  error_detail: detail = '',
+}: Refusal): readonly string[] | undefined {
+  for (const text of [description, detail])
+    if (Object.hasOwn(parametersByDescription, text)) return parametersByDescription[text];
+  return typeof error === 'string' && Object.hasOwn(parametersByError, error)
+    ? parametersByError[error]
+    : undefined;
+}
 
 /**
  * Patterns of mail addresses, JWTs and 256-bit secrets. People paste them into the wrong field, and
@@ -38,20 +68,38 @@ export const showableText = (text: string): string => {
 };
 
 /**
- * Returns the parameters that an authorization request was refused for, as they may be shown;
- * undefined if the error is not about parameters.
+ * Returns the parameters that a request was refused for, as they may be shown; undefined if the
+ * error is not about parameters.
  */
 export function wrongParameters(
-  error: string,
+  refusal: Refusal,
   sent: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> | undefined {
-  if (!Object.hasOwn(parametersByError, error)) return undefined;
-  return Object.fromEntries(
-    parametersByError[error]!.filter((name) => typeof sent[name] === 'string').map((name) => [
-      name,
-      showableText(sent[name] as string),
-    ]),
+  const names = parametersOf(refusal);
+  return (
+    names &&
+    Object.fromEntries(
+      names
+        .filter((name) => typeof sent[name] === 'string')
+        .map((name) => [name, showableText(sent[name] as string)]),
+    )
   );
+}
+
+/** Returns the parameters of a request, with the `client_id` of HTTP Basic (RFC 6749 §2.3.1). */
+export function sentParameters(ctx: Pick<KoaContext, 'oidc' | 'get'>): Record<string, unknown> {
+  const [, encoded] = /^Basic ([\w+/=-]+)$/i.exec(ctx.get('Authorization')) ?? [];
+  const [, user] = /^([^:]*):/.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  const sent = ctx.oidc?.params ?? {};
+  return { ...sent, client_id: sent.client_id ?? (user && decoded(user)) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
 }
 
 /**

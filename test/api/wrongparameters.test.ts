@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { wrongParameters } from '../../provider/http/wrong-parameters.js';
+import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 afterAll(stopAll);
@@ -120,6 +121,34 @@ describe.each([
         'invalid_scope',
         { client_id: 'app', scope: 'openid groups' },
       ],
+      [
+        '/oauth2/par',
+        { ...right, redirect_uri: 'https://elsewhere.example.test/' },
+        400,
+        'invalid_request',
+        { client_id: 'app', redirect_uri: 'https://elsewhere.example.test/' },
+      ],
+      [
+        '/oauth2/token',
+        { grant_type: 'authorization_code', client_id: 'nobody', code: 'x' },
+        401,
+        'invalid_client',
+        { client_id: 'nobody' },
+      ],
+      [
+        '/oauth2/introspect',
+        { client_id: 'nobody', token: 'x' },
+        401,
+        'invalid_client',
+        { client_id: 'nobody' },
+      ],
+      [
+        '/oauth2/revoke',
+        { client_id: 'nobody', token: 'x' },
+        401,
+        'invalid_client',
+        { client_id: 'nobody' },
+      ],
     ] as [string, Record<string, string>, number, string, Record<string, string>][])(
       '%s %j',
       async (path, fields, code, error, parameters) => {
@@ -130,6 +159,66 @@ describe.each([
           isShown ? parameters : undefined,
         ]);
         expect(lines).toEqual([expect.objectContaining({ error, parameters })]);
+      },
+    );
+
+    test('a client_id that comes by HTTP Basic is named, and never the secret beside it', async () => {
+      const before = service.logs.length;
+      const by = (pair: string) =>
+        service.tab().send('POST', '/oauth2/token', {
+          plain: true,
+          body: 'grant_type=authorization_code&code=x',
+          headers: {
+            'content-type': 'application/x-www-form-urlencoded',
+            authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
+          },
+        });
+      const { body } = await by('no%20body:hush-hush').is(401);
+      expect(body.parameters).toEqual(isShown ? { client_id: 'no body' } : undefined);
+      await by('100%:hush-hush').is(400);
+      expect(logged(before)).toEqual([
+        expect.objectContaining({ error: 'invalid_client', parameters: { client_id: 'no body' } }),
+      ]);
+      expect(service.logs.slice(before).join('')).not.toContain('hush');
+    });
+
+    test('a code that comes with another redirect_uri than it was made for names that one', async () => {
+      const { callback, verifier } = await signIn(service, 'ada@example.test');
+      const { answer, lines } = await send('/oauth2/token', {
+        grant_type: 'authorization_code',
+        client_id: 'app',
+        code: callback.searchParams.get('code')!,
+        code_verifier: verifier,
+        redirect_uri: 'https://elsewhere.example.test/',
+      });
+      expect([answer.code, answer.body.error]).toEqual([400, 'invalid_grant']);
+      expect(lines).toEqual([
+        expect.objectContaining({
+          parameters: { client_id: 'app', redirect_uri: 'https://elsewhere.example.test/' },
+        }),
+      ]);
+    });
+
+    test.each([
+      ['invalid_client', { client_id: 'nobody' }, true],
+      [
+        'invalid_request',
+        { client_id: 'app', post_logout_redirect_uri: 'https://elsewhere.example.test/' },
+        false,
+      ],
+    ] as [string, Record<string, string>, boolean][])(
+      'what a sign-out is refused with %s for is named in the log, and on a page only if that is about the client_id',
+      async (error, parameters, isOnPage) => {
+        const before = service.logs.length;
+        const text = (
+          await service
+            .tab()
+            .navigate(`/oauth2/logout?${new URLSearchParams(parameters)}`)
+            .is(400)
+        ).bytes.toString();
+        expect(logged(before)).toEqual([expect.objectContaining({ error, parameters })]);
+        for (const [name, value] of Object.entries(parameters))
+          expect(text.includes(`${name}: <code>${value}</code>`)).toBe(isShown && isOnPage);
       },
     );
 
@@ -168,10 +257,15 @@ test.each(['ada@example.test', 'eyJhbGciOiJub25lIn0.e30.', 'a'.repeat(43)])(
 
 test('a scope that a Client may not have is named with the Client, and nothing of other errors is', () => {
   expect(
-    wrongParameters('invalid_scope', { client_id: 'app', scope: 'openid all\n', state: 'x' }),
+    wrongParameters(
+      { error: 'invalid_scope' },
+      { client_id: 'app', scope: 'openid all\n', state: 'x' },
+    ),
   ).toEqual({ client_id: 'app', scope: 'openid all\\u{a}' });
-  expect(wrongParameters('invalid_client', { client_id: `${'\u2028'.repeat(300)}` })).toEqual({
+  expect(
+    wrongParameters({ error: 'invalid_client' }, { client_id: `${'\u2028'.repeat(300)}` }),
+  ).toEqual({
     client_id: `${'\\u{2028}'.repeat(200)}…`,
   });
-  expect(wrongParameters('invalid_request', { client_id: 'app' })).toBeUndefined();
+  expect(wrongParameters({ error: 'invalid_request' }, { client_id: 'app' })).toBeUndefined();
 });
