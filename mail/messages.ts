@@ -39,7 +39,8 @@ export type MailOrder = {
       readonly signIn: SignIn /** The Interaction that waits for it; absent in rows of earlier releases. */;
       readonly interaction?: string;
     }
-  | { readonly newAddress: NewAddressNotice }
+  /** `session` is the Session that waits for it; absent in rows of earlier releases. */
+  | { readonly newAddress: NewAddressNotice; readonly session?: string }
   | { readonly addressChanged: AddressChanged }
   | { readonly accountDeleted: AccountDeleted }
   | { readonly newBrowser: NewBrowser }

@@ -442,6 +442,7 @@ export interface Session {
       browser?: string;
       client?: string;
     }[];
+    emailDeliveryState?: 'Deferred' | 'Failed' | 'Unknown';
     signOut?: {
       clients: {
         name: string;

@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
-import { apiVersion, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
-import type { Limits } from '../../registry/limit-settings.js';
+import {
+  apiVersion,
+  type Call,
+  type ObjectOf,
+  type Settings,
+  type Transaction,
+} from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import {
@@ -38,22 +43,15 @@ import { timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
+import {
+  readChallenge,
+  removeChallenge,
+  replaceChallenge,
+  writeChallenge,
+  type Challenge,
+} from './new-address-challenge.js';
 
 type AccountObject = ObjectOf<typeof Account>;
-
-/**
- * A code that was emailed to a new address, stored by session
- * (docs/design/security.md#emailed-codes-and-links). Times in milliseconds since the epoch.
- */
-interface Challenge {
-  readonly id: string;
-  readonly address: string;
-  readonly code: string;
-  readonly sent: number;
-  readonly expires: number;
-  readonly length: number;
-  triesLeft: number;
-}
 
 const EmailChallenge = z.object({
   apiVersion: z.string().describe('Group and version.'),
@@ -68,28 +66,18 @@ const EmailChallenge = z.object({
       resendAfterTimestamp: timestamp().describe('When the next email may be requested.'),
       triesLeft: z.number().int().describe('The number of tries that are left.'),
       codeLength: codeLength(),
+      sender: z.string().describe('The sender address of the email.'),
     })
     .describe('The state of the code.'),
 });
 
 const codeLimit = perMinute('newaddress', 'proofsPerNetwork');
 
-const keyOf = (session: string): string => `proofs/email/${session}`;
 const codeMacInput = (
   session: string,
   { id, address }: { id: string; address: string },
   code: string,
 ): string => `${session}\0${id}\0${canonicalAddress(address)}\0${code}`;
-const writeChallenge = (tx: Transaction, session: string, challenge: Challenge): void =>
-  tx.write(
-    keyOf(session),
-    Buffer.from(JSON.stringify(challenge)),
-    2 * challenge.expires - challenge.sent,
-  );
-async function readChallenge(tx: Transaction, session: string): Promise<Challenge | undefined> {
-  const stored = await tx.read(keyOf(session));
-  return stored && (JSON.parse(stored.value.toString()) as Challenge);
-}
 
 /**
  * Returns the caller's session, which replaces the interaction. Throws 400 without one, because the
@@ -147,7 +135,7 @@ export const newAddressChallenge = defineAction({
         await assertAddressNotLocked(tx, call, canonicalAddress(email), requester);
         for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
-        writeChallenge(tx, session, challenge);
+        await replaceChallenge(tx, session, challenge);
         const order: MailOrder = {
           to: email,
           newAddress: {
@@ -157,6 +145,7 @@ export const newAddressChallenge = defineAction({
             now: call.now,
             ends: challenge.expires,
           },
+          session,
           ...mailLanguage(call, spec),
         };
         await tx.enqueue('mail', order, challenge.expires, { id });
@@ -166,7 +155,7 @@ export const newAddressChallenge = defineAction({
       apiVersion,
       kind: 'EmailChallenge',
       spec: { email },
-      status: statusOf(challenge, limits),
+      status: statusOf(challenge, call.settings),
     };
   },
 });
@@ -193,13 +182,14 @@ async function assertAddressNotLocked(
 
 const statusOf = (
   { sent, expires, triesLeft, length }: Challenge,
-  { emailResendWait }: Limits,
+  { emailFrom, limits: { emailResendWait } }: Pick<Settings, 'emailFrom' | 'limits'>,
 ): z.infer<typeof EmailChallenge>['status'] => ({
   sentTimestamp: toTimestamp(sent),
   expirationTimestamp: toTimestamp(expires),
   resendAfterTimestamp: toTimestamp(Math.ceil((sent + emailResendWait) / 1000) * 1000),
   triesLeft,
   codeLength: length,
+  sender: emailFrom,
 });
 
 /**
@@ -280,7 +270,7 @@ async function verifyCode<T>(
       await assertAddressNotLocked(tx, call, canonicalAddress(challenge.address), requester);
       const mac = Buffer.from(challenge.code, 'base64url');
       if (call.keys.macMatches('emailcode', codeMacInput(session, challenge, code), mac)) {
-        tx.remove(keyOf(session));
+        await removeChallenge(tx, session);
         return { isRight: true, outcome: await onVerified(tx, challenge.address) };
       }
       await countWrongCode(tx, canonicalAddress(challenge.address), requester, call);

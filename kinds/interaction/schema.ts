@@ -4,7 +4,7 @@ import { Missing } from '../account/schema.js';
 import { codeLength } from '../signin/code-format.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
-import { timestamp } from '../signin/schema-types.js';
+import { deliveryState, timestamp } from '../signin/schema-types.js';
 
 /** The five phases of a sign-in (docs/design/api.md#interactions). */
 export const Phase = z.enum([
@@ -121,14 +121,7 @@ export const InteractionStatus = z.object({
     .object({
       email: z.string().describe('The address it was sent to.'),
       sender: z.string().optional().describe('The sender address of the email.'),
-      deliveryState: z
-        .enum(['Deferred', 'Failed', 'Unknown'])
-        .optional()
-        .describe(
-          'A delivery problem. Deferred: delivery is retried. Failed: the mail server refused the ' +
-            'email permanently. Unknown: it is unknown whether the mail server accepted it. ' +
-            'Absent without a problem.',
-        ),
+      deliveryState: deliveryState(),
       sentTimestamp: timestamp().describe('When it was sent.'),
       expirationTimestamp: timestamp().describe('When the code and the link expire.'),
       resendAfterTimestamp: timestamp().describe(

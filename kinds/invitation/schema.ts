@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { emailAddress } from '../signin/email-address.js';
-import { languageTag, timestamp } from '../signin/schema-types.js';
+import { deliveryState, languageTag, timestamp } from '../signin/schema-types.js';
 
 /** The spec of an Invitation. */
 export const InvitationSpec = z.object({
@@ -37,14 +37,7 @@ export const InvitationStatus = z.object({
     .array(z.string())
     .optional()
     .describe('The Groups that the person joined. Groups that were deleted or full are left out.'),
-  deliveryState: z
-    .enum(['Deferred', 'Failed', 'Unknown'])
-    .optional()
-    .describe(
-      'A delivery problem. Deferred: delivery is retried. Failed: the mail server refused the ' +
-        'email permanently. Unknown: it is unknown whether the mail server accepted it. ' +
-        'Absent without a problem.',
-    ),
+  deliveryState: deliveryState(),
 });
 
 /** The internal part: the SHA-256 (base64url) of the token that the first operator needs. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineKind } from '../../registry/kind.js';
 import { Challenges } from '../signin/passkey-challenge.js';
-import { timestamp } from '../signin/schema-types.js';
+import { deliveryState, timestamp } from '../signin/schema-types.js';
 
 /** The sign-in methods. */
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
@@ -85,6 +85,10 @@ export const Session = defineKind({
       .describe(
         'The last ten events of the session, oldest first. Absent in sessions of earlier releases.',
       ),
+    emailDeliveryState: deliveryState().describe(
+      'A delivery problem of the code for a new address: retried, refused, or of unknown outcome. ' +
+        'Absent without a problem.',
+    ),
     signOut: SignOut.optional().describe('Present while the session is being ended.'),
   }),
   internal: z.object({

@@ -54,3 +54,14 @@ export const redirectURI = () =>
 /** Returns the schema of the token of an emailed link: 256 bits, base64url. */
 export const linkToken = () =>
   z.string().regex(describePattern(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'));
+
+/** Returns the schema of a problem with the delivery of a mail; absent without one. */
+export const deliveryState = () =>
+  z
+    .enum(['Deferred', 'Failed', 'Unknown'])
+    .optional()
+    .describe(
+      'A delivery problem. Deferred: delivery is retried. Failed: the mail server refused the ' +
+        'email permanently. Unknown: it is unknown whether the mail server accepted it. ' +
+        'Absent without a problem.',
+    );

@@ -99,6 +99,7 @@ function statusOf(
     expirationTimestamp: toTimestamp(payload.exp! * 1000),
     clients,
     ...(recentEvents && { recentEvents }),
+    ...(old?.status.emailDeliveryState && { emailDeliveryState: old.status.emailDeliveryState }),
   };
 }
 

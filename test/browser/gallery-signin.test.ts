@@ -409,6 +409,27 @@ describe('a mail that was not sent', () => {
     },
   );
 
+  test.each([
+    ['account-email-sent', 'We sent a code to ada@new.example from sign-in@example.org.'],
+    ['account-email-deferred', 'ada@new.example could not be sent yet. We keep trying.'],
+    ['account-email-failed', 'ada@new.example could not be sent. Check the address.'],
+  ])(
+    '%s: so does the page that changes the address, and it names the sender',
+    async (scene, words) => {
+      const page = await gallery.visit(scene, { viewport: { width: 320, height: 700 } });
+      const message = page.locator('form p[aria-live=polite]');
+      await message.filter({ hasText: 'ada@new.example' }).waitFor();
+      // A direction mark stands around addresses.
+      expect((await message.textContent())!.replace(/[\u2066-\u2069]/g, '')).toContain(words);
+      expect(await message.evaluate((one) => one.classList.contains('error'))).toBe(
+        scene !== 'account-email-sent',
+      );
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(
+        true,
+      );
+    },
+  );
+
   test('is no news where it was: the page names the sender', async () => {
     const page = await gallery.visit('code-sent');
     expect(await page.getByText('We sent a code').textContent()).toContain(

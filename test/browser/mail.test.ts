@@ -1,10 +1,11 @@
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { Inbox } from '../support/inbox.js';
+import { codeIn, Inbox, textOf } from '../support/inbox.js';
 import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath } from '../support/signin.js';
+import { authorizationPath, begin, proceed } from '../support/signin.js';
 import { closeBrowser, Person } from './support/person.js';
+import { asPerson } from './support/visitor.js';
 import { stores } from '../support/stores.js';
 
 jest.setTimeout(90_000);
@@ -125,5 +126,41 @@ describe.each(stores)('a person whose mail is refused by the mail server, on %s'
     await page.getByText('We sent a code').waitFor();
     expect(await isSameDocument(one)).toBe(true);
     expect(refusals(service)).toHaveLength(1);
+  });
+
+  test('at a new address: the account page says so without being loaded again', async () => {
+    const inbox = new Inbox({
+      onRcptTo: (to, _session, callback) =>
+        callback(
+          to.address === address
+            ? Object.assign(new Error('not here'), { responseCode: 550 })
+            : null,
+        ),
+    });
+    inboxes.push(inbox);
+    const service = await startTest({
+      store,
+      mail: await inbox.listen(),
+      flags: ['--limit-factor', '100'],
+    });
+    await createClient(service, 'app');
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'old@example.test' } }).is(200);
+    await settles(
+      async () => inbox.received,
+      ({ length }) => length === 1,
+    );
+    const login = { method: 'EmailCode', code: codeIn(textOf(inbox.received[0]!.raw)) };
+    const { body } = await tab.post(`${I}/login`, { spec: login }).is(200);
+    await proceed(tab, body.status.returnTo);
+    person = await asPerson(service, tab);
+    const { page } = person;
+    await page.goto(`${service.baseURL}/account`);
+    await page.getByRole('button', { name: 'Change email address' }).click();
+    await page.getByRole('textbox', { name: 'New email address' }).fill(address);
+    await page.getByRole('button', { name: 'Send a code' }).click();
+    await page.getByText('could not be sent. Check the address.').waitFor();
+    expect(await page.getByText('We sent a code').count()).toBe(0);
+    expect(await person.faults()).toEqual([]);
   });
 });

@@ -1,27 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { Inbox, type Received } from '../support/inbox.js';
+import { codeIn, Inbox, textOf, type Received } from '../support/inbox.js';
 import { begin } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { until } from '../support/patience.js';
 import { Stopwatch } from '../support/stopwatch.js';
-
-/** The code in a mail, which shows it in two groups. */
-const codeIn = (text: string): string => /^\d{4} \d{4}(?=\r?$)/m.exec(text)![0].replace(' ', '');
-
-/** The text part of a mail, decoded. */
-function textOf(raw: string): string {
-  const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
-  const body = part.slice(part.indexOf('\r\n\r\n') + 4);
-  if (/quoted-printable/i.test(part))
-    return body
-      .replace(/=\r\n/g, '')
-      .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
-        String.fromCharCode(Number.parseInt(hex, 16)),
-      );
-  const isBase64 = /base64/i.test(part.split('\r\n\r\n')[0]!);
-  return isBase64 ? Buffer.from(body, 'base64').toString() : body;
-}
 
 const inboxes: { close(): Promise<void> }[] = [];
 afterEach(async () => {

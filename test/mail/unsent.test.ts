@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { smtpTransport } from '../../mail/smtp.js';
-import { Inbox } from '../support/inbox.js';
-import { begin } from '../support/signin.js';
+import { clock } from '../support/clock.js';
+import { codeIn, Inbox, textOf } from '../support/inbox.js';
+import { begin, proceed } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import { until } from '../provider/fixture.js';
@@ -106,6 +107,50 @@ describe.each(stores)('mail that cannot be sent, on %s', (store) => {
     closers.push(() => inbox.close());
     await until(async () => inbox.received.length === 1 && (await state()) === undefined);
   });
+
+  test.each([
+    ['for good', 550, 'Failed'],
+    ['for now', 451, 'Deferred'],
+  ] as const)(
+    'to a new address, refused %s: the session says so until it is sent or asked for again',
+    async (_, code, state) => {
+      let isRefusing = true;
+      const inbox = new Inbox({
+        onRcptTo: (to, _session, callback) =>
+          callback(
+            isRefusing && to.address === address
+              ? Object.assign(new Error('not here'), { responseCode: code })
+              : null,
+          ),
+      });
+      const url = await inbox.listen();
+      closers.push(() => inbox.close());
+      const service = await serve(url);
+      const { tab, I } = await begin(service);
+      await tab.post(`${I}/emailchallenge`, { spec: { email: 'old@example.test' } }).is(200);
+      await until(async () => inbox.received.length === 1);
+      const login = { method: 'EmailCode', code: codeIn(textOf(inbox.received[0]!.raw)) };
+      const { body } = await tab.post(`${I}/login`, { spec: login }).is(200);
+      await proceed(tab, body.status.returnTo);
+      const challenge = async (email: string) =>
+        (await tab.post('accounts/~/emailchallenge', { spec: { email } }).is(200)).body.status;
+      const watch = new Stream(tab, 'sessions?watch=true');
+      expect(await challenge(address)).toMatchObject({ sender: 'sign-in@vestibule.test' });
+      const shown = () =>
+        (watch.events.at(-1)?.object as any)?.status.emailDeliveryState as string | undefined;
+      await watch.until(() => shown() === state);
+      isRefusing = false;
+      if (state === 'Failed') {
+        clock.own();
+        clock.advance(60_000);
+        await challenge(address);
+        clock.release();
+      }
+      await watch.until(() => shown() === undefined);
+      await until(async () => inbox.received.some(({ to }) => to.includes(address)));
+      watch.close();
+    },
+  );
 });
 
 test('a server that says nothing is one that cannot be reached, with the time-out as the cause', async () => {

@@ -61,3 +61,21 @@ export class Inbox {
     });
   }
 }
+
+/** The code in a mail, which shows it in two groups. */
+export const codeIn = (text: string): string =>
+  /^\d{4} \d{4}(?=\r?$)/m.exec(text)![0].replace(' ', '');
+
+/** The text part of a mail, decoded. */
+export function textOf(raw: string): string {
+  const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
+  const body = part.slice(part.indexOf('\r\n\r\n') + 4);
+  if (/quoted-printable/i.test(part))
+    return body
+      .replace(/=\r\n/g, '')
+      .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      );
+  const isBase64 = /base64/i.test(part.split('\r\n\r\n')[0]!);
+  return isBase64 ? Buffer.from(body, 'base64').toString() : body;
+}

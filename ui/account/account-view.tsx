@@ -17,7 +17,7 @@ import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
 import { ActionError, useAction } from './use-action.js';
 import { Reviews } from './reviews.js';
-import { Sessions } from './sessions.js';
+import { Sessions, useSessions } from './sessions.js';
 
 /** Links to the sections. The address stays the same, because its fragment may contain a step. */
 function Sections() {
@@ -112,6 +112,7 @@ function sectionOf(step: string): string {
 export function AccountView() {
   const { account, step, isLive } = useAccountContext();
   const recoveries = useCollection<Recovery>('recoveries', ownedBy(account), isLive);
+  const held = useSessions();
   useEffect(() => {
     if (!step) return;
     const place = document.getElementById(sectionOf(step));
@@ -128,9 +129,9 @@ export function AccountView() {
       <RecoveryNotice recoveries={recoveries} />
       <Sections />
       <Profile />
-      <Email />
+      <Email current={held.sessions.items?.find(({ status }) => status.current)} />
       <Passkeys recoveries={recoveries} />
-      <Sessions />
+      <Sessions {...held} />
       <Grants />
       <OwnDecisions />
       <Reviews />

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Account, NewAddress } from '../api.js';
+import type { Account, NewAddress, Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
@@ -13,6 +13,8 @@ import { useAccountContext } from './account-context.js';
 import { signalPasskeys } from './signal.js';
 
 const step = 'email';
+
+type DeliveryState = Session['status']['emailDeliveryState'];
 
 function AddressForm({
   act,
@@ -68,6 +70,26 @@ function AddressForm({
         <Button onPress={onCancel}>{t('dismiss')}</Button>
       </div>
     </form>
+  );
+}
+
+/** Says where the code was sent, or that it was not. */
+function DeliveryMessage({
+  challenge: { spec, status },
+  state,
+}: {
+  challenge: NewAddress;
+  state: DeliveryState;
+}) {
+  const failure = state === 'Deferred' ? 'address.deferred' : 'address.failed';
+  return (
+    <p class={state && 'error'} aria-live="polite">
+      {format(state ? failure : 'address.sent', {
+        email: <Ltr of={spec.email} strong />,
+        from: <Ltr of={status.sender ?? '…'} />,
+        time: clockTime(status.expirationTimestamp),
+      })}
+    </p>
   );
 }
 
@@ -135,28 +157,20 @@ function OtherWays({ left, resend, onOtherAddress }: WaysProps) {
 interface CodeProps {
   act: Action;
   challenge: NewAddress;
+  deliveryState: DeliveryState;
   sent: (challenge: NewAddress) => void;
   onCode: (code: string) => void;
   other: () => void;
 }
 
-function CodeForm({
-  act,
-  challenge: {
-    spec: { email },
-    status,
-  },
-  sent: onSent,
-  onCode: use,
-  other,
-}: CodeProps) {
+function CodeForm({ act, challenge, deliveryState, sent: onSent, onCode: use, other }: CodeProps) {
+  const { spec, status } = challenge;
   const { codeLength } = status;
   const left = useRemaining(status.resendAfterTimestamp);
   const { code, malformed, send, take } = useTypedCode(status, use);
   const resend = (): void =>
     void act.run(
-      async () =>
-        onSent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })),
+      async () => onSent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec })),
       step,
     );
   const error = malformed
@@ -172,12 +186,7 @@ function CodeForm({
         send(code);
       }}
     >
-      <p>
-        {format('address.sent', {
-          email: <Ltr of={email} strong />,
-          time: clockTime(status.expirationTimestamp),
-        })}
-      </p>
+      <DeliveryMessage challenge={challenge} state={deliveryState} />
       <Field
         id="new-code"
         name="code"
@@ -200,8 +209,15 @@ function CodeForm({
   );
 }
 
-/** Changes the address: the new one, then the code that was sent there. `close` closes the form. */
-export function EmailChange({ close }: { close: () => void }) {
+interface Props {
+  /** The problem with the delivery of the code, if there is one. */
+  deliveryState: DeliveryState;
+  /** Closes the form. */
+  close: () => void;
+}
+
+/** Changes the address: the new one, then the code that was sent there. */
+export function EmailChange({ deliveryState, close }: Props) {
   const { setAccount } = useAccountContext();
   const [challenge, setChallenge] = useState<NewAddress>();
   const act = useAction(wrongCode);
@@ -219,6 +235,13 @@ export function EmailChange({ close }: { close: () => void }) {
     setChallenge(undefined);
   };
   return (
-    <CodeForm act={act} challenge={challenge} sent={setChallenge} onCode={use} other={other} />
+    <CodeForm
+      act={act}
+      challenge={challenge}
+      deliveryState={deliveryState}
+      sent={setChallenge}
+      onCode={use}
+      other={other}
+    />
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Session } from '../api.js';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Lazy, useLazy } from '../base/lazy.js';
@@ -11,8 +12,8 @@ import { clearStep } from './redirects.js';
 
 const emailChangeChunk = new Lazy(() => import('./email-change.js'));
 
-/** The address the person signs in with, and the form to change it. */
-export function Email() {
+/** The address the person signs in with, and the form to change it in the current session. */
+export function Email({ current }: { current: Session | undefined }) {
   const { account, step } = useAccountContext();
   const [open, setOpen] = useState(step === 'email');
   const { loaded: here, isMissing: missing } = useLazy(open ? emailChangeChunk : undefined);
@@ -31,7 +32,9 @@ export function Email() {
         })}
       </p>
       {!open && <Button onPress={() => setOpen(true)}>{t('address.change')}</Button>}
-      {here && <here.EmailChange close={close} />}
+      {here && (
+        <here.EmailChange deliveryState={current?.status.emailDeliveryState} close={close} />
+      )}
       {missing && <ActionError failure={new ApiError(0)} />}
     </Section>
   );

@@ -93,8 +93,8 @@ function Others({
   return <Button onPress={() => setAsking(true)}>{t('sessions.others')}</Button>;
 }
 
-/** The browsers that are signed in, this one marked, and those being signed out. */
-export function Sessions() {
+/** The sessions of the account, and those that ended while the page was open. */
+export function useSessions() {
   const { account, isLive } = useAccountContext();
   const [endedSessions, addEnded] = useEnded();
   const sessions = useCollection<Session>('sessions', ownedBy(account), isLive, (last) => {
@@ -103,6 +103,11 @@ export function Sessions() {
     for (const { name } of failed)
       announce(t('sessions.GaveUp', { client: clientName(last, name) }));
   });
+  return { sessions, endedSessions, addEnded };
+}
+
+/** The browsers that are signed in, this one marked, and those being signed out. */
+export function Sessions({ sessions, endedSessions, addEnded }: ReturnType<typeof useSessions>) {
   const ended = (session: Session): void => {
     if (isNotifying(session)) {
       sessions.replaceIfNewer(session);

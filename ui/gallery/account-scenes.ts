@@ -142,8 +142,17 @@ const sent = {
     resendAfterTimestamp: inSeconds(60),
     triesLeft: 5,
     codeLength: 8,
+    sender: 'sign-in@example.org',
   },
 };
+/** The sessions of the account, this one with a problem of the code for a new address. */
+const undelivered = (emailDeliveryState: 'Deferred' | 'Failed') =>
+  list(
+    'Session',
+    sessions().map((one) =>
+      one.status.current ? { ...one, status: { ...one.status, emailDeliveryState } } : one,
+    ),
+  );
 const toCode = inSequence(
   press('address.change'),
   type('new-email', 'ada@new.example'),
@@ -216,6 +225,13 @@ export const accountScenes: Record<string, () => Scene> = {
     ),
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
+  'account-email-deferred': () =>
+    page(
+      { 'POST accounts/~/emailchallenge': sent, 'GET sessions': undelivered('Deferred') },
+      toCode,
+    ),
+  'account-email-failed': () =>
+    page({ 'POST accounts/~/emailchallenge': sent, 'GET sessions': undelivered('Failed') }, toCode),
   'account-email-again': () =>
     page(
       {

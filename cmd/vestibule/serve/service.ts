@@ -13,7 +13,7 @@ import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { inviteFirstOperator } from '../../../kinds/invitation/first-operator.js';
 import { currentOperators } from '../../../kinds/group/operators.js';
-import { noteDelivery } from '../../../kinds/interaction/delivery.js';
+import { noteDelivery } from '../../../kinds/mail/delivery.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
