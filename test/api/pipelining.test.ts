@@ -30,6 +30,12 @@ const refusals: Readonly<Record<string, string>> = {
   'no Host': head('GET /livez HTTP/1.1'),
   'two Hosts': head('GET /livez HTTP/1.1', 'Host: x', 'Host: y'),
   'a body that is too large': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', 'Content-Length: 999999999')}{`,
+  'a chunked body that is too large': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Cookie: of the operator', 'Origin: of the pages', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}${`10000\r\n${' '.repeat(1 << 16)}\r\n`.repeat(20)}0\r\n\r\n`,
+  'its own timeout': head(
+    `GET ${clients}/app?resourceVersion=999999999999&timeout=20ms HTTP/1.1`,
+    'Host: x',
+    'Cookie: of the operator',
+  ),
   'a header that is too large': head(
     'GET /livez HTTP/1.1',
     'Host: x',
@@ -84,7 +90,9 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
   const reading = (): Sent => ({ text: head('GET /livez HTTP/1.1', 'Host: x'), closes: false });
   const host = (): string => new URL(service.baseURL).host;
   const refused = (why: string): Sent => ({
-    text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`),
+    text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`)
+      .replaceAll('Cookie: of the operator\r\n', `Cookie: ${cookie}\r\n`)
+      .replaceAll('Origin: of the pages\r\n', `Origin: ${service.baseURL}\r\n`),
     closes: true,
   });
   const names = async (): Promise<Set<string>> =>
