@@ -290,6 +290,10 @@ describe('bodies and patches', () => {
       'GET /livez HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n',
       'GET /livez HTTP/1.1\r\nHo st: x\r\n\r\n',
       'GET /livez HTTP/1.1\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: local host\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: localhost/x\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: evil.test@localhost\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: localhost, localhost\r\n\r\n',
       'nonsense\r\n\r\n',
     ]) {
       const answer = await raw(request);

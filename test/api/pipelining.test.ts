@@ -28,6 +28,7 @@ const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 /** What is refused with an answer, or with none, that ends the connection. */
 const refusals: Readonly<Record<string, string>> = {
   'no Host': head('GET /livez HTTP/1.1'),
+  'a Host that is none': head('GET /livez HTTP/1.1', 'Host: a b'),
   'two Hosts': head('GET /livez HTTP/1.1', 'Host: x', 'Host: y'),
   'a body that is too large': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', 'Content-Length: 999999999')}{`,
   'a chunked body that is too large': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Cookie: of the operator', 'Origin: of the pages', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}${`10000\r\n${' '.repeat(1 << 16)}\r\n`.repeat(20)}0\r\n\r\n`,
