@@ -16,6 +16,15 @@ interface SchemaFault {
   readonly instancePath: string;
   readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** The schema with the keyword. */
+  readonly parentSchema?: unknown;
+}
+
+/** A union whose branches a field with a constant discriminates. */
+interface Union {
+  readonly oneOf: readonly {
+    readonly properties: Readonly<Record<string, { readonly const: unknown }>>;
+  }[];
 }
 
 /** The maximum number of causes in a response. */
@@ -92,16 +101,15 @@ function causeOf(fault: SchemaFault, at: string): Cause {
 }
 
 /** Returns the cause of an unknown or missing member; undefined for other errors. */
-function memberCause({ keyword, params }: SchemaFault, field: string): Cause | undefined {
+function memberCause(fault: SchemaFault, field: string): Cause | undefined {
+  const { keyword, params } = fault;
   switch (keyword) {
     case 'required':
       return requiredValue(`${field}.${params.missingProperty}`);
     case 'discriminator':
-      return {
-        reason: params.tagValue === undefined ? 'FieldValueRequired' : 'FieldValueNotSupported',
-        field: `${field}.${params.tag}`,
-        message: params.tagValue === undefined ? 'Required value' : 'Unsupported value',
-      };
+      return params.tagValue === undefined
+        ? requiredValue(`${field}.${params.tag}`)
+        : notSupported(`${field}.${params.tag}`, tagsOf(fault));
     case 'additionalProperties':
       return forbiddenField(`${field}.${params.additionalProperty}`, 'unknown field');
     default:
@@ -126,6 +134,10 @@ function valueCause(fault: SchemaFault, field: string): Cause {
       return invalidValue(field, requirementOf(fault));
   }
 }
+
+/** Returns the values that discriminate the branches of a union. */
+const tagsOf = ({ params, parentSchema }: SchemaFault): unknown[] =>
+  (parentSchema as Union).oneOf.map(({ properties }) => properties[String(params.tag)]!.const);
 
 const notSupported = (field: string, supported: readonly unknown[]): Cause =>
   unsupportedValue(field, `supported values: ${quoted(supported)}`);

@@ -78,6 +78,7 @@ const ajv = new Ajv2020({
   strictRequired: false,
   discriminator: true,
   allErrors: true,
+  verbose: true,
   useDefaults: true,
   coerceTypes: false,
   allowUnionTypes: true,

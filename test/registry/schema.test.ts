@@ -133,6 +133,14 @@ describe('a discriminated union', () => {
     expect(faults({ method: 'Other', code: '123456' })).toEqual([
       'FieldValueNotSupported spec.method',
     ]);
+    for (const method of ['Other', 1])
+      expect(validator.check({ method }, 'spec')).toEqual([
+        {
+          reason: 'FieldValueNotSupported',
+          field: 'spec.method',
+          message: 'Unsupported value: supported values: "Code", "Link"',
+        },
+      ]);
     expect(faults({})).toEqual(['FieldValueRequired spec.method']);
     expect(faults({ method: 'Code', code: '123456', token: 'x' })).toEqual([
       'FieldValueForbidden spec.token',
