@@ -15,6 +15,8 @@ interface SMTPOptions {
 /** An error of nodemailer. */
 type SMTPError = Error & {
   readonly code?: string;
+  /** The code of the system or of OpenSSL, if `code` is one of nodemailer. */
+  readonly originalCode?: string;
   readonly command?: string;
   readonly responseCode?: number;
   readonly syscall?: string;
@@ -23,6 +25,9 @@ type SMTPError = Error & {
 /** nodemailer's codes of failures before the mail was sent. */
 const unsentCodes = new Set(['EDNS', 'EAUTH', 'EENVELOPE', 'ETLS', 'ENOAUTH', 'EOAUTH2']);
 const unsentMessage = /^(Connection timeout|Greeting never received)/;
+/** OpenSSL's and Node's codes of handshakes that failed: of a certificate, or not with a TLS server. */
+const failedHandshake =
+  /(^|_)CERT(_|$)|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED|ERR_SSL_WRONG_VERSION_NUMBER)$/;
 
 /**
  * How much longer socketTimeout is than greetingTimeout, in milliseconds. A server that never
@@ -98,6 +103,7 @@ function toMailError(error: SMTPError, host: string): Error {
   const isUnsent =
     error.syscall === 'connect' ||
     unsentCodes.has(error.code ?? '') ||
+    failedHandshake.test(error.originalCode ?? '') ||
     unsentMessage.test(error.message);
   return isUnsent
     ? new MailRefusedError('the mail server cannot be reached', false, serverFailure)
@@ -107,10 +113,11 @@ function toMailError(error: SMTPError, host: string): Error {
       );
 }
 
-/** Returns the reply code with its command (RFC 5321 §4.2), or the system's error code. */
-function causeOf({ code = 'unknown', command = '', message, responseCode }: SMTPError): string {
+/** Returns the reply code with its command (RFC 5321 §4.2), or the code of the system or of OpenSSL. */
+function causeOf(error: SMTPError): string {
+  const { code = 'unknown', originalCode = code, command = '', message, responseCode } = error;
   if (responseCode)
     return `${responseCode}${/^[A-Z][A-Z ]*$/.test(command) ? ` to ${command}` : ''}`;
   const system = message.split(/[^A-Z]/).find((word) => word.length > 3 && word.startsWith('E'));
-  return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : code);
+  return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : originalCode);
 }

@@ -1,10 +1,19 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { smtpTransport } from '../../mail/smtp.js';
 import { clock } from '../support/clock.js';
 import { codeIn, Inbox, textOf } from '../support/inbox.js';
 import { begin, proceed } from '../support/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import { until } from '../provider/fixture.js';
 import { stores } from '../support/stores.js';
@@ -168,3 +177,38 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
     serverFailure: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
   });
 });
+
+test.each([
+  ['is not trusted', { names: ['localhost'], isTrusted: false }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['has another name', { names: ['other.test'], isTrusted: true }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['is none', { isTrusted: false }, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+] as [string, { names?: string[]; isTrusted: boolean }, string][])(
+  'a server whose certificate %s got no mail, which is sent again, with the cause',
+  async (_, { names, isTrusted }, cause) => {
+    const pair = names && (await makeCertificate(names, Date.now()));
+    const inbox = new Inbox(pair ? { secure: true, ...pair } : {});
+    const { port } = new URL(await inbox.listen());
+    const caFile = join(temporary(), 'ca.pem');
+    writeFileSync(caFile, pair?.cert ?? '');
+    const transport = smtpTransport({
+      url: `smtps://localhost:${port}`,
+      timeoutMs: 2_000,
+      ...(isTrusted && { caFile }),
+    });
+    closers.push(
+      () => transport.close(),
+      () => inbox.close(),
+    );
+    await expect(
+      transport.send(
+        { to: address, from: 'sign-in@vestibule.test', subject: 's', text: 't', html: 'h' },
+        'id',
+      ),
+    ).rejects.toMatchObject({
+      name: 'MailRefusedError',
+      permanent: false,
+      serverFailure: { host: `localhost:${port}`, cause },
+    });
+    expect(inbox.received).toEqual([]);
+  },
+);
