@@ -157,6 +157,8 @@ declare module 'oidc-provider' {
     readonly session?: Session;
     readonly grant?: Grant;
     readonly params?: Record<string, unknown>;
+    /** The form of a POST. */
+    readonly body?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
     /** Whether a prompt was requested and has no result yet. */

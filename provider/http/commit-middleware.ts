@@ -13,7 +13,12 @@ import { libraryError, toProviderError } from '../context/errors.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
-import { mayShowParameters, sentParameters, wrongParameters } from './wrong-parameters.js';
+import {
+  logUnknownScopes,
+  mayShowParameters,
+  sentParameters,
+  wrongParameters,
+} from './wrong-parameters.js';
 
 const conflictMessage =
   'a concurrent request changed an object that this request depends on; try again';
@@ -35,6 +40,7 @@ export const commitMiddleware =
       sendError(services, provider, ctx, toProviderError(error));
     }
     unitOfWork.client = ctx.oidc?.entities.Client?.clientId;
+    if (ctx.status < 400) logUnknownScopes(services, ctx);
     await finishHeaders(services, provider, ctx);
   };
 

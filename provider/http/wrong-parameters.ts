@@ -124,3 +124,34 @@ export function logRefusal(
   );
   log.warn({ error, parameters: logged, auditID }, 'a request of a Client was refused');
 }
+
+/** The endpoints that take scopes of a Client. */
+const scopeRoutes: ReadonlySet<string> = new Set([
+  'authorization',
+  'pushed_authorization_request',
+  'device_authorization',
+]);
+
+/**
+ * Logs the scopes of a request that do not exist. oidc-provider ignores them and removes them from
+ * its parameters (OpenID Connect Core §3.1.2.1).
+ */
+export function logUnknownScopes(
+  { log, scopes }: Pick<ProviderServices, 'log' | 'scopes'>,
+  ctx: KoaContext,
+): void {
+  if (!scopeRoutes.has(ctx.oidc?.route ?? '')) return;
+  const scope = ctx.oidc!.body
+    ? ctx.oidc!.body.scope
+    : new URLSearchParams(ctx.originalUrl.split('?')[1]).get('scope');
+  if (typeof scope !== 'string') return;
+  const known = new Set(scopes().map(({ name }) => name));
+  const unknown = scope.split(' ').filter((name) => name !== '' && !known.has(name));
+  if (unknown.length === 0) return;
+  const parameters = {
+    client_id: redact(showableText(String(sentParameters(ctx).client_id))),
+    scope: redact(showableText(unknown.join(' '))),
+  };
+  const auditID = ctx.response.get('Audit-ID');
+  log.info({ parameters, auditID }, 'unknown scopes of a request were ignored');
+}

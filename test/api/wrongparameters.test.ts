@@ -162,6 +162,20 @@ describe.each([
       },
     );
 
+    test('a scope that does not exist is ignored, and named in the log', async () => {
+      const before = service.logs.length;
+      await signIn(service, 'ada@example.test', { scope: 'openid emial email' });
+      await send('/oauth2/device/auth', { client_id: 'app', scope: 'openid emial' });
+      const entries = service.logs
+        .slice(before)
+        .map((one) => JSON.parse(one))
+        .filter(({ message }) => message === 'unknown scopes of a request were ignored');
+      expect(entries.map(({ level, parameters }) => [level, parameters])).toEqual([
+        ['info', { client_id: 'app', scope: 'emial' }],
+        ['info', { client_id: 'app', scope: 'emial' }],
+      ]);
+    });
+
     test('a client_id that comes by HTTP Basic is named, and never the secret beside it', async () => {
       const before = service.logs.length;
       const by = (pair: string) =>
