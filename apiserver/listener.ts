@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StatusError, badRequest } from '../registry/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
-import { respondToMalformed, servePipelined } from './http/pipeline.js';
+import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';
 
 /** The server's certificate and key; may change (RFC 8446 §4.4.2). */
 export interface ServingCertificate {
@@ -101,6 +101,12 @@ export class Listener {
    * without a completed handshake, gets no response.
    */
   #guard({ serve, unread }: Handlers): void {
+    const refuse = (socket: Socket, error: Pick<NodeJS.ErrnoException, 'code'>): void =>
+      respondToMalformed(socket, () => {
+        const refusal = { status: refusalOf(error, this.#bounds), auditID: randomUUID() };
+        unread(socket, refusal);
+        end(socket, refusal.status, refusal.auditID);
+      });
     const serveOrdered = (req: ApiRequest, res: ApiResponse): void =>
       servePipelined(req, res, serve);
     this.#http.on('request', serveOrdered);
@@ -120,18 +126,18 @@ export class Listener {
         unread(socket);
         return void socket.destroy();
       }
-      respondToMalformed(socket, () => {
-        const refusal = { status: refusalOf(error, this.#bounds), auditID: randomUUID() };
-        unread(socket, refusal);
-        end(socket, refusal.status, refusal.auditID);
-      });
+      refuse(socket, error);
+    });
+    this.#http.on('timeout', (socket) => {
+      if (isAwaitingRequest(socket)) refuse(socket, { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      else socket.destroy();
     });
   }
 }
 
 /** Returns the response to a malformed message. */
 function refusalOf(
-  { code }: NodeJS.ErrnoException,
+  { code }: Pick<NodeJS.ErrnoException, 'code'>,
   { maxHeaderBytes }: ListenerLimits,
 ): StatusError {
   if (code === 'HPE_HEADER_OVERFLOW')

@@ -25,6 +25,14 @@ function queueOf(socket: Duplex): ConnectionQueue {
 const currentResponse = (socket: Duplex): ApiResponse | undefined =>
   (socket as { _httpMessage?: ApiResponse })._httpMessage;
 
+/** Returns true while part of a request has arrived that the parser reads from a connection. */
+const isReceiving = (socket: Duplex): boolean =>
+  (socket as { parser?: { incoming?: ApiRequest | null } }).parser?.incoming?.complete === false;
+
+/** Returns true while the rest of a request is awaited that has no response yet. */
+export const isAwaitingRequest = (socket: Duplex): boolean =>
+  isReceiving(socket) && currentResponse(socket)?.headersSent === false;
+
 /**
  * Serves pipelined requests of a connection in order (RFC 9112 §9.3.2), so that none runs after a
  * response that closes the connection: Node assigns a response its socket after the previous one,
@@ -51,8 +59,8 @@ export function servePipelined(
 }
 
 /**
- * Calls `respond` for a malformed message after the earlier requests are answered. Destroys the
- * connection if the response to it has already started.
+ * Calls `respond` for a malformed message after the earlier requests are answered. Closes the
+ * connection if the response to it has already started or been sent.
  */
 export function respondToMalformed(socket: Duplex, respond: () => void): void {
   const waiting = queueOf(socket);
@@ -60,7 +68,7 @@ export function respondToMalformed(socket: Duplex, respond: () => void): void {
   waiting.isBroken = true;
   const current = currentResponse(socket);
   const last = waiting.responses.at(-1) ?? current;
-  if (!last) return respond();
+  if (!last) return isReceiving(socket) ? void socket.end() : respond();
   if (last.req.complete)
     return void last.once('close', () => {
       if (socket.writable) respond();

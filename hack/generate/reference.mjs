@@ -129,7 +129,7 @@ const meanings = {
   MethodNotAllowed: 'The path does not support this method; `Allow` lists those it supports.',
   NotAcceptable: 'No representation in `Accept` is supported.',
   RequestTimeout:
-    'Only a part of the request arrived: the header must arrive within ten seconds, the whole request within sixty. The connection closes. A connection on which nothing arrived is closed without a response.',
+    'Only a part of the request arrived: the header must arrive within ten seconds, the whole request within sixty and without a pause of thirty. The connection closes. A connection on which nothing arrived is closed without a response.',
   AlreadyExists:
     'The name, or a value that must be unique, is already in use (the cause names it).',
   Conflict:

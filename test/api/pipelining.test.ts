@@ -23,6 +23,7 @@ interface Sequence {
 }
 
 const clients = '/api/v1alpha1/clients';
+const form = 'Content-Type: application/x-www-form-urlencoded';
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 
 /** What is refused with an answer, or with none, that ends the connection. */
@@ -197,24 +198,48 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
 describe('a connection on which no request comes', () => {
   test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {
     const service = await startTest({ flags: ['--secure-port', '0'] });
-    for (const base of [service.url, service.secureURL!]) {
+    const refuses = async (base: string): Promise<void> => {
       const silent = new RawSocket(base);
       const begun = new RawSocket(base);
       begun.socket.write('GET /livez HTTP/1.1\r\n');
-      const second = new RawSocket(base).send(['GET /livez HTTP/1.1', 'Host: x']);
+      const second = new RawSocket(base).send(['GET /livez HTTP/1.1', `Host: ${host}`]);
       await second.until(({ text }) => text.endsWith('ok'));
       second.socket.write('GET ');
-      for (const one of [silent, begun, second]) await one.until(({ closed }) => closed, 40_000);
+      const stalled = new RawSocket(base);
+      stalled.socket.write(
+        head('POST /oauth2/token HTTP/1.1', `Host: ${host}`, form, 'Content-Length: 9'),
+      );
+      const all = [silent, begun, second, stalled];
+      await Promise.all(all.map((one) => one.until(({ closed }) => closed, 40_000)));
       expect(silent.text).toBe('');
-      for (const one of [begun, second])
+      for (const one of [begun, second, stalled])
         expect(one.text).toMatch(
           /HTTP\/1\.1 408 Request Timeout\r\n[^]*"reason":"RequestTimeout","code":408\}$/,
         );
-      const auditID = /Audit-ID: (\S+)/.exec(begun.text)![1]!;
-      expect(service.logs.join('')).toContain(auditID);
-    }
+      for (const one of [begun, stalled])
+        expect(service.logs.join('')).toContain(/Audit-ID: (\S+)/.exec(one.text)![1]!);
+    };
+    const { host } = new URL(service.baseURL);
+    await Promise.all([service.url, service.secureURL!].map(refuses));
     expect(
       service.logs.filter((line) => line.includes('"connection closed before a request came"')),
     ).toHaveLength(2);
+  });
+
+  test('that was answered before the rest of its request is closed without another answer', async () => {
+    const service = await startTest({ flags: ['--limits-request-timeout', '10s'] });
+    const { host } = new URL(service.baseURL);
+    const refused = head(`POST ${clients} HTTP/1.1`, `Host: ${host}`, form, 'Content-Length: 9');
+    const chunked = refused.replace('Content-Length: 9', 'Transfer-Encoding: chunked');
+    const stalled = new RawSocket(service.url);
+    stalled.socket.write(refused);
+    const broken = new RawSocket(service.url);
+    broken.socket.write(chunked);
+    await broken.until(({ text }) => text.endsWith('}'));
+    broken.socket.write('zz\r\n');
+    for (const one of [stalled, broken]) {
+      await one.until(({ closed }) => closed, 40_000);
+      expect(one.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+    }
   });
 });
