@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { readFileSync } from 'node:fs';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { mailTo, signIn, wrong } from '../support/signin.js';
+import { mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
@@ -208,6 +208,10 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
       'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
     };
     await signIn(service, 'places@example.test', { tab: elsewhere });
+    const firefox = list.locator('> li', { hasText: 'Firefox on Linux' });
+    await firefox.getByText('Recent activity').click();
+    await firefox.getByText(/^Signed in .+ by emailed code in Firefox on Linux$/).waitFor();
+    await firefox.getByText(/^Signed in to Lantern Notes /).waitFor();
     await press(person, 'Sign out Firefox on Linux');
     await confirm(person);
     await page
@@ -235,14 +239,32 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     await tab.get('accounts/~').fails(401, 'Unauthorized');
   });
 
-  test('a service gets less, then nothing', async () => {
-    const { tab } = await signIn(service, 'grants@example.test', {
+  test('a service gets less, then nothing; what it got is said until it is removed', async () => {
+    const signed = await signIn(service, 'grants@example.test', {
       scope: 'openid email profile',
       agree: ['openid', 'email', 'profile'],
     });
+    const { tab } = signed;
+    const { body: tokens } = await redeem(service, signed);
     const person = await ownPage(service, tab);
     const { page } = person;
     const scopes = page.getByRole('group', { name: 'Lantern Notes' });
+    const saidOf = async (name: string): Promise<string | null> => {
+      const box = scopes.getByRole('checkbox', { name });
+      return page.locator(`[id="${await box.getAttribute('aria-describedby')}"]`).textContent();
+    };
+    expect(await saidOf('Your identifier')).toMatch(/^Shared .*\bsub\b.*, last /);
+    for (const name of ['Your email address', 'Your profile'])
+      expect(await saidOf(name)).toBe('Nothing shared yet');
+    await service
+      .tab()
+      .get('/oauth2/userinfo', {
+        plain: true,
+        headers: { authorization: `Bearer ${tokens.access_token}` },
+      })
+      .is(200);
+    await says(person, /^Shared updated_at, last /);
+    expect(await saidOf('Your email address')).toMatch(/^Shared email, email_verified, last /);
     expect(await scopes.getByRole('checkbox', { name: 'Your identifier' }).isDisabled()).toBe(true);
     await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
     await says(person, '1 item will no longer be shared.');
@@ -252,6 +274,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
     await confirm(person);
     await scopes.getByRole('checkbox', { name: 'Your profile' }).waitFor({ state: 'detached' });
+    await says(person, /^Your profile: Shared updated_at, last /);
     const [grant] = await names(tab, 'grants');
     expect((await tab.get(`grants/${grant}`).is(200)).body.spec.scopes).toEqual([
       'openid',

@@ -104,6 +104,25 @@ function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProp
   );
 }
 
+/** What was shared with scopes that the person has removed since. */
+function FormerDisclosures({ grant: { spec, status } }: { grant: Grant }) {
+  const { names } = useAccountContext();
+  return (
+    <>
+      {status.disclosures
+        .filter(({ scope }) => !spec.scopes.includes(scope))
+        .map((one) => (
+          <p class="hint">
+            {format('grants.former', {
+              scope: <bdi>{truncate(names.scopes.get(one.scope) ?? one.scope)}</bdi>,
+              sent: <>{disclosureText(one)}</>,
+            })}
+          </p>
+        ))}
+    </>
+  );
+}
+
 /** Removes scopes from a grant. Returns true if that succeeded. */
 function removeScopes(
   act: Action,
@@ -167,6 +186,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
       </div>
       <GrantTimes status={grant.status} />
       <Scopes grant={grant} removed={removed} keep={keep} />
+      <FormerDisclosures grant={grant} />
       {/* The focus stays on the unchecked box, so that more can be unchecked. */}
       {removed.length > 0 && (
         <Confirm keepFocus action={act} onConfirm={confirm} onCancel={back}>
