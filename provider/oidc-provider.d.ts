@@ -275,6 +275,9 @@ declare module 'oidc-provider' {
     class InsufficientScope extends OIDCProviderError {
       constructor(description: string, scope: string);
     }
+    class InvalidScope extends OIDCProviderError {
+      constructor(description: string, scope: string | undefined);
+    }
     class InvalidRequest extends OIDCProviderError {
       constructor(description: string, code?: number);
     }

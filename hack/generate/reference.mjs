@@ -190,7 +190,8 @@ const oauth = {
     'The redirect URI is not registered for the Client. Shown on a page, never sent by a redirect.',
   invalid_request: 'A parameter is missing, malformed or duplicate; most often `code_challenge`.',
   invalid_request_uri: 'The pushed request was already used or has expired.',
-  invalid_scope: 'The Client requests a scope that it does not list, or that no provider supplies.',
+  invalid_scope:
+    'The Client requests a scope that it does not list, or that no provider supplies, or does not request `openid`.',
   invalid_target: '`resource` names an audience for which no tokens are issued.',
   invalid_token: 'Userinfo: the access token is invalid or no longer valid.',
   login_required:

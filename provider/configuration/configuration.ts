@@ -48,6 +48,7 @@ export function configuration(services: ProviderServices): Configuration {
     responseTypes: ['code', 'none'],
     extraParams: {
       vestibule_method: undefined,
+      scope: assertOpenid,
       code_challenge: assertCodeChallenge,
       claims: assertClaims,
     },
@@ -138,6 +139,15 @@ function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;
   const isBound = client!.clientAuthMethod !== 'none' || token!.isSenderConstrained();
   return !isBound || token!.ttlPercentagePassed() >= 70;
+}
+
+/**
+ * Throws unless openid is requested. Policy decides about it at each sign-in; without it a Client
+ * would still learn the subject from introspection and logout tokens.
+ */
+function assertOpenid(_ctx: unknown, scope: string | undefined): void {
+  if (!scope?.split(' ').includes('openid'))
+    throw new errors.InvalidScope('openid must be one of the requested scopes', scope);
 }
 
 /**

@@ -104,6 +104,32 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
     });
   });
 
+  test('is not passed by a request without openid, in whichever way it comes', async () => {
+    const { tab } = await signIn(service, 'ritchie@example.test', { client: 'other' });
+    const scopes = ['email', 'offline_access email', 'openidx', ''];
+    for (const scope of scopes) {
+      const { headers } = await tab.navigate(authorizationPath('app', scope, verifier)).is(303);
+      expect([scope, new URL(headers.location!).searchParams.get('error')]).toEqual([
+        scope,
+        'invalid_scope',
+      ]);
+      const path = new URL(authorizationPath('app', scope, verifier), service.baseURL);
+      const fields = Object.fromEntries(path.searchParams);
+      for (const [to, sent] of [
+        ['/oauth2/par', fields],
+        ['/oauth2/device/auth', { client_id: 'app', scope }],
+      ] as const)
+        expect([to, scope, (await form(to, sent)).body]).toMatchObject([
+          to,
+          scope,
+          { error: 'invalid_scope' },
+        ]);
+    }
+    expect((await form('/oauth2/device/auth', { client_id: 'app' })).body).toMatchObject({
+      error: 'invalid_scope',
+    });
+  });
+
   test('is no reason to refuse where the rule permits a passkey: the session is asked for one', async () => {
     const { tab } = await signIn(service, 'grace@example.test');
     await inForce(
