@@ -11,6 +11,7 @@ import {
   type TestService,
 } from '../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn, wrong } from '../support/signin.js';
+import { passkeyLogin, withPasskey } from '../support/passkeys.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
@@ -257,6 +258,32 @@ describe('the audit log and the log', () => {
       '\u2028',
     ])
       expect(watched.text()).not.toContain(secret);
+  });
+
+  test('name the address of whose passkey was not accepted', async () => {
+    const { service } = watched;
+    const { authenticator } = await withPasskey(service, 'curie@example.test');
+    const { addressHash } = (await watched.audited(1)).findLast(
+      ({ outcome }) => outcome === 'SignedIn',
+    )!;
+    expect(addressHash).toMatch(/^address:/);
+    const { answer } = await passkeyLogin(service, authenticator, {
+      tab: watched.from('192.0.2.46'),
+      lies: { signature: (bytes) => Buffer.from(bytes).fill(1, bytes.length - 1) },
+    });
+    await answer.fails(422, 'Invalid');
+    const ofNetwork = async () =>
+      (await watched.audited(1)).filter(({ network }) => network === '192.0.2.46');
+    expect(await settles(ofNetwork, (all) => all.length > 0)).toEqual([
+      {
+        addressHash,
+        client: 'app',
+        method: 'Passkey',
+        outcome: 'Wrong',
+        reason: 'Invalid',
+        network: '192.0.2.46',
+      },
+    ]);
   });
 });
 
