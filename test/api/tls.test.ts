@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import {
   chmodSync,
@@ -89,6 +89,19 @@ function mounted(): {
   };
 }
 
+/** The flags of a certificate with an RSA key. */
+function rsaCertificate(): string[] {
+  const [cert, key] = ['a.crt', 'a.key'].map((name) => join(temporary(), name)) as [string, string];
+  const about = '-nodes -days 2 -subj /CN=localhost'.split(' ');
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', ...about, '-keyout', key, '-out', cert],
+    { stdio: 'ignore' },
+  );
+  chmodSync(key, 0o600);
+  return ['--tls-cert-file', cert, '--tls-private-key-file', key];
+}
+
 describe('a certificate of our own', () => {
   test('proves itself, for the names it has and nothing else', async () => {
     const now = Date.UTC(2030, 0, 1);
@@ -158,35 +171,39 @@ describe('a certificate of our own', () => {
     expect((await get(service, other)).serial).toBe(serial(other));
   });
 
-  test('the suites offered are those of RFC 9325 4.2 and of TLS 1.3, and no other', async () => {
-    const service = await started(temporary());
-    const { hostname, port } = new URL(service.secureURL!);
-    const openssl = (...options: string[]): Promise<string> =>
-      new Promise((resolve) => {
-        execFile('openssl', options, (_error, stdout) => resolve(stdout)).stdin!.end();
-      });
-    const at = `${hostname.replace(/^\[|\]$/g, '')}:${port}`;
-    const meets = async (...options: string[]): Promise<boolean> =>
-      /Cipher is (?!\(NONE\))/.test(await openssl('s_client', '-connect', at, ...options));
-    const known = (await openssl('ciphers', '-tls1_2', 'ALL:@SECLEVEL=0'))
-      .trim()
-      .split(':')
-      .filter((suite) => !suite.startsWith('TLS_'));
-    expect(known.length).toBeGreaterThan(50);
-    const offered: string[] = [];
-    for (const suite of known)
-      if (await meets('-tls1_2', '-cipher', `${suite}:@SECLEVEL=0`)) offered.push(suite);
-    expect(offered.sort()).toEqual([
-      'ECDHE-ECDSA-AES128-GCM-SHA256',
-      'ECDHE-ECDSA-AES256-GCM-SHA384',
-    ]);
-    for (const suite of [
-      'TLS_AES_128_GCM_SHA256',
-      'TLS_AES_256_GCM_SHA384',
-      'TLS_CHACHA20_POLY1305_SHA256',
-    ])
-      expect([suite, await meets('-tls1_3', '-ciphersuites', suite)]).toEqual([suite, true]);
-  });
+  test.each(['ECDSA', 'RSA'])(
+    'the suites offered are those of RFC 9325 4.2 and of TLS 1.3, and no other, with a key of %s',
+    async (type) => {
+      const service = await started(temporary(), ...(type === 'RSA' ? rsaCertificate() : []));
+      const { hostname, port } = new URL(service.secureURL!);
+      const openssl = (...options: string[]): Promise<string> =>
+        new Promise((resolve) => {
+          execFile('openssl', options, (_error, stdout) => resolve(stdout)).stdin!.end();
+        });
+      const at = `${hostname.replace(/^\[|\]$/g, '')}:${port}`;
+      const meets = async (...options: string[]): Promise<boolean> =>
+        /Cipher is (?!\(NONE\))/.test(await openssl('s_client', '-connect', at, ...options));
+      const known = (await openssl('ciphers', '-tls1_2', 'ALL:@SECLEVEL=0'))
+        .trim()
+        .split(':')
+        .filter((suite) => !suite.startsWith('TLS_'));
+      const expected = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384'].map(
+        (rest) => `ECDHE-${type}-${rest}`,
+      );
+      const others = known.filter((suite) => !expected.includes(suite));
+      expect(others.length).toBeGreaterThan(50);
+      const offers = (suites: readonly string[]): Promise<boolean> =>
+        meets('-tls1_2', '-cipher', `${suites.join(':')}:@SECLEVEL=0`);
+      for (const suite of expected) expect([suite, await offers([suite])]).toEqual([suite, true]);
+      expect(await offers(others)).toBe(false);
+      for (const suite of [
+        'TLS_AES_128_GCM_SHA256',
+        'TLS_AES_256_GCM_SHA384',
+        'TLS_CHACHA20_POLY1305_SHA256',
+      ])
+        expect([suite, await meets('-tls1_3', '-ciphersuites', suite)]).toEqual([suite, true]);
+    },
+  );
 
   test('is made again by a start that finds little of its lifetime left', async () => {
     const directory = temporary();
