@@ -95,6 +95,7 @@ describe.each(stores)('the share of the store that unproven sign-ins have, over 
     });
   };
   afterAll(async () => {
+    await stopAll(); // services stop at once only while their store is there
     for (const stop of stopEtcd) await stop();
   });
 
