@@ -1,4 +1,4 @@
-import { apiVersion, type AnyKind } from '../../registry/kind.js';
+import { apiVersion } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
 import {
@@ -33,7 +33,7 @@ const knownMetadata = new Set([
 ]);
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 const hiddenPattern =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /** Throws 400 if the body claims another kind or version. */
 export function requireKind(body: Record<string, unknown>, kind: string): void {
@@ -106,7 +106,7 @@ export function checkUnknownFields(
  * Throws 422 for malformed parameters of writes, so that a mistake is not taken for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-function checkWriteParameters(
+export function checkWriteParameters(
   query: ResourceRequestInfo['query'],
   name: string,
   of: KindNames,
@@ -154,12 +154,12 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
 }
 
 /**
- * Returns a cause for each string with control or bidi-override characters, anywhere below `value`.
+ * Returns a cause for each string with control, line separator or bidi override characters, anywhere below `value`.
  */
 export function hiddenCharacters(value: unknown, path: string): Cause[] {
   if (typeof value === 'string')
     return hiddenPattern.test(value)
-      ? [invalidValue(path, 'has control or bidi override characters')]
+      ? [invalidValue(path, 'has control, line separator or bidi override characters')]
       : [];
   if (Array.isArray(value))
     return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));
@@ -172,7 +172,7 @@ export function hiddenCharacters(value: unknown, path: string): Cause[] {
 
 /** Parses dryRun from query and options; only All is supported. */
 export function isDryRun(
-  requestInfo: { query: ReadonlyMap<string, string>; kind: AnyKind },
+  requestInfo: { query: ReadonlyMap<string, string>; kind: KindNames },
   options: readonly unknown[] = [],
 ): boolean {
   const given = requestInfo.query.get('dryRun');

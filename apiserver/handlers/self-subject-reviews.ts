@@ -15,6 +15,7 @@ import { emptyQuery } from '../codec/query.js';
 import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
 import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
 import { nameGrammar } from './apply-body.js';
+import { checkWriteParameters, isDryRun } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);
 const Resource = z.object({
@@ -59,6 +60,9 @@ export class SelfSubjectReviews {
     const [, , of, version] = (requestInfo as { path: string }).path.split('/');
     const apiVersion = `${of}/${version}`;
     const kind = reviewPaths.get((requestInfo as { path: string }).path)!;
+    const kindNames = { kind, group: of!, resource: `${kind.toLowerCase()}s` };
+    isDryRun({ query: requestInfo.query, kind: kindNames }); // refuses what is not All
+    checkWriteParameters(requestInfo.query, '', kindNames);
     negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
     const { body, spec } = await readReview(req, kind);
     if ((body.kind || kind) !== kind)

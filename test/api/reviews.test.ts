@@ -356,6 +356,18 @@ describe('SelfSubjectAccessReview (7.3)', () => {
   });
 });
 
+test('parameters of a review are judged as those of any write', async () => {
+  const wanted = { spec: { nonResourceAttributes: { path: '/api', verb: 'get' } } };
+  for (const [path, body] of [
+    [who, {}],
+    [can, wanted],
+  ] as const) {
+    await ada.post(`${path}?dryRun=All&fieldValidation=Strict`, body).is(201);
+    await ada.post(`${path}?dryRun=Some`, body).fails(422, 'Invalid', 'dryRun');
+    await ada.post(`${path}?fieldValidation=Loud`, body).fails(422, 'Invalid', 'fieldValidation');
+  }
+});
+
 test('impersonation is 403 wherever it is tried', async () => {
   for (const header of [
     'impersonate-user',

@@ -129,6 +129,13 @@ describe.each(stores)('text, on %s', (store) => {
     }
   });
 
+  test('of a policy has no line that editors show and Cedar does not see', async () => {
+    for (const end of ['\u2028', '\u2029'])
+      await operator
+        .post('policies?dryRun=All', { spec: { cedar: `// nothing${end}forbid (principal);` } })
+        .fails(422, 'Invalid', 'spec.cedar');
+  });
+
   test('of a redirect is printable ASCII without a space or a backslash', async () => {
     for (const uri of [
       'https://a.test/a b',
