@@ -1,9 +1,15 @@
+import { BoundedMap } from '../security/bounded-map.js';
 import { catalogs, supportedLanguage, type Catalog, type MessageID } from './languages.js';
 
 /** A text with arguments, `{name}`, and plural forms, `{count, plural, one {…} other {…}}`. */
 const argument = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
 const [isolateStart, isolateEnd] = ['\u2068', '\u2069'];
+
+/** Formats by language, time zone and fields: creating one takes 100 µs. */
+const dateFormats = new BoundedMap<string, Intl.DateTimeFormat>(256);
+
+const pluralRules = new BoundedMap<string, Intl.PluralRules>(Object.keys(catalogs).length);
 
 /**
  * Returns the messages of a language, with dates in a time zone.
@@ -64,29 +70,35 @@ export class Translator {
   #plural(forms: string, count: number): string {
     const form = (name: string): string | undefined =>
       new RegExp(` ${name} \\{([^{}]*)\\}`).exec(forms)?.[1];
-    const chosen = form(new Intl.PluralRules(this.language).select(count)) ?? form('other') ?? '';
-    return chosen.replace('#', new Intl.NumberFormat(this.language).format(count));
+    const rules = pluralRules.getOrCreate(this.language, () => new Intl.PluralRules(this.language));
+    const chosen = form(rules.select(count)) ?? form('other') ?? '';
+    return chosen.replace('#', () => count.toLocaleString(this.language));
   }
 
   /** Returns a time of day with its zone; `time` in milliseconds since the epoch. */
   time(time: number): string {
-    return this.#format(time, {});
+    return this.#dateFormat('time', {}).format(time);
   }
 
   /** Returns a date and time of day with its zone; `time` in milliseconds since the epoch. */
   date(time: number): string {
-    return this.#format(time, { year: 'numeric', month: 'long', day: 'numeric' });
+    const fields = { year: 'numeric', month: 'long', day: 'numeric' } as const;
+    return this.#dateFormat('date', fields).format(time);
   }
 
-  #format(time: number, fields: Intl.DateTimeFormatOptions): string {
-    return new Intl.DateTimeFormat(this.language, {
-      ...fields,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-      timeZone: this.#timeZone,
-      timeZoneName: 'short',
-    }).format(time);
+  #dateFormat(name: string, fields: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+    return dateFormats.getOrCreate(
+      `${name} ${this.language} ${this.#timeZone}`,
+      () =>
+        new Intl.DateTimeFormat(this.language, {
+          ...fields,
+          hour: '2-digit',
+          minute: '2-digit',
+          hourCycle: 'h23',
+          timeZone: this.#timeZone,
+          timeZoneName: 'short',
+        }),
+    );
   }
 
   /** Returns a browser that {@link describeBrowser} named, such as "Firefox on Linux". */

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 /** Which folders each folder may import (docs/architecture.md); a path stands for itself and what is below it. */
 const mayImport = {
   security: ['security'],
-  i18n: ['i18n'],
+  i18n: ['i18n', 'security'],
   observability: ['observability'],
   storage: ['storage'],
   registry: ['registry', 'storage/storage', 'observability', 'security'],
