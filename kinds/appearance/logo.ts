@@ -17,11 +17,11 @@ const encodingTimeoutMs = 20_000;
  */
 const workerSource = `
 const { parentPort, workerData } = require('node:worker_threads');
-const { library, pngLibrary, file, maxPixels } = workerData;
-const { PNG } = require(pngLibrary);
+const { decoder, encoder, file, maxPixels } = workerData;
+const { PNG } = require(encoder);
 const options = { useTArray: true, tolerantDecoding: false, maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 32 };
 const { width, height, data } =
-  library === pngLibrary ? PNG.sync.read(Buffer.from(file)) : require(library).decode(file, options);
+  decoder === encoder ? PNG.sync.read(Buffer.from(file)) : require(decoder).decode(file, options);
 const image = new PNG({ width, height });
 image.data = Buffer.from(data);
 parentPort.postMessage({ width, height, file: PNG.sync.write(image) });`;
@@ -40,8 +40,8 @@ interface Format {
   readonly signature: Buffer;
   /** Returns the declared size; undefined if the file is malformed or costly to decode. */
   bound(file: Buffer): Image | undefined;
-  /** The library that decodes it. */
-  readonly library: 'pngjs' | 'jpeg-js';
+  /** The package that decodes it. */
+  readonly decoder: 'pngjs' | 'jpeg-js';
 }
 
 /**
@@ -61,13 +61,13 @@ const formats: readonly Format[] = [
     name: 'PNG without interlacing',
     signature: Buffer.from('89504e470d0a1a0a', 'hex'),
     bound: boundPNG,
-    library: 'pngjs',
+    decoder: 'pngjs',
   },
   {
     name: 'JPEG',
     signature: Buffer.from('ffd8ff', 'hex'),
     bound: boundJPEG,
-    library: 'jpeg-js',
+    decoder: 'jpeg-js',
   },
 ];
 
@@ -106,12 +106,12 @@ export async function encodeLogo(
 }
 
 /** Rejects if the file is damaged, or takes longer than the time limit. */
-async function encodeInWorker(file: Buffer, { library }: Format): Promise<Image> {
+async function encodeInWorker(file: Buffer, { decoder }: Format): Promise<Image> {
   const { resolve } = createRequire(import.meta.url);
-  const pngLibrary = resolve('pngjs');
+  const encoder = resolve('pngjs');
   const worker = new Worker(workerSource, {
     eval: true,
-    workerData: { library: resolve(library), pngLibrary, file, maxPixels: maxLogoSide ** 2 },
+    workerData: { decoder: resolve(decoder), encoder, file, maxPixels: maxLogoSide ** 2 },
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   });
   try {

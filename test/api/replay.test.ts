@@ -90,7 +90,7 @@ describe('trying a text on what was decided', () => {
   test('names what flips, and counts what cannot be put to it', async () => {
     await fill(2_000);
     const same = await impact(
-      '@id("none") permit (principal == Account::"nobody", action, resource);',
+      '@id("none") permit (principal == Account::"absent", action, resource);',
     );
     expect(same).toMatchObject({ nowRefused: [], nowAllowed: [], undecidable: 0 });
     expect(same.replayed).toBe(same.unchanged);

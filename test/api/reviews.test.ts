@@ -423,7 +423,7 @@ test('no bytes make the reader of protobuf do anything but answer or refuse', ()
   );
 });
 
-test('a rule that forbids is told from the lack of one that permits', async () => {
+test('a rule that forbids differs from the lack of one that permits', async () => {
   const statusOf = async (tab: Tab) =>
     (
       await tab

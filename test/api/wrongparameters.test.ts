@@ -14,7 +14,7 @@ const right = {
   code_challenge_method: 'S256',
 };
 const wrong: [Record<string, string>, string][] = [
-  [{ client_id: 'nobody' }, 'nobody'],
+  [{ client_id: 'absent' }, 'absent'],
   [{ redirect_uri: 'https://app.example.test/Callback' }, 'https://app.example.test/Callback'],
 ];
 
@@ -95,10 +95,10 @@ describe.each([
     test.each([
       [
         '/oauth2/par',
-        { ...right, client_id: 'nobody' },
+        { ...right, client_id: 'absent' },
         401,
         'invalid_client',
-        { client_id: 'nobody' },
+        { client_id: 'absent' },
       ],
       [
         '/oauth2/par',
@@ -109,10 +109,10 @@ describe.each([
       ],
       [
         '/oauth2/device/auth',
-        { client_id: 'nobody', scope: 'openid' },
+        { client_id: 'absent', scope: 'openid' },
         401,
         'invalid_client',
-        { client_id: 'nobody' },
+        { client_id: 'absent' },
       ],
       [
         '/oauth2/device/auth',
@@ -130,24 +130,24 @@ describe.each([
       ],
       [
         '/oauth2/token',
-        { grant_type: 'authorization_code', client_id: 'nobody', code: 'x' },
+        { grant_type: 'authorization_code', client_id: 'absent', code: 'x' },
         401,
         'invalid_client',
-        { client_id: 'nobody' },
+        { client_id: 'absent' },
       ],
       [
         '/oauth2/introspect',
-        { client_id: 'nobody', token: 'x' },
+        { client_id: 'absent', token: 'x' },
         401,
         'invalid_client',
-        { client_id: 'nobody' },
+        { client_id: 'absent' },
       ],
       [
         '/oauth2/revoke',
-        { client_id: 'nobody', token: 'x' },
+        { client_id: 'absent', token: 'x' },
         401,
         'invalid_client',
-        { client_id: 'nobody' },
+        { client_id: 'absent' },
       ],
     ] as [string, Record<string, string>, number, string, Record<string, string>][])(
       '%s %j',
@@ -214,7 +214,7 @@ describe.each([
     });
 
     test.each([
-      ['invalid_client', { client_id: 'nobody' }, true],
+      ['invalid_client', { client_id: 'absent' }, true],
       [
         'invalid_request',
         { client_id: 'app', post_logout_redirect_uri: 'https://elsewhere.example.test/' },
