@@ -16,7 +16,7 @@ const isSpent = (store: SignInStore): boolean =>
 
 function CodeForm({
   store,
-  challenge: { sentTimestamp, expirationTimestamp, codeLength },
+  challenge: { expirationTimestamp, codeLength },
 }: {
   store: SignInStore;
   challenge: EmailChallenge;
@@ -24,21 +24,22 @@ function CodeForm({
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
+  const { challengeKey } = store;
   useEffect(() => {
     setCode('');
     setMalformed(false);
-  }, [sentTimestamp]); // the typed text belongs to the earlier code
+  }, [challengeKey]); // the typed text belongs to the earlier code
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
-    sent.current = sentTimestamp + value;
+    sent.current = challengeKey + value;
     void store.act('login', { spec: { method: 'EmailCode', code: value } });
   };
   const onCodeInput = (typed: string): void => {
     const tidy = tidyCode(typed, codeLength);
     setCode(tidy);
     setMalformed(false);
-    if (isCode(tidy, codeLength) && sent.current !== sentTimestamp + tidy) send(tidy);
+    if (isCode(tidy, codeLength) && sent.current !== challengeKey + tidy) send(tidy);
   };
   const problem =
     store.problem?.action === 'login' && store.problem.inField ? store.problem : undefined;

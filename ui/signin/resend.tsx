@@ -9,7 +9,8 @@ import type { SignInStore } from './sign-in-store.js';
 
 /**
  * Returns the milliseconds until a new code may be requested, by the challenge or the response to
- * the last attempt.
+ * the last attempt. There is no wait after the last wrong code; the response says so before the
+ * watch brings the changed challenge.
  */
 function useResendWait(store: SignInStore, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
@@ -20,9 +21,9 @@ function useResendWait(store: SignInStore, challenge: EmailChallenge): number {
   useEffect(() => {
     if (seconds) setWait(new Date(now() + seconds * 1000).toISOString());
   }, [store.problem]);
-  const later = [challenge.resendAfterTimestamp, wait].sort(
-    (a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0),
-  )[1];
+  const outOfTries = store.problem?.failure.details.triesLeft === 0;
+  const after = outOfTries ? '' : challenge.resendAfterTimestamp;
+  const later = [after, wait].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0))[1];
   return useRemaining(later);
 }
 
@@ -41,16 +42,16 @@ export function Resend({
 }) {
   const left = useResendWait(store, challenge);
   const waited = useRef(false);
-  const { email, sentTimestamp } = challenge;
-  const first = useRef(sentTimestamp);
+  const { challengeKey } = store;
+  const first = useRef(challengeKey);
   useEffect(() => {
     if (left === 0 && waited.current) announce(t('code.resend.ready'));
     waited.current = left > 0;
   }, [left === 0]);
   useEffect(() => {
-    if (sentTimestamp !== first.current) announce(t('code.resent'));
-    first.current = sentTimestamp;
-  }, [sentTimestamp]);
+    if (challengeKey !== first.current) announce(t('code.resent'));
+    first.current = challengeKey;
+  }, [challengeKey]);
   useEffect(() => {
     if (takesFocus) document.getElementById('resend')?.focus();
   }, [takesFocus]);
@@ -62,7 +63,7 @@ export function Resend({
         describedBy={left ? 'resend-wait' : undefined}
         busy={store.busy === 'emailchallenge'}
         progress="email.sending"
-        onPress={() => void store.act('emailchallenge', { spec: { email } })}
+        onPress={() => void store.act('emailchallenge', { spec: { email: challenge.email } })}
       >
         {t('code.resend')}
       </Button>

@@ -50,6 +50,8 @@ export class SignInStore {
   /** Called after every change. */
   changed: () => void = () => undefined;
 
+  #challengeCount = 0;
+
   /** Requests nothing until `start`. */
   constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
@@ -70,6 +72,14 @@ export class SignInStore {
   }
 
   /**
+   * Changes with each new code. Timestamps have whole seconds, so the codes that this page requested
+   * count as well.
+   */
+  get challengeKey(): string {
+    return `${this.interaction?.status.emailChallenge?.sentTimestamp} ${this.#challengeCount}`;
+  }
+
+  /**
    * Performs an action and receives the Interaction in the response. Does nothing while another
    * action is pending.
    */
@@ -83,6 +93,7 @@ export class SignInStore {
       const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
       const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
       this.changesEmail = false;
+      if (action === 'emailchallenge') this.#challengeCount += 1;
       await this.#receive(next, true);
     } catch (thrown) {
       await this.#fail(action, failureOf(thrown));
