@@ -116,7 +116,7 @@ export class WatchCache {
     return {
       position: () =>
         watcher.isLive ? Math.max(watcher.position, this.#revision) : watcher.position,
-      leave: () => leave.abort(),
+      leave: () => leave.abort('left'), // without a reason it makes an error with its stack
     };
   }
 
