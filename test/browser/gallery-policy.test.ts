@@ -119,7 +119,12 @@ describe('the policy', () => {
     await page.getByRole('combobox', { name: 'Before' }).selectOption('p-1');
     await page.getByText('11 lines added, 1 line removed.').first().waitFor();
     expect(new URL(page.url()).hash).toBe('#compare=p-1..p-3');
-    expect(await page.getByRole('status').textContent()).toBe('11 lines added, 1 line removed.');
+    expect(
+      await settle(
+        () => page.getByRole('status').textContent(),
+        (text) => text === '11 lines added, 1 line removed.',
+      ),
+    ).toBe('11 lines added, 1 line removed.');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('compare-before');
   });
 });
@@ -160,7 +165,7 @@ describe('decisions', () => {
         (top) => top === 'changing: accounts',
       ),
     ).toBe('changing: accounts');
-    expect(await words.count()).toBe(7);
+    expect(await words.count()).toBe(6);
     expect(
       await page.evaluate(
         () => stage.api.calls.filter(({ call }) => call === 'GET policydecisions').length,
@@ -183,6 +188,23 @@ describe('decisions', () => {
     await button(page, 'Show more').click();
     await page.getByText('47 decisions, newest first.').waitFor();
     expect(await button(page, 'Show more').count()).toBe(0);
+  });
+
+  test('those that let a page read are folded away; refused reads are not', async () => {
+    const page = await gallery.visit('decisions');
+    const shown = page.getByRole('list', { name: 'Decisions' });
+    await shown.getByText('reading: apps').waitFor();
+    expect(await shown.getByText('reading: accounts').count()).toBe(0);
+    await page.getByText('1 decision to let a page read', { exact: true }).click();
+    const folded = page.getByRole('list', { name: '1 decision to let a page read' });
+    await folded.getByText('reading: accounts').waitFor();
+    expect(await folded.getByRole('listitem').count()).toBe(1);
+  });
+
+  test('by one rule, those that let a page read are shown with the others', async () => {
+    const page = await gallery.visit('decisions-rule');
+    await page.getByRole('list', { name: 'Decisions' }).waitFor();
+    expect(await page.getByText(/to let a page read/).count()).toBe(0);
   });
 
   test('pages of the API are read to the end', async () => {
@@ -216,6 +238,6 @@ describe('decisions', () => {
     const page = await gallery.visit('decisions-offline');
     await page.getByText('We cannot reach the service.').waitFor();
     await button(page, 'Try again').click();
-    await page.getByText('7 decisions, newest first.').waitFor();
+    await page.getByText('6 decisions, newest first.').waitFor();
   });
 });

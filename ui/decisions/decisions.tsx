@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
-import { useNames } from './names.js';
+import { useNames, type Names } from './names.js';
 
 /** Decisions shown at first, and added by each "Show more". */
 const pageSize = 20;
@@ -17,16 +17,51 @@ const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
       Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
   );
 
-/** Shows more decisions and moves the focus to the first new one. */
-function useMore(): { max: number; more: () => void } {
-  const [max, set] = useState(pageSize);
+/** Whether a decision only let a page or a program read, without sharing anything with an app. */
+const isRead = ({ spec: { action, client }, status }: PolicyDecision): boolean =>
+  status.allowed && client === undefined && ['get', 'list', 'watch'].includes(action);
+
+interface ListProps {
+  decisions: readonly PolicyDecision[];
+  names: Names;
+}
+
+/** The newest decisions. "Show more" adds the next ones and moves the focus to the first of them. */
+function DecisionList({ decisions, names, label }: ListProps & { label: string }) {
+  const [max, setMax] = useState(pageSize);
+  const list = useRef<HTMLUListElement>(null);
   const more = (): void => {
-    set(max + pageSize);
-    requestAnimationFrame(() =>
-      document.querySelectorAll<HTMLElement>('.decision')[max]?.querySelector('a')?.focus(),
-    );
+    setMax(max + pageSize);
+    requestAnimationFrame(() => list.current?.children[max]?.querySelector('a')?.focus());
   };
-  return { max, more };
+  const rest = decisions.length > max;
+  return (
+    <>
+      <p class="hint">
+        {rest
+          ? t('decisions.shown.some', { shown: max, count: decisions.length })
+          : t('decisions.shown', { count: decisions.length })}
+      </p>
+      <ul ref={list} class="decisions" aria-label={label}>
+        {decisions.slice(0, max).map((decision) => (
+          <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
+        ))}
+      </ul>
+      {rest && <Button onPress={more}>{t('decisions.more')}</Button>}
+    </>
+  );
+}
+
+/** Decisions that only let pages read, folded away: there are many, and few people want them. */
+function Reads({ decisions, names }: ListProps) {
+  const [open, setOpen] = useState(false);
+  const label = t('decisions.reads', { count: decisions.length });
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{label}</summary>
+      {open && <DecisionList decisions={decisions} names={names} label={label} />}
+    </details>
+  );
 }
 
 interface Props {
@@ -49,7 +84,6 @@ export function Decisions({ account, rule }: Props) {
     fieldSelector: `spec.account=${account}`,
   });
   const names = useNames(account);
-  const { max, more } = useMore();
   if (!items && failure)
     return (
       <>
@@ -68,23 +102,18 @@ export function Decisions({ account, rule }: Props) {
       ? items
       : items.filter(({ status }) => status.reasons.some((reason) => reason.rule === rule)),
   );
-  if (wanted.length === 0)
-    return <p class="lead">{t(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
-  const rest = wanted.length > max;
+  const reads = rule === undefined ? wanted.filter(isRead) : [];
+  const others = wanted.filter((decision) => !reads.includes(decision));
   return (
     <>
       {failure && <p class="notice bad">{errorText(failure)}</p>}
-      <p class="hint">
-        {rest
-          ? t('decisions.shown.some', { shown: max, count: wanted.length })
-          : t('decisions.shown', { count: wanted.length })}
-      </p>
-      <ul class="decisions" aria-label={t('decisions.list')}>
-        {wanted.slice(0, max).map((decision) => (
-          <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
-        ))}
-      </ul>
-      {rest && <Button onPress={more}>{t('decisions.more')}</Button>}
+      {wanted.length === 0 && (
+        <p class="lead">{t(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>
+      )}
+      {others.length > 0 && (
+        <DecisionList decisions={others} names={names} label={t('decisions.list')} />
+      )}
+      {reads.length > 0 && <Reads decisions={reads} names={names} />}
     </>
   );
 }

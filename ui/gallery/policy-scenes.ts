@@ -76,7 +76,7 @@ const few = (): PolicyDecision[] => [
 const many = (): PolicyDecision[] =>
   Array.from({ length: 47 }, (_, i) =>
     decision(i + 1, {
-      action: ['patch', 'get', 'delete'][i % 3]!,
+      action: ['patch', 'create', 'delete'][i % 3]!,
       resource: { kind: ['Account', 'Session', 'Passkey'][i % 3]! },
     }),
   );

@@ -24,22 +24,21 @@ function CodeForm({
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
-  const { challengeKey } = store;
   useEffect(() => {
     setCode('');
     setMalformed(false);
-  }, [challengeKey]); // the typed text belongs to the earlier code
+  }, [store.challengeKey]); // the typed text belongs to the earlier code
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
-    sent.current = challengeKey + value;
+    sent.current = store.challengeKey + value;
     void store.act('login', { spec: { method: 'EmailCode', code: value } });
   };
   const onCodeInput = (typed: string): void => {
     const tidy = tidyCode(typed, codeLength);
     setCode(tidy);
     setMalformed(false);
-    if (isCode(tidy, codeLength) && sent.current !== challengeKey + tidy) send(tidy);
+    if (isCode(tidy, codeLength) && sent.current !== store.challengeKey + tidy) send(tidy);
   };
   const problem =
     store.problem?.action === 'login' && store.problem.inField ? store.problem : undefined;
