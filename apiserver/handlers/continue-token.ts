@@ -1,5 +1,6 @@
 import type { Caller } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
+import { BoundedMap } from '../../security/bounded-map.js';
 import { forbiddenField } from '../../registry/field-errors.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
@@ -18,9 +19,13 @@ export interface ContinueToken {
   n?: number;
 }
 
+/** Tokens kept, so that a page that is read again and again is not sealed each time. */
+const cacheSize = 1_000;
+
 /** Seals and opens `continue` tokens. */
 export class ContinueTokens {
   readonly #keys: Keys;
+  readonly #sealed = new BoundedMap<string, string>(cacheSize);
 
   constructor(keys: Keys) {
     this.#keys = keys;
@@ -51,8 +56,16 @@ export class ContinueTokens {
     throw badRequest('continue key is not valid');
   }
 
+  /** Returns the token of the next page; the same one as long as the list is the same. */
   seal(authorized: AuthorizedRequest, token: ContinueToken): string {
-    return this.#keys.seal(bindingOf(authorized), JSON.stringify(token)).toString('base64url');
+    const binding = bindingOf(authorized);
+    const text = JSON.stringify(token);
+    const key = `${this.#keys.version} ${binding} ${text}`;
+    const known = this.#sealed.get(key);
+    if (known !== undefined) return known;
+    const sealed = this.#keys.seal(binding, text).toString('base64url');
+    this.#sealed.set(key, sealed);
+    return sealed;
   }
 }
 
