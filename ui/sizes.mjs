@@ -25,6 +25,7 @@ const max = {
   policy: 25_000,
   recovery: 16_000,
   console: 34_000,
+  'console (later)': 9_000,
   invitation: 16_000,
 };
 

@@ -4,6 +4,7 @@ import { ApiError, call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { FirstLoad } from '../base/first-load.js';
 import { loadLocale } from '../base/i18n.js';
+import { Lazy, useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { signIn } from '../base/sign-in.js';
@@ -11,12 +12,14 @@ import { View } from '../base/view.js';
 import { CurrentConsole, useConsole, type ConsoleContext } from './console-context.js';
 import { DeleteView } from './delete-view.js';
 import { DetailView } from './detail-view.js';
-import { isAllowed, readKinds, readOpenAPI } from './discovery.js';
+import { clientsOf, isAllowed, readKinds, readOpenAPI } from './discovery.js';
 import { EditView } from './edit-view.js';
 import { Frame } from './frame.js';
+import type { Kind } from './kind.js';
 import { ListView } from './list-view.js';
 import { NewView } from './new-view.js';
 import { Overview } from './overview.js';
+import { Loading } from './parts.js';
 import { currentStep, pathTo, readArrival, useRoute } from './route.js';
 
 /** Shown after a cancelled or refused sign-in. */
@@ -40,13 +43,28 @@ const Absent = () => (
   </Frame>
 );
 
+const appsChunk = new Lazy(() => import('./apps-view.js'));
+
+/** The apps, after their chunk is loaded. */
+function Apps({ kind, name }: { kind: Kind; name: string }) {
+  const { loaded, isMissing } = useLazy(appsChunk);
+  if (loaded) return <loaded.AppsView kind={kind} name={name} />;
+  return isMissing ? (
+    <FirstLoad loading="working" failure={new ApiError(0)} retry={() => location.reload()} />
+  ) : (
+    <Loading />
+  );
+}
+
 /** The part of the console that the address names. */
 function RoutedView() {
-  const { kinds } = useConsole();
+  const { kinds, listed } = useConsole();
   const { view, resource, name, query } = useRoute();
   const key = `${view} ${resource} ${name}`;
   const kind = kinds.find((one) => one.resource === resource);
   if (view === 'overview') return <Overview key={key} />;
+  const clients = clientsOf(listed);
+  if (view === 'apps' && clients) return <Apps key={key} kind={clients} name={name} />;
   if (!kind || view === 'absent') return <Absent key={key} />;
   if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
   if (view === 'new') return <NewView key={key} kind={kind} />;

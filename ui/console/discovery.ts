@@ -84,6 +84,10 @@ export function useIsAllowed(kind: Kind, verb: string, name?: string): boolean {
   return allowed;
 }
 
+/** Returns the kind whose objects are the apps, if the caller may list them. */
+export const clientsOf = (listed: readonly Kind[]): Kind | undefined =>
+  listed.find(({ kind }) => kind === 'Client');
+
 /** Returns the words of a kind's name: Policy decision. */
 export function singularOf({ kind }: Pick<Kind, 'kind'>): string {
   const words = kind.replace(/(?<=[a-z0-9])(?=[A-Z])/g, ' ');

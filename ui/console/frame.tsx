@@ -25,13 +25,25 @@ function Navigation({ resource }: { resource: string | undefined }) {
   );
 }
 
-function Breadcrumb({ kind, name }: { kind: Kind | undefined; name: string | undefined }) {
+interface Path {
+  readonly kind: Kind | undefined;
+  readonly name: string | undefined;
+  /** The view is below the apps. */
+  readonly hasApps: boolean;
+}
+
+function Breadcrumb({ kind, name, hasApps }: Path) {
   return (
     <nav class="path" aria-label={t('console.path')}>
       <ol>
         <li>
           <A to={pathTo()}>{t('console.title')}</A>
         </li>
+        {hasApps && (
+          <li>
+            <A to={pathTo('apps')}>{t('console.apps')}</A>
+          </li>
+        )}
         {kind && (
           <li>
             <A to={pathTo(kind.resource)}>
@@ -56,6 +68,8 @@ interface Props {
   values?: Record<string, string>;
   heading?: ComponentChildren;
   kind?: Kind | undefined;
+  /** The view belongs to the apps. */
+  isApps?: boolean;
   /** The object that the view is about, unless the view is the object itself. */
   parent?: string | undefined;
   /** Beside the heading. */
@@ -65,7 +79,17 @@ interface Props {
 }
 
 /** A view of the console between its navigation and the way back. */
-export function Frame({ title, values, heading, kind, parent, actions, error, children }: Props) {
+export function Frame({
+  title,
+  values,
+  heading,
+  kind,
+  isApps,
+  parent,
+  actions,
+  error,
+  children,
+}: Props) {
   return (
     <div class={kind ? 'console' : 'console start'}>
       <Navigation resource={kind?.resource} />
@@ -77,8 +101,12 @@ export function Frame({ title, values, heading, kind, parent, actions, error, ch
           phase="console"
           error={error ?? false}
           header={
-            (kind || error) && (
-              <Breadcrumb kind={title === 'console.list.title' ? undefined : kind} name={parent} />
+            (kind || isApps || error) && (
+              <Breadcrumb
+                kind={title === 'console.list.title' ? undefined : kind}
+                name={parent}
+                hasApps={Boolean(isApps) && title !== 'console.apps'}
+              />
             )
           }
         >

@@ -1,6 +1,6 @@
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
-import { pluralOf } from './discovery.js';
+import { clientsOf, pluralOf } from './discovery.js';
 import { Frame } from './frame.js';
 import { A, English } from './parts.js';
 import { pathTo } from './route.js';
@@ -11,6 +11,16 @@ export function Overview() {
   const { listed, document } = useConsole();
   return (
     <Frame title="console.title">
+      {clientsOf(listed) && (
+        <ul class="tiles first">
+          <li>
+            <h2>
+              <A to={pathTo('apps')}>{t('console.apps')}</A>
+            </h2>
+            <p class="hint">{t('console.apps.lead')}</p>
+          </li>
+        </ul>
+      )}
       <p class="lead">{t('console.lead')}</p>
       <ul class="tiles" aria-label={t('console.kinds')}>
         {listed.map((kind) => (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 /** The part of the page that the address names. */
 export interface Route {
-  readonly view: 'overview' | 'list' | 'object' | 'new' | 'edit' | 'delete' | 'absent';
+  readonly view: 'overview' | 'apps' | 'list' | 'object' | 'new' | 'edit' | 'delete' | 'absent';
   readonly resource: string;
   readonly name: string;
   readonly query: URLSearchParams;
@@ -35,6 +35,7 @@ export function routeOf(path: string, search: string): Route {
 
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
+  if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';
   if (!action) return 'object';
