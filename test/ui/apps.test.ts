@@ -7,8 +7,7 @@ import {
   type AppDraft,
 } from '../../ui/console/app-client.js';
 import { appTemplates, otherApp } from '../../ui/console/app-templates.js';
-import { startTest, stopAll, type TestService } from '../support/service.js';
-import { createClient } from '../support/service.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 

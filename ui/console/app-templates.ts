@@ -27,6 +27,26 @@ export interface AppTemplate {
   readonly settings: string;
 }
 
+const gitea: AppTemplate = {
+  id: 'gitea',
+  name: 'Gitea',
+  paths: ['/user/oauth2/vestibule/callback'],
+  needsRS256: true,
+  target: 'gitea',
+  settings: `gitea admin auth add-oauth --name vestibule --provider openidConnect \\
+  --key '<client-id>' --secret '<client-secret>' \\
+  --auto-discover-url '<issuer>/.well-known/openid-configuration' \\
+  --scopes email --scopes profile`,
+};
+
+const forgejo: AppTemplate = {
+  ...gitea,
+  id: 'forgejo',
+  name: 'Forgejo',
+  target: 'forgejo',
+  settings: gitea.settings.replace('gitea', 'forgejo'),
+};
+
 /** The programs that the console knows, in the order of their names. */
 export const appTemplates: readonly AppTemplate[] = [
   {
@@ -50,17 +70,8 @@ export const appTemplates: readonly AppTemplate[] = [
     requestedScopes: [openid, profile, email, groups]
     logoutURL: <issuer>/oauth2/logout?id_token_hint={{token}}&post_logout_redirect_uri={{logoutRedirectURL}}`,
   },
-  {
-    id: 'gitea',
-    name: 'Gitea, Forgejo',
-    paths: ['/user/oauth2/vestibule/callback'],
-    needsRS256: true,
-    target: 'gitea',
-    settings: `gitea admin auth add-oauth --name vestibule --provider openidConnect \\
-  --key '<client-id>' --secret '<client-secret>' \\
-  --auto-discover-url '<issuer>/.well-known/openid-configuration' \\
-  --scopes email --scopes profile`,
-  },
+  forgejo,
+  gitea,
   {
     id: 'gitlab',
     name: 'GitLab',
@@ -175,7 +186,7 @@ CMD_OAUTH2_USER_PROFILE_EMAIL_ATTR=email`,
   },
   {
     id: 'jellyfin',
-    name: 'Jellyfin (SSO-Auth)',
+    name: 'Jellyfin',
     paths: ['/sso/OID/redirect/vestibule', '/sso/OID/r/vestibule'],
     postsSecret: true,
     needsRS256: true,
@@ -217,12 +228,12 @@ OAUTH2_USER_CREATION=1`,
   },
   {
     id: 'nextcloud',
-    name: 'Nextcloud (user_oidc)',
+    name: 'Nextcloud',
     paths: ['/apps/user_oidc/code'],
     signOutPath: '/',
     needsRS256: true,
     idTokenClaims: ['email', 'name'],
-    target: 'occ',
+    target: 'user_oidc (occ)',
     settings: `php occ user_oidc:provider Vestibule \\
   --clientid='<client-id>' --clientsecret='<client-secret>' \\
   --discoveryuri='<issuer>/.well-known/openid-configuration' \\
@@ -333,7 +344,7 @@ Scopes: openid profile email groups`,
   },
   {
     id: 'vault',
-    name: 'Vault, OpenBao',
+    name: 'Vault',
     paths: ['/ui/vault/auth/oidc/oidc/callback'],
     otherRedirectURIs: ['http://localhost:8250/oidc/callback'],
     needsRS256: true,
