@@ -46,7 +46,7 @@ export function parseAddress(text: string): URL | undefined {
 }
 
 /** Returns the address as it stands in settings, without a slash at its end. */
-const baseOf = (url: URL): string => (url.origin + url.pathname).replace(/\/+$/, '');
+const baseOf = (url: URL): string => (url.origin + url.pathname).replace(/\/$/, '');
 
 /** Returns the `client_id` of an app: its name in Latin letters, or its host. */
 export const clientIDOf = ({ id, name }: AppTemplate, draft: AppDraft): string =>
