@@ -136,7 +136,7 @@ export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;
   const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const member = (value as Record<string, unknown>)[name];
     if (member !== undefined) copy[name] = clone(member);
   }

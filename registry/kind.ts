@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Check, Write } from '../storage/storage.js';
+import type { Check, Entry, Write } from '../storage/storage.js';
 import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
 import type { Keys } from '../security/keyring.js';
@@ -203,10 +203,14 @@ export interface Transaction {
   /** Runs `effect` after the commit; never on a dry run. */
   after(effect: () => void): void;
   /** Reads a raw key outside `objects/`; the commit checks it. */
-  read(key: string): Promise<{ value: Buffer; expires?: number } | undefined>;
-  write(key: string, value: Buffer, expires?: number): void;
+  read(key: string): Promise<RawValue | undefined>;
+  /** Writes a raw key; `decoded` is what `value` was encoded from and must not change any more. */
+  write(key: string, value: Buffer, expires?: number, decoded?: object): void;
   remove(key: string): void;
 }
+
+/** The value of a raw key, and what it was encoded from if this process knows it. */
+export type RawValue = Pick<Entry, 'value' | 'expires' | 'decoded'>;
 
 /** An object to be created; the service fills in the rest of the metadata. */
 export type Draft<O> =

@@ -11,6 +11,7 @@ import {
   type KindObject,
   type ObjectOf,
   type OwnerReference,
+  type RawValue,
   type StagedWrites,
   type Transaction,
 } from './kind.js';
@@ -229,7 +230,7 @@ export class StoreTransaction implements Transaction {
     this.effects.push(effect);
   }
 
-  async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> {
+  async read(key: string): Promise<RawValue | undefined> {
     const pending = this.#rawWrites.get(key) ?? this.#source.first?.takeOver(key);
     if (pending) return 'put' in pending ? pending : undefined;
     return this.#entry(key);
@@ -245,8 +246,13 @@ export class StoreTransaction implements Transaction {
     return pending;
   }
 
-  write(key: string, value: Buffer, expires?: number): void {
-    this.#rawWrites.set(key, { put: key, value, ...(expires !== undefined && { expires }) });
+  write(key: string, value: Buffer, expires?: number, decoded?: object): void {
+    this.#rawWrites.set(key, {
+      put: key,
+      value,
+      ...(expires !== undefined && { expires }),
+      ...(decoded && { decoded }),
+    });
   }
   remove(key: string): void {
     this.#rawWrites.set(key, { delete: key });

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { KindObject, Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import { EncodedObject, encode, objectKey } from '../../registry/encoded-object.js';
+import {
+  encode,
+  encodedObjectOf,
+  objectKey,
+  type EncodedObject,
+} from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReference } from '../../registry/transaction.js';
 import { nameOf } from '../../security/keyring.js';
@@ -166,7 +171,7 @@ export async function writeEvent(
   if (existing)
     return put(
       tx,
-      addToSeries(new EncodedObject(PolicyDecision, { key, revision: 0, ...existing }), event),
+      addToSeries(encodedObjectOf(PolicyDecision, { key, revision: 0, ...existing }), event),
     );
   const owner = account === undefined ? undefined : await tx.get(Account, account);
   if (account === undefined || owner) put(tx, objectOf(event, owner));
@@ -174,7 +179,7 @@ export async function writeEvent(
 
 function put(tx: Transaction, object: DecisionObject): void {
   const key = objectKey(PolicyDecision, object.metadata.name);
-  tx.write(key, encode(PolicyDecision, object), PolicyDecision.expires!(object));
+  tx.write(key, encode(PolicyDecision, object), PolicyDecision.expires!(object), object);
 }
 
 function objectOf(
