@@ -20,6 +20,7 @@ const gates = { peer: equal, gate: 1.0, stretch: 2.0 } as const;
  */
 export const patchOnEtcd: Row = {
   durable: true,
+  slice: 1, // V8 shrinks the heap of a process that rests for ten seconds
   metrics: [
     { ...shared, ...gates, id: '3a', workload: 'patch on etcd, 128' },
     {
