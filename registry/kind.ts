@@ -304,10 +304,19 @@ export interface KindDefinition<
       object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
     ) => string | readonly string[] | undefined
   >;
+  /** Fields that a field selector may name, beside the name and the owner, by their path. */
+  selectableFields?: Readonly<Record<string, SelectableField>>;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
+}
+
+/** A field for field selectors: `unique` names the unique value that it is compared with. */
+export interface SelectableField {
+  readonly unique: string;
+  /** Returns the form of a text in which the value is reserved. */
+  normalize(text: string): string;
 }
 
 /** An action that replaces a kind's create: POST on `<resource>`. */
@@ -346,6 +355,7 @@ export interface Kind<S = any, T = any, I = any>
   readonly categories: readonly string[];
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
+  readonly selectableFields: Readonly<Record<string, SelectableField>>;
   readonly expires?: (object: any) => number | undefined;
   readonly budgetAccount?: (object: any) => string | undefined;
   readonly strategy: Strategy<any>;
@@ -384,6 +394,7 @@ export function defineKind<
     shortNames: definition.shortNames ?? [],
     categories: definition.categories ?? ['identity'],
     unique: definition.unique ?? {},
+    selectableFields: definition.selectableFields ?? {},
     strategy: definition.strategy ?? {},
   } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
 }

@@ -14,9 +14,25 @@ export interface Selector {
   readonly name?: string;
   /** Limits it to one owner's range. */
   readonly owner?: string;
+  /** Limits it to the object with a unique value. */
+  readonly unique?: UniqueValue;
   /** Whether objects are filtered beyond the range. */
   readonly hasFilters: boolean;
   matches(object: KindObject): boolean;
+}
+
+/** A unique value of a kind (KindDefinition.unique), in the form in which it is reserved. */
+interface UniqueValue {
+  readonly field: string;
+  readonly value: string;
+}
+
+/** What a field selector requires. */
+interface FieldRequirements {
+  name?: string;
+  owner?: string;
+  readonly notNames: string[];
+  readonly unique: UniqueValue[];
 }
 
 const label = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -93,39 +109,53 @@ function splitRequirements(text: string): string[] {
 export function parseSelector(query: Query, kind: AnyKind): Selector {
   const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);
-  const not = fields.notNames;
+  const { name, owner, notNames: not, unique } = fields;
   return {
-    ...(fields.name !== undefined && { name: fields.name }),
-    ...(fields.owner !== undefined && { owner: fields.owner }),
-    hasFilters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
-    matches: ({ metadata }) =>
-      (fields.name === undefined || metadata.name === fields.name) &&
-      !not.includes(metadata.name) &&
-      labels.every((requirement) => matchesLabels(metadata.labels ?? {}, requirement)),
+    ...(name !== undefined && { name }),
+    ...(owner !== undefined && { owner }),
+    ...(unique[0] && { unique: unique[0] }),
+    hasFilters: labels.length > 0 || not.length > 0 || unique.length > 0 || name !== undefined,
+    matches: (object) =>
+      (name === undefined || object.metadata.name === name) &&
+      !not.includes(object.metadata.name) &&
+      unique.every(({ field, value }) => [kind.unique[field]!(object)].flat().includes(value)) &&
+      labels.every((requirement) => matchesLabels(object.metadata.labels ?? {}, requirement)),
   };
 }
 
-function parseFields(
-  text: string,
-  kind: AnyKind,
-): { name?: string; owner?: string; notNames: string[] } {
-  const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
+function parseFields(text: string, kind: AnyKind): FieldRequirements {
+  const found: FieldRequirements = { notNames: [], unique: [] };
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
     const [, field, operator, value] = match as unknown as [string, string, string, string];
-    if (value.length > 253 || !/^[a-z0-9.-]*$/.test(value))
-      throw badRequest(
-        `unable to parse the field selector: "${value.slice(0, 64)}" is not a valid name`,
-      );
-    if (field === 'metadata.name') {
-      if (operator === '!=') found.notNames.push(value);
-      else found.name = value;
-    } else if (field === kind.owner && operator !== '!=') found.owner = value;
-    else
-      throw badRequest(
-        `"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`,
-      );
+    const selectable = kind.selectableFields[field];
+    if (selectable && operator !== '!=')
+      found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
+    else if (field === 'metadata.name' && operator === '!=')
+      found.notNames.push(checkedName(value));
+    else if (field === 'metadata.name') found.name = checkedName(value);
+    else if (field === kind.owner && operator !== '!=') found.owner = checkedName(value);
+    else throw unknownField(field, kind);
   }
   return found;
+}
+
+/** Returns a value that may be the name of an object; throws 400 for another. */
+function checkedName(value: string): string {
+  if (value.length <= 253 && /^[a-z0-9.-]*$/.test(value)) return value;
+  throw badRequest(
+    `unable to parse the field selector: "${value.slice(0, 64)}" is not a valid name`,
+  );
+}
+
+function unknownField(field: string, kind: AnyKind): Error {
+  const known = new Set([
+    'metadata.name',
+    ...(kind.owner ? [kind.owner] : []),
+    ...Object.keys(kind.selectableFields),
+  ]);
+  return badRequest(
+    `"${field}" is not a known field selector: only ${[...known].map((one) => `"${one}"`).join(', ')}`,
+  );
 }

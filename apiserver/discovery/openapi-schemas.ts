@@ -71,6 +71,14 @@ const statusSchema: JSONSchema = {
   },
 };
 
+/** Returns the extension that names the fields for field selectors, beside the name. */
+function selectableFields(kind: AnyKind): Record<string, readonly { fieldPath: string }[]> {
+  const paths = [...(kind.owner ? [kind.owner] : []), ...Object.keys(kind.selectableFields)];
+  return paths.length === 0
+    ? {}
+    : { 'x-kubernetes-selectable-fields': paths.map((fieldPath) => ({ fieldPath })) };
+}
+
 /** Returns the schemas of the object, its list and its watch event for one kind. */
 function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
@@ -94,7 +102,7 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
         status: { ...status, description: 'What the service observed.' },
       },
       'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
-      ...(kind.owner && { 'x-kubernetes-selectable-fields': [{ fieldPath: kind.owner }] }),
+      ...selectableFields(kind),
     },
     [`${kind.kind}List`]: {
       type: 'object',

@@ -13,6 +13,7 @@ import { badRequest, expired, invalid } from '../../registry/status.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
+import { uniqueKey } from '../../registry/transaction.js';
 import type { Keys } from '../../security/keyring.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
@@ -95,8 +96,9 @@ export class Lister {
     const selector = parseSelector(requestInfo.query, requestInfo.kind);
     const limit = wholeNumber(requestInfo.query, 'limit', 2 ** 31);
     const token = this.#tokens.open(authorized, requestInfo.query);
-    const range = rangeOf(requestInfo.kind, authorized.owner, selector.name);
-    const revision = token?.r ?? (await this.#readRevision(requestInfo, limit));
+    const wanted = token?.r ?? (await this.#readRevision(requestInfo, limit));
+    const { name, revision } = await this.#resolveUnique(authorized, selector, wanted);
+    const range = rangeOf(requestInfo.kind, authorized.owner, name);
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#listAll(req, res, authorized, selector, from, revision);
     const predicate = this.#predicate(authorized, selector);
@@ -121,6 +123,29 @@ export class Lister {
       ...(next && remaining && { remainingItemCount: remaining }),
     });
     this.#encoder.sendParts(req, res, Buffer.from(head), found.items);
+  }
+
+  /**
+   * Returns the name that a selector limits a list to. That of a unique value is read from its
+   * reservation, at the revision of the list; it is empty if no object has the value.
+   */
+  async #resolveUnique(
+    authorized: AuthorizedRequest,
+    { name, unique }: Selector,
+    at: Revision | undefined,
+  ): Promise<{ name?: string; revision?: Revision }> {
+    const found = {
+      ...(name !== undefined && { name }),
+      ...(at !== undefined && { revision: at }),
+    };
+    if (name !== undefined || !unique || !this.#authorization.canSeeAll(authorized)) return found;
+    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const start = uniqueKey(kind, unique.field, unique.value);
+    const { entries, revision } = await this.#read(
+      { start, end: `${start}!` },
+      { limit: 1, ...(at !== undefined && { at }) },
+    );
+    return { name: entries[0]?.value.toString() ?? '', revision };
   }
 
   /** Reads a page of a range in which every object is visible, and one entry more. */

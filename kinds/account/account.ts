@@ -37,6 +37,9 @@ export const Account = defineKind({
     email: ({ metadata, status }) =>
       metadata.deletionTimestamp ? undefined : canonicalAddress(status.email.address),
   },
+  selectableFields: {
+    'status.email.address': { unique: 'email', normalize: canonicalAddress },
+  },
   columns: {
     Email: (account) => account.status.email.address,
     Disabled: (account) => account.status.disabledTimestamp !== undefined,

@@ -26,7 +26,7 @@ export const flags = {
   'field-selector': {
     type: 'string',
     value: 'FIELDS',
-    about: 'field selector: metadata.name=NAME, or the owner',
+    about: 'field selector: metadata.name=NAME, the owner, or the address of an account',
   },
   'chunk-size': {
     type: 'string',
