@@ -54,7 +54,7 @@ const fenced: Record<string, readonly string[]> = {
   'cookie-parser': ['apiserver'],
   'oidc-provider': ['provider'],
   nodemailer: ['mail'],
-  'csv-parse': ['cmd/vestibule/client/import-file'],
+  'csv-parse': ['cmd/vestibule/client/import-file', 'ui/console/import-file'],
   'json-merge-patch': ['apiserver/codec/merge-patch', 'cmd/vestibule/serve/manifests'],
   preact: ['ui'],
   pino: ['observability/log'],

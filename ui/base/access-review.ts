@@ -4,6 +4,7 @@ import { send } from './api.js';
 export interface ResourceAttributes {
   readonly group: string;
   readonly resource: string;
+  readonly subresource?: string | undefined;
   readonly verb: string;
   readonly name?: string | undefined;
 }

@@ -46,7 +46,7 @@ export function AppCreated({ template, client, secret, ...request }: Props) {
   const { spec } = client;
   const title = t('console.apps.settings', { target: template.target });
   return (
-    <Frame title="console.apps.created" values={{ name: spec.displayName }} isApps>
+    <Frame title="console.apps.created" values={{ name: spec.displayName }} part="apps">
       {spec.type === 'Confidential' && <Secret secret={secret} {...request} />}
       <section>
         <h2>{title}</h2>

@@ -168,7 +168,7 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
     );
   const name = template.name || t('console.apps.other');
   return (
-    <Frame title="console.apps.new" values={{ name }} isApps>
+    <Frame title="console.apps.new" values={{ name }} part="apps">
       <DraftForm
         kind={kind}
         template={template}

@@ -66,7 +66,7 @@ export function AppList({ kind }: { kind: Kind }) {
     order.compare(one.spec.displayName, other.spec.displayName),
   );
   return (
-    <Frame title="console.apps" isApps actions={mayCreate && <AddLink />}>
+    <Frame title="console.apps" part="apps" actions={mayCreate && <AddLink />}>
       <p class="lead">{t(isEmpty ? 'console.apps.none' : 'console.apps.lead')}</p>
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}

@@ -1,8 +1,6 @@
 import { call } from '../base/api.js';
 import type { Kind } from './kind.js';
-
-const pathOf = ({ path }: Kind, name: string): string =>
-  `${path}/${encodeURIComponent(name)}/secret`;
+import { actionCommand, actionPath } from './kubectl.js';
 
 const bodyOf = ({ apiVersion }: Kind): object => ({ apiVersion, kind: 'ClientSecret', spec: {} });
 
@@ -10,7 +8,7 @@ const bodyOf = ({ apiVersion }: Kind): object => ({ apiVersion, kind: 'ClientSec
 export async function createSecret(kind: Kind, name: string): Promise<string> {
   const { status } = await call<{ status: { secret: string } }>(
     'POST',
-    pathOf(kind, name),
+    actionPath(kind, name, 'secret'),
     bodyOf(kind),
   );
   return status.secret;
@@ -18,4 +16,4 @@ export async function createSecret(kind: Kind, name: string): Promise<string> {
 
 /** Returns the command that does the same. */
 export const secretCommand = (kind: Kind, name: string): string =>
-  `kubectl create --raw ${pathOf(kind, name)} -f - <<'EOF'\n${JSON.stringify(bodyOf(kind))}\nEOF`;
+  actionCommand(kind, name, 'secret', bodyOf(kind));

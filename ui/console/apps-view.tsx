@@ -9,7 +9,7 @@ import { A } from './parts.js';
 import { pathTo } from './route.js';
 
 const TemplateList = () => (
-  <Frame title="console.apps.add" isApps>
+  <Frame title="console.apps.add" part="apps">
     <p class="lead">{t('console.apps.choose')}</p>
     <ul class="tiles" aria-label={t('console.apps.choose')}>
       {[...appTemplates, otherApp].map(({ id, name }) => {

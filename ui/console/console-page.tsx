@@ -1,25 +1,26 @@
+import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
 import { ApiError, call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { FirstLoad } from '../base/first-load.js';
 import { loadLocale } from '../base/i18n.js';
-import { Lazy, useLazy } from '../base/lazy.js';
+import { Lazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { signIn } from '../base/sign-in.js';
 import { View } from '../base/view.js';
+import { Chunk } from './chunk.js';
 import { CurrentConsole, useConsole, type ConsoleContext } from './console-context.js';
 import { DeleteView } from './delete-view.js';
 import { DetailView } from './detail-view.js';
-import { clientsOf, isAllowed, readKinds, readOpenAPI } from './discovery.js';
+import { isAllowed, kindOf, readKinds, readOpenAPI } from './discovery.js';
 import { EditView } from './edit-view.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { ListView } from './list-view.js';
 import { NewView } from './new-view.js';
 import { Overview } from './overview.js';
-import { Loading } from './parts.js';
 import { currentStep, pathTo, readArrival, useRoute } from './route.js';
 
 /** Shown after a cancelled or refused sign-in. */
@@ -43,18 +44,17 @@ const Absent = () => (
   </Frame>
 );
 
-const appsChunk = new Lazy(() => import('./apps-view.js'));
-
-/** The apps, after their chunk is loaded. */
-function Apps({ kind, name }: { kind: Kind; name: string }) {
-  const { loaded, isMissing } = useLazy(appsChunk);
-  if (loaded) return <loaded.AppsView kind={kind} name={name} />;
-  return isMissing ? (
-    <FirstLoad loading="working" failure={new ApiError(0)} retry={() => location.reload()} />
-  ) : (
-    <Loading />
-  );
+/** A part that is made for one kind. */
+interface PartProps {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly query: URLSearchParams;
 }
+
+const chunks: Record<'apps' | 'people', Lazy<{ readonly View: ComponentType<PartProps> }>> = {
+  apps: new Lazy(() => import('./apps-view.js').then(({ AppsView: View }) => ({ View }))),
+  people: new Lazy(() => import('./people-view.js').then(({ PeopleView: View }) => ({ View }))),
+};
 
 /** The part of the console that the address names. */
 function RoutedView() {
@@ -63,8 +63,17 @@ function RoutedView() {
   const key = `${view} ${resource} ${name}`;
   const kind = kinds.find((one) => one.resource === resource);
   if (view === 'overview') return <Overview key={key} />;
-  const clients = clientsOf(listed);
-  if (view === 'apps' && clients) return <Apps key={key} kind={clients} name={name} />;
+  if (view === 'apps' || view === 'people') {
+    const main = kindOf(listed, view === 'apps' ? 'Client' : 'Account');
+    if (!main) return <Absent key={key} />;
+    return (
+      <Chunk
+        key={key}
+        of={chunks[view]}
+        show={({ View }) => <View kind={main} name={name} query={query} />}
+      />
+    );
+  }
   if (!kind || view === 'absent') return <Absent key={key} />;
   if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
   if (view === 'new') return <NewView key={key} kind={kind} />;

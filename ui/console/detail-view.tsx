@@ -12,21 +12,12 @@ import { Frame } from './frame.js';
 import { getCommand } from './kubectl.js';
 import { isObject, type JsonObject } from './merge.js';
 import { ObjectDecisions } from './object-decisions.js';
-import { A, Code, English, Failure, Kubectl, Loading } from './parts.js';
+import { A, Code, English, Failure, Kubectl, Loading, Part } from './parts.js';
 import { pathTo } from './route.js';
 import { objectSchema, propertyOf } from './schema.js';
 import { leavesForSignIn } from './use-request.js';
 import { Fields } from './value.js';
 import { toYaml } from './yaml.js';
-
-function Part({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
-  return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {children}
-    </section>
-  );
-}
 
 function Owners({ owners }: { owners: NonNullable<ObjectMeta['ownerReferences']> }) {
   const { kinds } = useConsole();

@@ -52,12 +52,17 @@ const answers = new Map<string, Promise<boolean>>();
  * is a change that a rule forbids now: the rule's message says what would permit it, such as a newer
  * sign-in.
  */
-export function isAllowed(kind: Kind, verb: string, name?: string): Promise<boolean> {
-  if (!kind.verbs.includes(verb)) return Promise.resolve(false);
-  const key = `${verb} ${kind.resource} ${name ?? ''}`;
+export function isAllowed(
+  kind: Kind,
+  verb: string,
+  name?: string,
+  subresource?: string,
+): Promise<boolean> {
+  if (!subresource && !kind.verbs.includes(verb)) return Promise.resolve(false);
+  const key = `${verb} ${kind.resource} ${name ?? ''} ${subresource ?? ''}`;
   const known = answers.get(key);
   if (known) return known;
-  const asked = ask({ group: kind.group, resource: kind.resource, verb, name });
+  const asked = ask({ group: kind.group, resource: kind.resource, subresource, verb, name });
   answers.set(key, asked);
   return asked;
 }
@@ -69,24 +74,29 @@ async function ask(attributes: ResourceAttributes): Promise<boolean> {
 }
 
 /** Returns whether the caller may do this; false until it is known. */
-export function useIsAllowed(kind: Kind, verb: string, name?: string): boolean {
+export function useIsAllowed(
+  kind: Kind,
+  verb: string,
+  name?: string,
+  subresource?: string,
+): boolean {
   const [allowed, set] = useState(false);
   useEffect(() => {
     let isCurrent = true;
     set(false);
-    void isAllowed(kind, verb, name).then((answer) => {
+    void isAllowed(kind, verb, name, subresource).then((answer) => {
       if (isCurrent) set(answer);
     });
     return () => {
       isCurrent = false;
     };
-  }, [kind, verb, name]);
+  }, [kind, verb, name, subresource]);
   return allowed;
 }
 
-/** Returns the kind whose objects are the apps, if the caller may list them. */
-export const clientsOf = (listed: readonly Kind[]): Kind | undefined =>
-  listed.find(({ kind }) => kind === 'Client');
+/** Returns the kind of this name. */
+export const kindOf = (kinds: readonly Kind[], name: string): Kind | undefined =>
+  kinds.find(({ kind }) => kind === name);
 
 /** Returns the words of a kind's name: Policy decision. */
 export function singularOf({ kind }: Pick<Kind, 'kind'>): string {

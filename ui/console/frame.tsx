@@ -28,20 +28,20 @@ function Navigation({ resource }: { resource: string | undefined }) {
 interface Path {
   readonly kind: Kind | undefined;
   readonly name: string | undefined;
-  /** The view is below the apps. */
-  readonly hasApps: boolean;
+  /** The view is below this one. */
+  readonly part: 'apps' | 'people' | undefined;
 }
 
-function Breadcrumb({ kind, name, hasApps }: Path) {
+function Breadcrumb({ kind, name, part }: Path) {
   return (
     <nav class="path" aria-label={t('console.path')}>
       <ol>
         <li>
           <A to={pathTo()}>{t('console.title')}</A>
         </li>
-        {hasApps && (
+        {part && (
           <li>
-            <A to={pathTo('apps')}>{t('console.apps')}</A>
+            <A to={pathTo(part)}>{t(`console.${part}`)}</A>
           </li>
         )}
         {kind && (
@@ -68,8 +68,8 @@ interface Props {
   values?: Record<string, string>;
   heading?: ComponentChildren;
   kind?: Kind | undefined;
-  /** The view belongs to the apps. */
-  isApps?: boolean;
+  /** The view belongs to the apps or the people. */
+  part?: 'apps' | 'people';
   /** The object that the view is about, unless the view is the object itself. */
   parent?: string | undefined;
   /** Beside the heading. */
@@ -84,7 +84,7 @@ export function Frame({
   values,
   heading,
   kind,
-  isApps,
+  part,
   parent,
   actions,
   error,
@@ -101,11 +101,11 @@ export function Frame({
           phase="console"
           error={error ?? false}
           header={
-            (kind || isApps || error) && (
+            (kind || part || error) && (
               <Breadcrumb
                 kind={title === 'console.list.title' ? undefined : kind}
                 name={parent}
-                hasApps={Boolean(isApps) && title !== 'console.apps'}
+                part={title === `console.${part}` ? undefined : part}
               />
             )
           }

@@ -31,6 +31,19 @@ export const createCommand = (body: object): string =>
 export const patchCommand = (kind: Kind, name: string, patch: object): string =>
   command('patch', resourceOf(kind), name, '--type=merge', '-p', JSON.stringify(patch));
 
+/** Returns the path of an action on an object, such as `accounts/<name>/disable`. */
+export const actionPath = ({ path }: Kind, name: string, subresource: string): string =>
+  `${path}/${encodeURIComponent(name)}/${subresource}`;
+
+/** Returns the command that sends the body of an action. */
+export const actionCommand = (
+  kind: Kind,
+  name: string,
+  subresource: string,
+  body: object,
+): string =>
+  `kubectl create --raw ${actionPath(kind, name, subresource)} -f - <<'EOF'\n${JSON.stringify(body)}\nEOF`;
+
 /** Returns the command that deletes an object. */
 export const deleteCommand = (kind: Kind, name: string): string =>
   command('delete', resourceOf(kind), name);

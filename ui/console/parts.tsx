@@ -143,6 +143,22 @@ export const Age = ({ of: timestamp }: { of: string }) => (
   </time>
 );
 
+/** A part of a view with its heading. */
+export const Part = ({
+  id,
+  title,
+  children,
+}: {
+  id: string;
+  title: string;
+  children: ComponentChildren;
+}) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
 /** Says that something is loading. */
 export const Loading = () => (
   <p class="hint" aria-busy="true">

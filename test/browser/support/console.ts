@@ -49,7 +49,7 @@ export class ChangeRecorder {
     };
     if (incoming.method !== 'GET')
       return void this.#keep(incoming).then((body) => answerWith(200, body));
-    const [, name] = /\/v1alpha1\/\w+\/(\w+)$/.exec(incoming.url!.split('?')[0]!) ?? [];
+    const [, name] = /\/v1alpha1\/\w+\/([\w-]+)$/.exec(incoming.url!.split('?')[0]!) ?? [];
     if (name !== undefined)
       return this.changes.at(-1)?.method === 'DELETE'
         ? answerWith(404, { kind: 'Status', apiVersion: 'v1', reason: 'NotFound', code: 404 })

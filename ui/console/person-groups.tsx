@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import type { Account, ObjectMeta } from '../api.js';
+import { call } from '../base/api.js';
+import { Button } from '../base/button.js';
+import { useCollection } from '../base/collection.js';
+import { announce } from '../base/live-region.js';
+import { t } from '../base/message.js';
+import { Act } from './act.js';
+import { useIsAllowed } from './discovery.js';
+import type { Kind } from './kind.js';
+import { patchCommand } from './kubectl.js';
+import { A, Failure, Kubectl, Loading, Part } from './parts.js';
+import { pathTo } from './route.js';
+import { useRequest } from './use-request.js';
+
+interface Group {
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly displayName: string; readonly members?: readonly string[] };
+}
+
+const isMember = ({ spec }: Group, address: string): boolean =>
+  (spec.members ?? []).some((member) => member.toLowerCase() === address.toLowerCase());
+
+/** Returns the merge patch that gives a Group these members, unless it was changed since. */
+const patchOf = ({ metadata }: Group, members: readonly string[]): object => ({
+  metadata: { resourceVersion: metadata.resourceVersion },
+  spec: { members },
+});
+
+const withMember = (group: Group, address: string): object =>
+  patchOf(group, [...(group.spec.members ?? []), address]);
+
+const withoutMember = (group: Group, address: string): object =>
+  patchOf(
+    group,
+    (group.spec.members ?? []).filter((member) => member.toLowerCase() !== address.toLowerCase()),
+  );
+
+const send = (kind: Kind, { metadata }: Group, patch: object): Promise<unknown> =>
+  call('PATCH', `${kind.path}/${encodeURIComponent(metadata.name)}`, patch);
+
+function Membership({ kind, group, address }: { kind: Kind; group: Group; address: string }) {
+  const mayPatch = useIsAllowed(kind, 'patch', group.metadata.name);
+  const { displayName } = group.spec;
+  const patch = withoutMember(group, address);
+  return (
+    <li>
+      <A to={pathTo(kind.resource, group.metadata.name)}>
+        <bdi>{displayName}</bdi>
+      </A>
+      {mayPatch && (
+        <Act
+          label={t('console.people.leave', { group: displayName })}
+          command={patchCommand(kind, group.metadata.name, patch)}
+          isDanger
+          work={() => send(kind, group, patch)}
+          done={t('console.people.left', { group: displayName })}
+        >
+          {t('console.people.leave.what')}
+        </Act>
+      )}
+    </li>
+  );
+}
+
+/** The choice of a Group that the person is to join. */
+function Join({
+  kind,
+  groups,
+  address,
+}: {
+  kind: Kind;
+  groups: readonly Group[];
+  address: string;
+}) {
+  const [name, setName] = useState('');
+  const { busy, failure, run } = useRequest();
+  const group = groups.find(({ metadata }) => metadata.name === name);
+  const join = (joined: Group): Promise<void> =>
+    run(async () => {
+      await send(kind, joined, withMember(joined, address));
+      setName('');
+      announce(t('console.people.joined', { group: joined.spec.displayName }));
+    });
+  return (
+    <form
+      class="search"
+      method="post"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (group) void join(group);
+      }}
+    >
+      <div class="field">
+        <label for="group">{t('console.people.join')}</label>
+        <select
+          id="group"
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        >
+          <option value="">{t('console.people.choose')}</option>
+          {groups.map(({ metadata, spec }) => (
+            <option value={metadata.name}>{spec.displayName}</option>
+          ))}
+        </select>
+      </div>
+      <Button submit busy={busy} disabled={!group}>
+        {t('console.people.add')}
+      </Button>
+      {failure && <Failure failure={failure} isChange />}
+      {group && <Kubectl command={patchCommand(kind, name, withMember(group, address))} />}
+    </form>
+  );
+}
+
+/** The Groups that have the address of an account, and those that it may join. */
+export function Groups({ kind, account }: { kind: Kind; account: Account }) {
+  const { items, failure, reload } = useCollection<Group>(kind.path);
+  const mayPatch = useIsAllowed(kind, 'patch');
+  const { address } = account.status.email;
+  const own = items?.filter((group) => isMember(group, address)) ?? [];
+  const others = items?.filter((group) => !isMember(group, address)) ?? [];
+  return (
+    <Part id="groups" title={t('console.people.groups')}>
+      {failure && <Failure failure={failure} retry={reload} />}
+      {!items && !failure && <Loading />}
+      {items && own.length === 0 && <p>{t('console.people.groups.none')}</p>}
+      {own.length > 0 && (
+        <ul class="rows">
+          {own.map((group) => (
+            <Membership key={group.metadata.name} kind={kind} group={group} address={address} />
+          ))}
+        </ul>
+      )}
+      {mayPatch && others.length > 0 && <Join kind={kind} groups={others} address={address} />}
+    </Part>
+  );
+}
