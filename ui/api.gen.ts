@@ -59,6 +59,7 @@ export interface ClaimsProvider {
   metadata: ObjectMeta;
   spec: {
     displayName: string;
+    displayNames?: Record<string, string>;
     url?: string;
     caBundle?: string;
     timeoutMilliseconds?: number;
@@ -66,11 +67,14 @@ export interface ClaimsProvider {
     scopes: {
       name: string;
       title: string;
+      titles?: Record<string, string>;
       description: string;
+      descriptions?: Record<string, string>;
       sensitive?: boolean;
       claims: {
         name: string;
         title: string;
+        titles?: Record<string, string>;
         type: 'string' | 'number' | 'boolean' | 'strings';
       }[];
     }[];
@@ -119,6 +123,7 @@ export interface Grant {
     client: {
       name: string;
       displayName: string;
+      displayNames?: Record<string, string>;
     };
     grantedTimestamp: string;
     firstUsedTimestamp?: string;
@@ -163,6 +168,7 @@ export interface Interaction {
     client: {
       name: string;
       displayName: string;
+      displayNames?: Record<string, string>;
       logoURI?: string;
       homepageURI?: string;
       initiateLoginURI?: string;
@@ -195,25 +201,30 @@ export interface Interaction {
       scopes: {
         name: string;
         title: string;
+        titles?: Record<string, string>;
         description: string;
+        descriptions?: Record<string, string>;
         sensitive: boolean;
         required: boolean;
         granted: boolean;
         provider: {
           name: string;
           displayName: string;
+          displayNames?: Record<string, string>;
         };
         allowed: boolean;
         reason?: string;
         preview: {
           claim: string;
           title: string;
+          titles?: Record<string, string>;
           value: string | number | boolean | string[];
         }[];
         previewUnavailable?: boolean;
         claims?: {
           claim: string;
           title: string;
+          titles?: Record<string, string>;
         }[];
         permissions?: string[];
       }[];

@@ -3,20 +3,24 @@ import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 
 const messages = join(import.meta.dirname, 'messages');
+/** The texts of the server; those of built-in scopes are the part `scopes` of a page. */
+const sharedMessages = join(import.meta.dirname, '../i18n/messages');
 const languages = readdirSync(messages, { withFileTypes: true })
   .filter((folder) => folder.isDirectory() && folder.name !== 'en')
   .map(({ name }) => name);
 
 /** The parts of the messages that an entry uses; each file of messages/en is a part. */
 const partsOf: Readonly<Record<string, readonly string[]>> = {
-  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal'],
-  account: ['base', 'account', 'passkey', 'decisions'],
+  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal', 'scopes'],
+  account: ['base', 'account', 'passkey', 'decisions', 'scopes'],
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions'],
   recovery: ['base', 'recovery'],
   console: ['base', 'console'],
   invitation: ['base', 'invitation'],
-  gallery: readdirSync(join(messages, 'en')).map((file) => file.replace('.json', '')),
+  gallery: readdirSync(join(messages, 'en'))
+    .map((file) => file.replace('.json', ''))
+    .concat('scopes'),
 };
 
 /** The entry of a language in `catalog:languages`: computed here, since it takes browsers long. */
@@ -45,9 +49,14 @@ const catalogs = (entry: string): Plugin => ({
     }
     const catalog: Record<string, string> = {};
     for (const part of partsOf[entry]!) {
-      const file = join(messages, name, `${part}.json`);
+      const file =
+        part === 'scopes'
+          ? join(sharedMessages, `${name}.json`)
+          : join(messages, name, `${part}.json`);
       this.addWatchFile(file);
-      Object.assign(catalog, JSON.parse(readFileSync(file, 'utf8')));
+      const texts = Object.entries<string>(JSON.parse(readFileSync(file, 'utf8')));
+      const used = texts.filter(([id]) => part !== 'scopes' || /^(scope|claim)\./.test(id));
+      Object.assign(catalog, Object.fromEntries(used));
     }
     return `export const catalog = ${JSON.stringify(catalog)};`;
   },

@@ -7,11 +7,13 @@ import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
 import { outboundFaults } from './outbound-url.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
-import { line, webAddress } from '../signin/schema-types.js';
+import { line, texts, webAddress } from '../signin/schema-types.js';
+import { textFaults } from '../signin/text-faults.js';
 import { describePattern } from '../../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),
+  displayNames: texts(64).describe('Its display name by language tag, BCP 47.'),
   url: webAddress()
     .optional()
     .describe(
@@ -43,7 +45,9 @@ const ClaimsProviderSpec = z.object({
       z.object({
         name: scopeName().describe('The scope (RFC 6749 §3.3).'),
         title: line(64).describe('A short title.'),
+        titles: texts(64).describe('The title by language tag, BCP 47.'),
         description: line(500).describe('What it is used for.'),
+        descriptions: texts(500).describe('The description by language tag, BCP 47.'),
         sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
         claims: z
           .array(
@@ -59,6 +63,7 @@ const ClaimsProviderSpec = z.object({
                 )
                 .describe('The claim.'),
               title: line(64).describe('A short title.'),
+              titles: texts(64).describe('The title by language tag, BCP 47.'),
               type: ClaimType.describe('The type of its value; values of other types are dropped.'),
             }),
           )
@@ -114,6 +119,7 @@ export const ClaimsProvider = defineKind({
             ...urlFaults(next.spec.url, settings),
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
+            ...textsFaults(next.spec),
           ],
     /** Only operators see the URL and the CA bundle, also in kubectl's last-applied annotation. */
     status(provider, { caller }) {
@@ -166,6 +172,19 @@ function certificateFaults(bundle: string | undefined): Cause[] {
   return blocks.length > 0 && readable && remainder.trim() === ''
     ? []
     : [invalidValue('spec.caBundle', 'must contain only certificates in PEM form')];
+}
+
+function textsFaults({ displayNames, scopes }: Spec): Cause[] {
+  return [
+    ...textFaults('spec.displayNames', displayNames),
+    ...scopes.flatMap(({ titles, descriptions, claims }, i) => [
+      ...textFaults(`spec.scopes[${i}].titles`, titles),
+      ...textFaults(`spec.scopes[${i}].descriptions`, descriptions),
+      ...claims.flatMap((claim, j) =>
+        textFaults(`spec.scopes[${i}].claims[${j}].titles`, claim.titles),
+      ),
+    ]),
+  ];
 }
 
 function scopeFaults({ scopes }: Spec): Cause[] {

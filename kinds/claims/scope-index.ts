@@ -59,7 +59,8 @@ const builtInScopeNames: ReadonlySet<string> = new Set(builtInScopes.map(({ name
 
 function scopesOf({ metadata, spec }: ClaimsProviderObject): Scope[] {
   if (metadata.name === builtInProvider.name) return [];
-  const provider = { name: metadata.name, displayName: spec.displayName };
+  const { displayName, displayNames } = spec;
+  const provider = { name: metadata.name, displayName, ...(displayNames && { displayNames }) };
   return spec.scopes
     .filter(({ name }) => !builtInScopeNames.has(name))
     .map((scope) => ({ ...scope, provider }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Texts } from '../../i18n/local-text.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
 import { describePattern } from '../../registry/pattern.js';
@@ -34,6 +35,7 @@ export const claimName = () =>
 interface ScopeClaim {
   readonly name: string;
   readonly title: string;
+  readonly titles?: Texts | undefined;
   readonly type: z.infer<typeof ClaimType>;
 }
 
@@ -51,12 +53,18 @@ export interface Person {
 export interface Scope {
   readonly name: string;
   readonly title: string;
+  readonly titles?: Texts | undefined;
   readonly description: string;
+  readonly descriptions?: Texts | undefined;
   /** Sensitive scopes are highlighted in the consent. */
   readonly sensitive: boolean;
   readonly claims: readonly ScopeClaim[];
   /** The claims provider that supplies it. */
-  readonly provider: { readonly name: string; readonly displayName: string };
+  readonly provider: {
+    readonly name: string;
+    readonly displayName: string;
+    readonly displayNames?: Texts | undefined;
+  };
   /** What it permits, one sentence each, if it shares no claims. */
   readonly permissions?: readonly string[];
   /** The only Client that may request it; any Client if absent. */

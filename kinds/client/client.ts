@@ -14,7 +14,8 @@ import {
 } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
-import { line, redirectURI, timestamp, webAddress } from '../signin/schema-types.js';
+import { line, redirectURI, texts, timestamp, webAddress } from '../signin/schema-types.js';
+import { textFaults } from '../signin/text-faults.js';
 import { isWebUrl } from '../signin/web-url.js';
 import { describePattern } from '../../registry/pattern.js';
 
@@ -32,6 +33,10 @@ export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestib
 
 const ClientSpec = z.object({
   displayName: line(64).describe('Its display name.'),
+  displayNames: texts(64).describe(
+    'Its display name by language tag, BCP 47 (client_name#de in OpenID Connect Dynamic Client ' +
+      'Registration 1.0). Others see en, or displayName.',
+  ),
   redirectURIs: z
     .array(redirectURI())
     .max(50)
@@ -235,7 +240,12 @@ function validate(name: string, spec: Spec, settings: Settings): Cause[] {
     if (isPrivate(key))
       addFault(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
   });
-  causes.push(...pairwiseFaults(spec), ...lifetimeFaults(spec), ...securityFaults(spec));
+  causes.push(
+    ...textFaults('spec.displayNames', spec.displayNames),
+    ...pairwiseFaults(spec),
+    ...lifetimeFaults(spec),
+    ...securityFaults(spec),
+  );
   return causes.filter(({ field }, i) => causes.findIndex((one) => one.field === field) === i);
 }
 

@@ -205,7 +205,8 @@ async function saveGrant(
   const { client } = interaction.spec;
   const registeredClient = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
-  const summary = { name: client, displayName: interaction.status.client.displayName };
+  const { displayName, displayNames } = interaction.status.client;
+  const summary = { name: client, displayName, ...(displayNames && { displayNames }) };
   const decided = {
     claims: agreedClaims(call, interaction, scopes),
     rejected,

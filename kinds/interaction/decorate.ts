@@ -180,12 +180,15 @@ function consentScopeOf(
       allowed: false,
       preview: [],
     };
-  const { title, description, sensitive, provider, claims, permissions } = scope;
+  const { title, titles, description, descriptions, sensitive } = scope;
+  const { provider, claims, permissions } = scope;
   const { allowed } = decision;
   return {
     name,
     title,
+    ...(titles && { titles }),
     description,
+    ...(descriptions && { descriptions }),
     sensitive,
     required,
     granted,
@@ -196,15 +199,21 @@ function consentScopeOf(
       allowed && values
         ? claims.flatMap((claim) =>
             Object.hasOwn(values, claim.name)
-              ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }]
+              ? [{ ...claimTexts(claim), value: values[claim.name] as ClaimValue }]
               : [],
           )
         : [],
     ...(allowed &&
       !values && {
         previewUnavailable: true,
-        claims: claims.map((claim) => ({ claim: claim.name, title: claim.title })),
+        claims: claims.map(claimTexts),
       }),
     ...(permissions && { permissions: [...permissions] }),
   };
 }
+
+const claimTexts = ({ name, title, titles }: Scope['claims'][number]) => ({
+  claim: name,
+  title,
+  ...(titles && { titles }),
+});

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
+import { localText } from '../../i18n/local-text.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
@@ -119,11 +120,12 @@ async function sendChallenge(
       const next = await tx.update(Interaction, name, (object) =>
         replaceChallenge(object, email, secrets, isLinkOnly, call),
       );
+      const language = mailLanguage(call, account?.spec, next.spec.locales);
       const order: MailOrder = {
         to: account?.status.email.address ?? email,
-        signIn: mailFacts(next, secrets, isLinkOnly, call),
+        signIn: mailFacts(next, secrets, isLinkOnly, call, language.languages),
         interaction: name,
-        ...mailLanguage(call, account?.spec, next.spec.locales),
+        ...language,
       };
       await tx.enqueue('mail', order, call.now + call.settings.limits.emailCodeLifetime, {
         id: secrets.id,
@@ -186,8 +188,9 @@ const mailFacts = (
   { code, token }: { code: string; token: string },
   linkOnly: boolean,
   call: Call,
+  languages: readonly string[] = [],
 ) => ({
-  client: status.client.displayName,
+  client: localText(status.client.displayName, status.client.displayNames, languages).text,
   ...(!linkOnly && { code }),
   link: `${call.settings.baseURL}/interaction/${metadata.name}#token=${token}`,
   browser: describeBrowser(call.request.userAgent),

@@ -1,3 +1,4 @@
+import { localText } from '../../i18n/local-text.js';
 import type { MailOrder } from '../../mail/messages.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -60,19 +61,23 @@ export async function mailInvitation(
   for (const { name, max, subject } of mailLimits(settings.limits, email, caller))
     await tx.spend({ name, max, seconds: daySeconds }, subject);
   const until = fromTimestamp(spec.until!);
+  const language = mailLanguage(call, { locale: spec.locale });
   const order: MailOrder = {
     to: email,
     invitation: {
       host: new URL(settings.baseURL).host,
       link: client ? linkOf(client, email, settings.baseURL) : `${settings.baseURL}/account`,
       until,
-      ...(client && { client: client.spec.displayName }),
+      ...(client && { client: nameIn(client, language.languages) }),
     },
     object: metadata.name,
-    ...mailLanguage(call, { locale: spec.locale }),
+    ...language,
   };
   await tx.enqueue('mail', order, Math.min(until, now + deliveryMs));
 }
+
+const nameIn = ({ spec }: ObjectOf<typeof Client>, languages: readonly string[] = []): string =>
+  localText(spec.displayName, spec.displayNames, languages).text;
 
 function mailLimits(limits: Limits, email: string, caller: Call['caller']) {
   const address = {

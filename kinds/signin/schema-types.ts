@@ -18,6 +18,15 @@ export const languageTag = () =>
       ),
     );
 
+/**
+ * Returns the schema of a text in several languages, by language tag (BCP 47). `textFaults` checks
+ * the tags.
+ */
+export const texts = (max: number) => z.record(z.string(), line(max)).optional();
+
+/** Returns the schema of the same in a status. */
+export const shownTexts = () => z.record(z.string(), z.string()).optional();
+
 /** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();
 

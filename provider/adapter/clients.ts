@@ -105,14 +105,27 @@ export function metadataOf(
 
 /** Returns the display name of a Client. */
 export async function clientName(services: ProviderServices, name: string): Promise<string> {
-  return builtInNames.get(name) ?? (await clientObject(services, name))?.spec.displayName ?? name;
+  return (await clientNames(services, name)).displayName;
+}
+
+/** Returns the display name of a Client, and those in languages if it has some. */
+export async function clientNames(
+  services: ProviderServices,
+  name: string,
+): Promise<Pick<Summary, 'displayName' | 'displayNames'>> {
+  const builtInName = builtInNames.get(name);
+  if (builtInName !== undefined) return { displayName: builtInName };
+  const spec = (await clientObject(services, name))?.spec;
+  return {
+    displayName: spec?.displayName ?? name,
+    ...(spec?.displayNames && { displayNames: spec.displayNames }),
+  };
 }
 
 type Summary = ObjectOf<typeof Interaction>['status']['client'];
 
 /** Returns the Client as a sign-in page shows it. */
 export async function clientSummary(services: ProviderServices, name: string): Promise<Summary> {
-  const displayName = await clientName(services, name);
   const spec = (await clientObject(services, name))?.spec;
   const optional = {
     logoURI: spec?.logoURI,
@@ -126,7 +139,7 @@ export async function clientSummary(services: ProviderServices, name: string): P
   );
   return {
     name,
-    displayName,
+    ...(await clientNames(services, name)),
     ...given,
     firstParty: spec?.firstParty ?? builtIn.get(name)?.firstParty ?? false,
   };

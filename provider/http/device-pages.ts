@@ -1,9 +1,11 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
+import { localText, type LocalText } from '../../i18n/local-text.js';
 import type { Translator } from '../../i18n/translator.js';
+import { builtInProvider, type Scope } from '../../kinds/claims/scopes.js';
 import { describeProgram } from '../../kinds/signin/user-agent.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { clientName } from '../adapter/clients.js';
+import { clientNames } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { html, message, type Html } from './html.js';
@@ -68,8 +70,9 @@ export async function renderUserCodeConfirm(
   origin: DeviceOrigin,
   userCode: string,
 ): Promise<void> {
-  const name = await clientName(services, ctx.oidc.client!.clientId);
+  const { displayName, displayNames } = await clientNames(services, ctx.oidc.client!.clientId);
   const translator = translatorOf(ctx);
+  const name = localText(displayName, displayNames, [translator.language]);
   const text = (id: MessageID): string => translator.text(id);
   sendPage(
     ctx,
@@ -77,11 +80,11 @@ export async function renderUserCodeConfirm(
       request: ctx.req,
       translator,
       title: text('device.confirm'),
-      body: html`<p>${message(translator, 'device.confirm.code', { app: html`<bdi>${name}</bdi>` })}</p>
+      body: html`<p>${message(translator, 'device.confirm.code', { app: inLanguage(name) })}</p>
 <p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
 ${originDetails(translator, origin)}
 <p>${text('device.permissions')}</p>
-<ul class="values">${permissionsOf(services, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
+<ul class="values">${permissionsOf(services, translator, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
 <p class="hint">${text('device.warning')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
@@ -96,6 +99,18 @@ ${originDetails(translator, origin)}
     }),
   );
 }
+
+/** Returns what a scope permits, or its description, in the language of the page. */
+function permissionTexts(scope: Scope, translator: Translator): readonly LocalText[] {
+  const { name, description, descriptions, permissions } = scope;
+  if (scope.provider.name !== builtInProvider.name)
+    return [localText(description, descriptions, [translator.language])];
+  const ids = permissions?.map((_, i) => `permission.${i + 1}`) ?? ['description'];
+  return ids.map((id) => ({ text: translator.text(`scope.${name}.${id}` as MessageID) }));
+}
+
+const inLanguage = ({ text, lang }: LocalText): Html =>
+  html`<bdi${lang && html` lang="${lang}"`}>${text}</bdi>`;
 
 /** Returns program, network and time of the request of a device. */
 function originDetails(
@@ -125,13 +140,17 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
 }
 
 /** Returns the permissions of the requested scopes as list items. */
-function permissionsOf(services: ProviderServices, requestedScopes: string | undefined): Html[] {
+function permissionsOf(
+  services: ProviderServices,
+  translator: Translator,
+  requestedScopes: string | undefined,
+): Html[] {
   const names = new Set((requestedScopes ?? '').split(' '));
   return services
     .scopes()
     .filter((scope) => names.has(scope.name))
-    .flatMap((scope) => scope.permissions ?? [scope.description])
-    .map((one) => html`<li>${one}</li>`);
+    .flatMap((scope) => permissionTexts(scope, translator))
+    .map((one) => html`<li>${inLanguage(one)}</li>`);
 }
 
 /** Returns how long ago something was, as a phrase. */

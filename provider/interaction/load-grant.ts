@@ -6,7 +6,7 @@ import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
 import { accountPageClient, apiAudience, builtIn } from '../adapter/built-in-clients.js';
-import { clientName, clientObject } from '../adapter/clients.js';
+import { clientNames, clientObject } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
 import {
@@ -237,7 +237,7 @@ async function grantFirstParty(
     | GrantObject
     | undefined;
   const decision = old ? old.internal.decision + 1 : Date.now();
-  const displayName = await clientName(services, pair.client);
+  const names = await clientNames(services, pair.client);
   const owned = ownerReferencesOf(pair.account);
   const clientUID = uidOfClient(pair.client, await clientObject(services, pair.client))!;
   currentUnitOfWork()!.defer(`grant ${name}`, () =>
@@ -247,7 +247,7 @@ async function grantFirstParty(
       status: {
         ...before?.status,
         account: pair.account,
-        client: { name: pair.client, displayName },
+        client: { name: pair.client, ...names },
         grantedTimestamp: toTimestamp(Date.now()),
         disclosures: before?.status.disclosures ?? [],
         shareDecisions,

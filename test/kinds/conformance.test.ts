@@ -42,6 +42,10 @@ conforms(Account, {
   ],
   patch: { displayName: 'Ada Lovelace', locale: null },
 });
+/** Names in `count` languages. */
+const languages = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`de-x-${i + 10}`, 'Muster']));
+
 conforms(Client, {
   valid: () => ({
     name: 'sample',
@@ -75,6 +79,13 @@ conforms(Client, {
       },
       field: 'spec.subjectType',
     },
+    { spec: { displayNames: {} }, field: 'spec.displayNames' },
+    { spec: { displayNames: languages(33) }, field: 'spec.displayNames' },
+    { spec: { displayNames: { 'de-ch': 'Muster' } }, field: 'spec.displayNames.de-ch' },
+    { spec: { displayNames: { 'x y': 'Muster' } }, field: 'spec.displayNames.x y' },
+    { spec: { displayNames: { de: '' } }, field: 'spec.displayNames.de' },
+    { spec: { displayNames: { de: 'x'.repeat(65) } }, field: 'spec.displayNames.de' },
+    { spec: { displayNames: { de: 'a\u202eb' } }, field: 'spec.displayNames.de' },
   ],
   patch: { displayName: 'Another', homepageURI: null },
 });
@@ -101,6 +112,21 @@ conforms(ClaimsProvider, {
     { spec: { url: null }, field: 'spec.url' },
     { spec: { timeoutMilliseconds: 2501 }, field: 'spec.timeoutMilliseconds' },
     { spec: { failurePolicy: 'Maybe' }, field: 'spec.failurePolicy' },
+    { spec: { displayNames: { EN: 'Sample' } }, field: 'spec.displayNames.EN' },
+    {
+      spec: { scopes: [{ ...supplied, titles: { de_CH: 'Karte' } }] },
+      field: 'spec.scopes[0].titles.de_CH',
+    },
+    {
+      spec: { scopes: [{ ...supplied, descriptions: { de: 'x'.repeat(501) } }] },
+      field: 'spec.scopes[0].descriptions.de',
+    },
+    {
+      spec: {
+        scopes: [{ ...supplied, claims: [{ ...supplied.claims[0], titles: {} }] }],
+      },
+      field: 'spec.scopes[0].claims[0].titles',
+    },
     { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
     { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' },
     {

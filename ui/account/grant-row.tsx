@@ -5,7 +5,8 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { LiveCollection } from '../base/collection.js';
-import { truncate, Ltr, t, format } from '../base/message.js';
+import { nameOf } from '../base/local-text.js';
+import { Text, truncate, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Monogram } from '../base/monogram.js';
 import { joinList } from '../decisions/words.js';
@@ -51,7 +52,7 @@ function Scope({ id, scope, isKept: kept, disclosures, keep }: ScopeProps) {
         onChange={(event) => keep(event.currentTarget.checked)}
       />
       <label for={id}>
-        <bdi>{truncate(names.scopes.get(scope) ?? scope)}</bdi>
+        <Text of={names.scope(scope)} />
       </label>
       <p class="what hint" id={`${id}-what`}>
         {disclosures.length > 0
@@ -89,7 +90,7 @@ interface ScopesProps {
 /** The scopes of an app. Those in `removed` are unchecked. */
 function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProps) {
   return (
-    <div class="scopes" role="group" aria-label={status.client.displayName}>
+    <div class="scopes" role="group" aria-label={nameOf(status.client)}>
       {spec.scopes.map((scope, i) => (
         <Scope
           key={scope}
@@ -114,7 +115,7 @@ function FormerDisclosures({ grant: { spec, status } }: { grant: Grant }) {
         .map((one) => (
           <p class="hint">
             {format('grants.former', {
-              scope: <bdi>{truncate(names.scopes.get(one.scope) ?? one.scope)}</bdi>,
+              scope: names.scope(one.scope),
               sent: <>{disclosureText(one)}</>,
             })}
           </p>
@@ -147,7 +148,7 @@ async function remove(
   });
   if (!removed) return;
   all.remove(name);
-  announce(t('grants.removed', { client: status.client.displayName }));
+  announce(t('grants.removed', { client: nameOf(status.client) }));
   focusSection('grants');
 }
 
@@ -157,7 +158,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
   const [removing, setRemoving] = useState(false);
   const act = useAction();
   const place = useRef<HTMLLIElement>(null);
-  const client = grant.status.client.displayName;
+  const client = nameOf(grant.status.client);
   const removed = grant.spec.scopes.filter((scope) => dropped.includes(scope));
   const back = (): void => {
     act.clear();
@@ -181,7 +182,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
       <div class="party">
         <Monogram name={client} />
         <h3>
-          <bdi>{truncate(client)}</bdi>
+          <Text of={client} />
         </h3>
       </div>
       <GrantTimes status={grant.status} />

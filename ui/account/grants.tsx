@@ -1,11 +1,12 @@
 import type { Grant } from '../api.js';
+import { nameOf } from '../base/local-text.js';
 import { useCollection } from '../base/collection.js';
 import { GrantRow } from './grant-row.js';
 import { ownedBy, useAccountContext } from './account-context.js';
 import { SectionList, Section } from './section.js';
 
 const byName = (all: readonly Grant[]): Grant[] =>
-  [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
+  [...all].sort((a, b) => nameOf(a.status.client).localeCompare(nameOf(b.status.client)));
 
 /** The apps with access to the account. */
 export function Grants() {

@@ -2,7 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, ClaimsReview } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { readAll } from '../base/collection.js';
-import { truncate, t, format } from '../base/message.js';
+import { nameOf } from '../base/local-text.js';
+import { Text, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { joinList } from '../decisions/words.js';
 import { ownedBy, useAccountContext } from './account-context.js';
@@ -14,13 +15,14 @@ const max = 10;
 const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
   [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
-/** Returns the display names of claims providers. */
-function useProviders(): ReadonlyMap<string, string> {
-  const [providers, set] = useState<ReadonlyMap<string, string>>(new Map());
+type Providers = ReadonlyMap<string, ClaimsProviderList['items'][number]['spec']>;
+
+/** Returns the specs of claims providers. */
+function useProviders(): Providers {
+  const [providers, set] = useState<Providers>(new Map());
   useEffect(() => {
     call<ClaimsProviderList>('GET', 'claimsproviders').then(
-      ({ items }) =>
-        set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec.displayName]))),
+      ({ items }) => set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec]))),
       () => undefined,
     );
   }, []);
@@ -32,21 +34,19 @@ function Row({
   providers,
 }: {
   review: ClaimsReview;
-  providers: ReadonlyMap<string, string>;
+  providers: Providers;
 }) {
   const { names } = useAccountContext();
-  const displayName = (known: ReadonlyMap<string, string>, name: string) => (
-    <bdi>{truncate(known.get(name) ?? name)}</bdi>
-  );
-  const scopes = joinList(spec.scopes.map((scope) => displayName(names.scopes, scope)));
+  const provider = providers.get(spec.provider);
+  const scopes = joinList(spec.scopes.map((scope) => <Text of={names.scope(scope)} />));
   return (
     <li class="thing short">
       <p class="asked">
         <span>
           {format('reviews.what', {
-            provider: displayName(providers, spec.provider),
+            provider: provider ? nameOf(provider) : spec.provider,
             scopes: <>{scopes}</>,
-            client: displayName(names.clients, spec.client),
+            client: names.client(spec.client),
           })}
         </span>{' '}
         <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>

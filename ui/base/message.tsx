@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import { locale, messageText } from './i18n.js';
+import { foreignLanguage } from './local-text.js';
 
 /** The arguments of a message: text, numbers or, on a page, elements. */
 type Values = Readonly<Record<string, ComponentChild>>;
@@ -47,9 +48,12 @@ export const t = (id: MessageID, values: Values = {}): string =>
  * cannot change the sentence around it.
  */
 export const format = (id: MessageID, values: Values = {}): ComponentChild =>
-  formatParts(id, values, (value) =>
-    typeof value === 'string' ? <bdi>{truncate(value)}</bdi> : value,
-  );
+  formatParts(id, values, (value) => (typeof value === 'string' ? <Text of={value} /> : value));
+
+/** A text written by someone else, with its language if that is not the page's. */
+export const Text = ({ of: text, max }: { of: string; max?: number }) => (
+  <bdi lang={foreignLanguage(text)}>{truncate(text, max)}</bdi>
+);
 
 /** An address or a code, left-to-right in every language. */
 export const Ltr = ({ of: text, strong }: { of: string; strong?: boolean }) => (

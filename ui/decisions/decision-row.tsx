@@ -1,15 +1,9 @@
-import type { ComponentChild } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { truncate, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import type { Names } from './names.js';
 import { ruleTitle, wordFor } from './words.js';
-
-/** Returns the display name of an object, or else its name in the API. */
-const displayName = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => (
-  <bdi>{truncate(names.get(name) ?? name)}</bdi>
-);
 
 function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
   const { action, resource, scope, client } = spec;
@@ -18,15 +12,15 @@ function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision
     return (
       <>
         {format('decisions.share', {
-          scope: displayName(names.scopes, scope),
-          client: displayName(names.clients, client),
+          scope: names.scope(scope ?? '…'),
+          client: names.client(client ?? '…'),
         })}
       </>
     );
   if (action === 'signIn')
-    return <>{format('decisions.signin', { client: displayName(names.clients, about) })}</>;
+    return <>{format('decisions.signin', { client: names.client(about ?? '…') })}</>;
   if (action === 'signUp')
-    return <>{format('decisions.signup', { client: displayName(names.clients, about) })}</>;
+    return <>{format('decisions.signup', { client: names.client(about ?? '…') })}</>;
   if (!resource || action.includes('/')) return <>{wordFor('act', action)}</>;
   return (
     <>

@@ -1,11 +1,33 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ClaimsProviderList, GrantList } from '../api.js';
+import type { ClaimsProviderList, Grant, GrantList } from '../api.js';
 import { call } from '../base/api.js';
+import { nameOf, scopeTitle } from '../base/local-text.js';
 
-/** Display names of apps and scopes, by their names in the API. */
+/** Returns the display name of an app or a scope in the language of the page, or else its name. */
 export interface Names {
-  readonly clients: ReadonlyMap<string, string>;
-  readonly scopes: ReadonlyMap<string, string>;
+  readonly client: (name: string) => string;
+  readonly scope: (name: string) => string;
+}
+
+const unknown: Names = { client: (name) => name, scope: (name) => name };
+
+function namesOf(grants: readonly Grant[], providers: ClaimsProviderList['items']): Names {
+  const clients = new Map(grants.map(({ status: { client } }) => [client.name, client]));
+  const scopes = new Map(
+    providers.flatMap(({ metadata, spec }) =>
+      spec.scopes.map((scope) => [scope.name, { ...scope, provider: metadata.name }] as const),
+    ),
+  );
+  return {
+    client(name) {
+      const client = clients.get(name);
+      return client ? nameOf(client) : name;
+    },
+    scope(name) {
+      const scope = scopes.get(name);
+      return scope ? scopeTitle(scope.provider, scope) : name;
+    },
+  };
 }
 
 /**
@@ -13,7 +35,7 @@ export interface Names {
  * API.
  */
 export function useNames(account: string): Names {
-  const [names, set] = useState<Names>({ clients: new Map(), scopes: new Map() });
+  const [names, set] = useState(unknown);
   useEffect(() => {
     const grants = call<GrantList>('GET', `grants?fieldSelector=status.account%3D${account}`).then(
       ({ items }) => items,
@@ -24,14 +46,7 @@ export function useNames(account: string): Names {
       () => [],
     );
     void Promise.all([grants, providers]).then(([grantList, providerList]) =>
-      set({
-        clients: new Map(
-          grantList.map(({ status: { client } }) => [client.name, client.displayName]),
-        ),
-        scopes: new Map(
-          providerList.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
-        ),
-      }),
+      set(namesOf(grantList, providerList)),
     );
   }, [account]);
   return names;

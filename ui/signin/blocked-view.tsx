@@ -5,6 +5,7 @@ import { Link } from '../base/link.js';
 import { truncate, t, format } from '../base/message.js';
 import { Reference, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
+import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 
 /** A link back to the Client for a sign-in that can no longer return to it. */
@@ -13,7 +14,7 @@ export function BackToClient({ client }: { client: InteractionClient | undefined
   return client && to ? (
     <p>
       <Link to={to} look="button main">
-        {format('back', { client: client.displayName })}
+        {format('back', { client: nameOf(client) })}
       </Link>
     </p>
   ) : null;
@@ -28,7 +29,7 @@ interface Refused {
 
 /** The message of the policy, unchanged, and whom to ask. */
 function Refused({ client, message, phase, failure }: Refused) {
-  const name = client.displayName;
+  const name = nameOf(client);
   return (
     <View title="refused.title" values={{ client: name }} phase={phase} error>
       <p class="lead">{format('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>

@@ -5,6 +5,7 @@ import { Button } from '../base/button.js';
 import { ignoredMs, useClickGuard } from '../base/click-guard.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
+import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
@@ -92,7 +93,7 @@ export function ConsentView({ store }: { store: SignInStore }) {
     sent.current = scopes.filter(isChosen).map(({ name }) => name);
     void store.act('consent', { spec: { scopes: sent.current } });
   };
-  const name = client.displayName;
+  const name = nameOf(client);
   return (
     <View
       title="consent.title"

@@ -4,6 +4,7 @@ import { Button } from '../base/button.js';
 import { useLazy, type Lazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { LoadErrorView } from '../base/error-page.js';
+import { nameOf } from '../base/local-text.js';
 import { EmailView } from './email-view.js';
 import type { SignInStore } from './sign-in-store.js';
 import { LinkView } from './link-view.js';
@@ -57,7 +58,7 @@ function FirstLoadFailed({ store }: { store: SignInStore }) {
 function Leaving({ store }: { store: SignInStore }) {
   return (
     <h1 class="waiting" aria-busy="true">
-      {format('leaving.title', { client: store.interaction!.status.client.displayName })}
+      {format('leaving.title', { client: nameOf(store.interaction!.status.client) })}
     </h1>
   );
 }

@@ -3,6 +3,7 @@ import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
+import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
@@ -64,7 +65,7 @@ export function EmailView({ store }: { store: SignInStore }) {
   return (
     <View
       title="email.title"
-      values={{ client: client.displayName }}
+      values={{ client: nameOf(client) }}
       phase={phase}
       startsInField={byEmail}
       error={Boolean(store.problem)}

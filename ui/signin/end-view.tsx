@@ -1,5 +1,6 @@
 import { format } from '../base/message.js';
 import { View } from '../base/view.js';
+import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { BackToClient } from './blocked-view.js';
 
@@ -10,7 +11,7 @@ export function EndView({ store }: { store: SignInStore }) {
   return (
     <View title={cancelled ? 'cancelled.title' : 'done.title'} phase={phase}>
       <p class="lead">
-        {cancelled ? format('cancelled.what', { client: client.displayName }) : format('done.what')}
+        {cancelled ? format('cancelled.what', { client: nameOf(client) }) : format('done.what')}
       </p>
       {cancelled && <BackToClient client={client} />}
     </View>

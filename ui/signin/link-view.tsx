@@ -1,6 +1,7 @@
 import { Button } from '../base/button.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
+import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 
@@ -10,7 +11,7 @@ export function LinkView({ store }: { store: SignInStore }) {
   return (
     <View
       title="link.title"
-      values={{ client: client.displayName }}
+      values={{ client: nameOf(client) }}
       phase={phase}
       error={Boolean(store.problem)}
       header={<ClientHeader client={client} />}

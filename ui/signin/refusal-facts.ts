@@ -1,4 +1,5 @@
 import type { InteractionClient, PolicyDecision } from '../api.js';
+import { nameOf } from '../base/local-text.js';
 import { idToWords } from '../decisions/id-words.js';
 import type { MessageID } from '../messages/catalog.js';
 
@@ -50,7 +51,7 @@ export function factsOf(
   }).format(new Date(lastTimestamp));
   return [
     ...(Object.hasOwn(actionMessages, action)
-      ? [{ name: 'refused.asked', id: actionMessages[action]!, value: client.displayName } as const]
+      ? [{ name: 'refused.asked', id: actionMessages[action]!, value: nameOf(client) } as const]
       : []),
     { name: 'refused.answer', id: 'refused.no', value: when },
     ...reasons.map(({ rule }) => ruleFact(rule, policy)),

@@ -1,6 +1,13 @@
 import type { ClaimPreview, ConsentScope } from '../api.js';
 import { locale } from '../base/i18n.js';
-import { truncate, t, format } from '../base/message.js';
+import {
+  claimTitle,
+  nameOf,
+  permissionText,
+  scopeDescription,
+  scopeTitle,
+} from '../base/local-text.js';
+import { Text, truncate, t, format } from '../base/message.js';
 
 function valueText({ claim, value }: ClaimPreview): string {
   if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(locale());
@@ -16,9 +23,9 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
       <div class="values" id={id}>
         <p>{t('consent.unavailable')}</p>
         <ul>
-          {scope.claims?.map(({ title }) => (
+          {scope.claims?.map((claim) => (
             <li>
-              <bdi>{truncate(title)}</bdi>
+              <Text of={claimTitle(scope.provider.name, claim)} />
             </li>
           ))}
         </ul>
@@ -27,8 +34,8 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   if (scope.permissions)
     return (
       <ul class="values" id={id}>
-        {scope.permissions.map((one) => (
-          <li>{one}</li>
+        {scope.permissions.map((one, i) => (
+          <li>{permissionText(scope.name, i, one)}</li>
         ))}
       </ul>
     );
@@ -43,7 +50,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
       {scope.preview.map((one) => (
         <div>
           <dt>
-            <bdi>{truncate(one.title)}</bdi>
+            <Text of={claimTitle(scope.provider.name, one)} />
           </dt>
           <dd>
             <bdi>{truncate(valueText(one), 500)}</bdi>
@@ -54,16 +61,13 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   );
 }
 
-const badges = (scope: ConsentScope): [string, string][] => [
-  ...(scope.required && scope.allowed
-    ? [['required', t('consent.required')] as [string, string]]
-    : []),
-  ...(scope.sensitive ? [['sensitive', t('consent.sensitive')] as [string, string]] : []),
-  ...(scope.granted && !scope.required && scope.allowed
-    ? [['before', t('consent.before')] as [string, string]]
-    : []),
-  ...(scope.allowed ? [] : [['refused', t('consent.refused')] as [string, string]]),
-];
+const badges = ({ required, allowed, sensitive, granted }: ConsentScope) =>
+  [
+    required && allowed && ('required' as const),
+    sensitive && ('sensitive' as const),
+    granted && !required && allowed && ('before' as const),
+    !allowed && ('refused' as const),
+  ].filter((badge) => badge !== false);
 
 interface Props {
   scope: ConsentScope;
@@ -72,9 +76,39 @@ interface Props {
   choose: (chosen: boolean) => void;
 }
 
+/** What an app does with a scope, who supplies it, and why it is refused. */
+function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'error'>) {
+  const { provider } = scope;
+  return (
+    <div class="what" id={`${id}-what`}>
+      <p class="hint">
+        <Text of={scopeDescription(provider.name, scope)} max={500} />
+      </p>
+      <p class="hint">{format('consent.from', { provider: nameOf(provider) })}</p>
+      {!scope.allowed && scope.reason && (
+        <p class="reason">
+          {format('consent.refused.why', {
+            reason: (
+              <q>
+                <bdi>{truncate(scope.reason, 500)}</bdi>
+              </q>
+            ),
+          })}
+        </p>
+      )}
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
 /** One scope: its description, its provider and the values that would be shared. */
 export function ScopeRow({ scope, chosen, error, choose }: Props) {
-  const id = `scope-${scope.name}`;
+  const { name, provider } = scope;
+  const id = `scope-${name}`;
   return (
     <div
       role="group"
@@ -94,37 +128,16 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
         onChange={(event) => choose(event.currentTarget.checked)}
       />
       <label for={`${id}-box`} id={`${id}-title`}>
-        <bdi>{truncate(scope.title)}</bdi>
+        <Text of={scopeTitle(provider.name, scope)} />
       </label>
       <p class="words" id={`${id}-words`}>
-        {badges(scope).map(([look, word]) => (
-          <span key={look} class={`word ${look}`}>
-            {word}
+        {badges(scope).map((badge) => (
+          <span key={badge} class={`word ${badge}`}>
+            {t(`consent.${badge}`)}
           </span>
         ))}
       </p>
-      <div class="what" id={`${id}-what`}>
-        <p class="hint">
-          <bdi>{truncate(scope.description, 500)}</bdi>
-        </p>
-        <p class="hint">{format('consent.from', { provider: scope.provider.displayName })}</p>
-        {!scope.allowed && scope.reason && (
-          <p class="reason">
-            {format('consent.refused.why', {
-              reason: (
-                <q>
-                  <bdi>{truncate(scope.reason, 500)}</bdi>
-                </q>
-              ),
-            })}
-          </p>
-        )}
-        {error && (
-          <p class="error" id={`${id}-error`}>
-            {error}
-          </p>
-        )}
-      </div>
+      <What id={id} scope={scope} error={error} />
       {scope.allowed && <Values id={`${id}-values`} scope={scope} />}
     </div>
   );

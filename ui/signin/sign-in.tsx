@@ -6,6 +6,7 @@ import { relativeTime, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { useRemaining } from '../base/use-remaining.js';
 import { Reference } from '../base/error-page.js';
+import { nameOf } from '../base/local-text.js';
 import { CurrentView, viewOf, type ViewName } from './current-view.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
@@ -31,15 +32,21 @@ function Cancel({ store }: { store: SignInStore }) {
         busy={store.busy === 'cancel'}
         onPress={() => void store.act('cancel')}
       >
-        {format('cancel', { client: client.displayName })}
+        {format('cancel', { client: nameOf(client) })}
       </Button>
     </p>
   );
 }
 
 function Footer({ store }: { store: SignInStore }) {
-  const { policyURI, termsURI, displayName = '' } = store.interaction?.status.client ?? {};
-  return <FooterLinks name={displayName} privacy={policyURI} terms={termsURI} />;
+  const client = store.interaction?.status.client;
+  return (
+    <FooterLinks
+      name={client ? nameOf(client) : ''}
+      privacy={client?.policyURI}
+      terms={client?.termsURI}
+    />
+  );
 }
 
 /** Views that show the expiry warning. */
