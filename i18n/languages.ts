@@ -62,18 +62,17 @@ const byLanguageAndScript = new Map(
   Object.keys(catalogs).map((language) => [languageAndScript(language), language]),
 );
 
-/**
- * Returns the first of these languages that has a catalog, or one with the same language and script;
- * else English.
- */
-export function supportedLanguage(wanted: readonly string[]): string {
-  for (const tag of wanted) {
-    if (Object.hasOwn(catalogs, tag)) return tag;
-    const similar = byLanguageAndScript.get(languageAndScript(tag));
-    if (similar !== undefined) return similar;
-  }
-  return 'en';
-}
+/** Returns the language of the catalog for a tag: the same, or one with its language and script. */
+export const catalogLanguage = (tag: string): string | undefined =>
+  Object.hasOwn(catalogs, tag) ? tag : byLanguageAndScript.get(languageAndScript(tag));
+
+/** Returns the first of these tags that has a catalog, else English. */
+export const supportedLocale = (wanted: readonly string[]): string =>
+  wanted.find((tag) => catalogLanguage(tag) !== undefined) ?? 'en';
+
+/** Returns the language of the catalog for the first of these tags that has one, else English. */
+export const supportedLanguage = (wanted: readonly string[]): string =>
+  catalogLanguage(supportedLocale(wanted))!;
 
 const maxAccepted = 10;
 

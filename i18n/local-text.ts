@@ -1,4 +1,4 @@
-import { supportedLanguage } from './languages.js';
+import { supportedLanguage, supportedLocale } from './languages.js';
 
 /** A text in several languages, by language tag (BCP 47). */
 export type Texts = Readonly<Record<string, string>>;
@@ -20,11 +20,8 @@ export function localText(
   wanted: readonly string[],
 ): LocalText {
   if (texts === undefined) return { text };
-  const language = supportedLanguage(wanted);
-  for (const tag of [...wanted.filter((one) => supportedLanguage([one]) === language), language]) {
-    const own = lookup(texts, tag);
-    if (own !== undefined) return { text: own };
-  }
+  const own = lookup(texts, supportedLocale(wanted)) ?? lookup(texts, supportedLanguage(wanted));
+  if (own !== undefined) return { text: own };
   const english = lookup(texts, 'en');
   return english === undefined ? { text } : { text: english, lang: 'en' };
 }

@@ -1,5 +1,11 @@
 import { BoundedMap } from '../security/bounded-map.js';
-import { catalogs, supportedLanguage, type Catalog, type MessageID } from './languages.js';
+import {
+  catalogs,
+  supportedLanguage,
+  supportedLocale,
+  type Catalog,
+  type MessageID,
+} from './languages.js';
 
 /** A text with arguments, `{name}`, and plural forms, `{count, plural, one {…} other {…}}`. */
 const argument = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
@@ -23,12 +29,15 @@ const pluralRules = new BoundedMap<string, Intl.PluralRules>(Object.keys(catalog
 export class Translator {
   /** The language of the messages (BCP 47). */
   readonly language: string;
+  /** The language of the reader, which may have a region (BCP 47). */
+  readonly locale: string;
   readonly #catalog: Catalog;
   readonly #timeZone: string;
 
   /** The first language of `wanted` that has a catalog, else English; UTC without a known zone. */
   constructor(wanted: readonly string[], timeZone?: string) {
     this.language = supportedLanguage(wanted);
+    this.locale = supportedLocale(wanted);
     this.#catalog = catalogs[this.language]!;
     this.#timeZone = timeZone !== undefined && isTimeZone(timeZone) ? timeZone : 'UTC';
   }

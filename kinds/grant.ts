@@ -3,7 +3,7 @@ import { defineKind, type Call } from '../registry/kind.js';
 import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
 import type { Cause } from '../registry/status.js';
 import { updateLimit } from './signin/update-limit.js';
-import { shownTexts, timestamp } from './signin/schema-types.js';
+import { statusTexts, timestamp } from './signin/schema-types.js';
 
 /**
  * A person's consent to share data with one Client. The library's grants are copies of it
@@ -29,7 +29,7 @@ export const Grant = defineKind({
       .object({
         name: z.string().describe('The Client.'),
         displayName: z.string().describe('Its display name.'),
-        displayNames: shownTexts().describe('Its display name by language tag.'),
+        displayNames: statusTexts('Its display name'),
       })
       .describe('The Client that receives the data.'),
     grantedTimestamp: timestamp().describe('When the person agreed.'),

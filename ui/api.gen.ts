@@ -445,6 +445,7 @@ export interface Session {
     clients: {
       name: string;
       displayName: string;
+      displayNames?: Record<string, string>;
     }[];
     recentEvents?: {
       type: 'SignedIn' | 'SignedInAgain' | 'CodeIssued' | 'TokensIssued';

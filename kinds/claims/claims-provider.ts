@@ -8,12 +8,12 @@ import { isOperator } from '../group/group.js';
 import { outboundFaults } from './outbound-url.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, texts, webAddress } from '../signin/schema-types.js';
-import { textFaults } from '../signin/text-faults.js';
+import { languageFaults } from '../signin/language-faults.js';
 import { describePattern } from '../../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),
-  displayNames: texts(64).describe('Its display name by language tag, BCP 47.'),
+  displayNames: texts(64, 'Its display name'),
   url: webAddress()
     .optional()
     .describe(
@@ -45,9 +45,9 @@ const ClaimsProviderSpec = z.object({
       z.object({
         name: scopeName().describe('The scope (RFC 6749 §3.3).'),
         title: line(64).describe('A short title.'),
-        titles: texts(64).describe('The title by language tag, BCP 47.'),
+        titles: texts(64, 'The title'),
         description: line(500).describe('What it is used for.'),
-        descriptions: texts(500).describe('The description by language tag, BCP 47.'),
+        descriptions: texts(500, 'The description'),
         sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
         claims: z
           .array(
@@ -63,7 +63,7 @@ const ClaimsProviderSpec = z.object({
                 )
                 .describe('The claim.'),
               title: line(64).describe('A short title.'),
-              titles: texts(64).describe('The title by language tag, BCP 47.'),
+              titles: texts(64, 'The title'),
               type: ClaimType.describe('The type of its value; values of other types are dropped.'),
             }),
           )
@@ -119,7 +119,7 @@ export const ClaimsProvider = defineKind({
             ...urlFaults(next.spec.url, settings),
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
-            ...textsFaults(next.spec),
+            ...textFaults(next.spec),
           ],
     /** Only operators see the URL and the CA bundle, also in kubectl's last-applied annotation. */
     status(provider, { caller }) {
@@ -174,14 +174,14 @@ function certificateFaults(bundle: string | undefined): Cause[] {
     : [invalidValue('spec.caBundle', 'must contain only certificates in PEM form')];
 }
 
-function textsFaults({ displayNames, scopes }: Spec): Cause[] {
+function textFaults({ displayNames, scopes }: Spec): Cause[] {
   return [
-    ...textFaults('spec.displayNames', displayNames),
+    ...languageFaults('spec.displayNames', displayNames),
     ...scopes.flatMap(({ titles, descriptions, claims }, i) => [
-      ...textFaults(`spec.scopes[${i}].titles`, titles),
-      ...textFaults(`spec.scopes[${i}].descriptions`, descriptions),
+      ...languageFaults(`spec.scopes[${i}].titles`, titles),
+      ...languageFaults(`spec.scopes[${i}].descriptions`, descriptions),
       ...claims.flatMap((claim, j) =>
-        textFaults(`spec.scopes[${i}].claims[${j}].titles`, claim.titles),
+        languageFaults(`spec.scopes[${i}].claims[${j}].titles`, claim.titles),
       ),
     ]),
   ];

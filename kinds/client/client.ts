@@ -15,7 +15,7 @@ import {
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, texts, timestamp, webAddress } from '../signin/schema-types.js';
-import { textFaults } from '../signin/text-faults.js';
+import { languageFaults } from '../signin/language-faults.js';
 import { isWebUrl } from '../signin/web-url.js';
 import { describePattern } from '../../registry/pattern.js';
 
@@ -33,10 +33,7 @@ export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestib
 
 const ClientSpec = z.object({
   displayName: line(64).describe('Its display name.'),
-  displayNames: texts(64).describe(
-    'Its display name by language tag, BCP 47 (client_name#de in OpenID Connect Dynamic Client ' +
-      'Registration 1.0). Others see en, or displayName.',
-  ),
+  displayNames: texts(64, 'Its display name'),
   redirectURIs: z
     .array(redirectURI())
     .max(50)
@@ -241,7 +238,7 @@ function validate(name: string, spec: Spec, settings: Settings): Cause[] {
       addFault(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
   });
   causes.push(
-    ...textFaults('spec.displayNames', spec.displayNames),
+    ...languageFaults('spec.displayNames', spec.displayNames),
     ...pairwiseFaults(spec),
     ...lifetimeFaults(spec),
     ...securityFaults(spec),

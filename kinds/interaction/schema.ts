@@ -4,7 +4,7 @@ import { Missing } from '../account/schema.js';
 import { codeLength } from '../signin/code-format.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
-import { deliveryState, shownTexts, timestamp } from '../signin/schema-types.js';
+import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 
 /** The five phases of a sign-in (docs/design/api.md#interactions). */
 export const Phase = z.enum([
@@ -19,9 +19,9 @@ export const Phase = z.enum([
 export const ConsentScope = z.object({
   name: z.string().describe('The scope.'),
   title: z.string().describe('A short title.'),
-  titles: shownTexts().describe('The title by language tag.'),
+  titles: statusTexts('The title'),
   description: z.string().describe('What it is used for.'),
-  descriptions: shownTexts().describe('The description by language tag.'),
+  descriptions: statusTexts('The description'),
   sensitive: z.boolean().describe('Sensitive: highlighted in the consent.'),
   required: z.boolean().describe('The sign-in fails without it.'),
   granted: z.boolean().describe('The person agreed to it before.'),
@@ -29,7 +29,7 @@ export const ConsentScope = z.object({
     .object({
       name: z.string().describe('Its name.'),
       displayName: z.string().describe('Its display name.'),
-      displayNames: shownTexts().describe('Its display name by language tag.'),
+      displayNames: statusTexts('Its display name'),
     })
     .describe('The claims provider that supplies it.'),
   allowed: z.boolean().describe('Policy permits sharing it.'),
@@ -39,7 +39,7 @@ export const ConsentScope = z.object({
       z.object({
         claim: z.string().describe('Claim.'),
         title: z.string().describe('A short title.'),
-        titles: shownTexts().describe('The title by language tag.'),
+        titles: statusTexts('The title'),
         value: z
           .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
           .describe('The value that would be shared.'),
@@ -52,7 +52,7 @@ export const ConsentScope = z.object({
       z.object({
         claim: z.string().describe('Claim.'),
         title: z.string().describe('A short title.'),
-        titles: shownTexts().describe('The title by language tag.'),
+        titles: statusTexts('The title'),
       }),
     )
     .optional()
@@ -69,7 +69,7 @@ const ClientSummary = z
   .object({
     name: z.string().describe('The Client.'),
     displayName: z.string().describe('Its display name.'),
-    displayNames: shownTexts().describe('Its display name by language tag.'),
+    displayNames: statusTexts('Its display name'),
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
     initiateLoginURI: z.string().optional().describe('Starts a new sign-in at the Client.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineKind } from '../../registry/kind.js';
 import { Challenges } from '../signin/passkey-challenge.js';
-import { deliveryState, timestamp } from '../signin/schema-types.js';
+import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 
 /** The sign-in methods. */
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
@@ -56,6 +56,7 @@ export const Session = defineKind({
         z.object({
           name: z.string().describe('Client.'),
           displayName: z.string().describe('Its display name.'),
+          displayNames: statusTexts('Its display name'),
         }),
       )
       .describe('The Clients that the session is signed in to.'),

@@ -19,13 +19,21 @@ export const languageTag = () =>
     );
 
 /**
- * Returns the schema of a text in several languages, by language tag (BCP 47). `textFaults` checks
- * the tags.
+ * Returns the schema of a text in several languages, described as `what`. `languageFaults` checks
+ * their number and their tags.
  */
-export const texts = (max: number) => z.record(z.string(), line(max)).optional();
+export const texts = (max: number, what: string) =>
+  z
+    .record(z.string(), line(max))
+    .optional()
+    .describe(
+      `${what} by language tag (BCP 47), in at most 32 languages. Tags are in canonical form: ` +
+        'de-CH, not de-ch.',
+    );
 
 /** Returns the schema of the same in a status. */
-export const shownTexts = () => z.record(z.string(), z.string()).optional();
+export const statusTexts = (what: string) =>
+  z.record(z.string(), z.string()).optional().describe(`${what} by language tag (BCP 47).`);
 
 /** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();

@@ -103,12 +103,7 @@ export function metadataOf(
   };
 }
 
-/** Returns the display name of a Client. */
-export async function clientName(services: ProviderServices, name: string): Promise<string> {
-  return (await clientNames(services, name)).displayName;
-}
-
-/** Returns the display name of a Client, and those in languages if it has some. */
+/** Returns the display name of a Client, also by language if it has such. */
 export async function clientNames(
   services: ProviderServices,
   name: string,

@@ -4,7 +4,7 @@ import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReferencesOf } from './accounts.js';
-import { clientName } from './clients.js';
+import { clientNames } from './clients.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
 import type { UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
@@ -111,7 +111,5 @@ async function clientsOf(
   const names = Object.keys(payload.authorizations ?? {}).filter(
     (name) => name !== 'vestibule-account',
   );
-  return Promise.all(
-    names.map(async (name) => ({ name, displayName: await clientName(services, name) })),
-  );
+  return Promise.all(names.map(async (name) => ({ name, ...(await clientNames(services, name)) })));
 }

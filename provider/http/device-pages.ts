@@ -72,7 +72,7 @@ export async function renderUserCodeConfirm(
 ): Promise<void> {
   const { displayName, displayNames } = await clientNames(services, ctx.oidc.client!.clientId);
   const translator = translatorOf(ctx);
-  const name = localText(displayName, displayNames, [translator.language]);
+  const name = localText(displayName, displayNames, [translator.locale]);
   const text = (id: MessageID): string => translator.text(id);
   sendPage(
     ctx,
@@ -101,12 +101,12 @@ ${originDetails(translator, origin)}
 }
 
 /** Returns what a scope permits, or its description, in the language of the page. */
-function permissionTexts(scope: Scope, translator: Translator): readonly LocalText[] {
-  const { name, description, descriptions, permissions } = scope;
-  if (scope.provider.name !== builtInProvider.name)
-    return [localText(description, descriptions, [translator.language])];
+function permissionTexts(scope: Scope, translator: Translator): readonly (Html | string)[] {
+  const { name, provider, description, descriptions, permissions } = scope;
+  if (provider.name !== builtInProvider.name)
+    return [inLanguage(localText(description, descriptions, [translator.locale]))];
   const ids = permissions?.map((_, i) => `permission.${i + 1}`) ?? ['description'];
-  return ids.map((id) => ({ text: translator.text(`scope.${name}.${id}` as MessageID) }));
+  return ids.map((id) => translator.text(`scope.${name}.${id}` as MessageID));
 }
 
 const inLanguage = ({ text, lang }: LocalText): Html =>
@@ -150,7 +150,7 @@ function permissionsOf(
     .scopes()
     .filter((scope) => names.has(scope.name))
     .flatMap((scope) => permissionTexts(scope, translator))
-    .map((one) => html`<li>${inLanguage(one)}</li>`);
+    .map((one) => html`<li>${one}</li>`);
 }
 
 /** Returns how long ago something was, as a phrase. */

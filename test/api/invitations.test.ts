@@ -149,6 +149,22 @@ describe.each(stores)('an invitation, on %s', (store) => {
     await refused({ email: 'b@example.test', until: '2020-01-01T00:00:00Z' }, 'spec.until');
   });
 
+  test.each([
+    ['de-AT', 'Sie sind zu Urlaubsfotos eingeladen'],
+    ['fr', 'Holiday photos'],
+  ])('names an app in the language of the mail, %s, or in English', async (locale, words) => {
+    await createClient(service, `photos-${locale.toLowerCase()}`, {
+      displayName: 'Pics',
+      displayNames: { en: 'Holiday photos', de: 'Urlaubsfotos' },
+      initiateLoginURI: 'https://app.example.test/login',
+    });
+    const email = `${locale.toLowerCase()}@example.test`;
+    await invite(email, { client: `photos-${locale.toLowerCase()}`, locale });
+    const { subject, text } = await mailTo(service, email);
+    expect(subject).toContain(words);
+    expect(text).not.toContain('Pics');
+  });
+
   test('of a member who may invite reaches no group that the member may not update', async () => {
     const { cedar } = (await operator.get('policies/p-1').is(200)).body.spec;
     const rule = `

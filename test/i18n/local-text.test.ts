@@ -3,7 +3,7 @@ import { catalogs } from '../../i18n/languages.js';
 import { localText } from '../../i18n/local-text.js';
 import { builtInScopes } from '../../kinds/claims/scopes.js';
 
-const texts = { en: 'Photos', de: 'Fotos', 'de-CH': 'Föteli', 'zh-Hans': '照片' };
+const texts = { en: 'Photos', de: 'Fotos', 'de-CH': 'Föteli', 'zh-Hans': '照片', sv: 'Foton' };
 
 test.each([
   [['de'], { text: 'Fotos' }],
@@ -11,6 +11,7 @@ test.each([
   [['de-CH'], { text: 'Föteli' }],
   [['zh-CN'], { text: '照片' }],
   [['sv', 'de-CH'], { text: 'Föteli' }],
+  [['sv'], { text: 'Photos' }],
   [['en-GB'], { text: 'Photos' }],
   [['ar'], { text: 'Photos', lang: 'en' }],
   [['constructor'], { text: 'Photos' }],

@@ -53,6 +53,7 @@ conforms(Client, {
       displayName: 'Sample',
       redirectURIs: ['https://app.example.test/callback'],
       homepageURI: 'https://app.example.test/',
+      displayNames: languages(32),
     },
     status: { secrets: [] },
     internal: { secrets: [] },
@@ -79,7 +80,6 @@ conforms(Client, {
       },
       field: 'spec.subjectType',
     },
-    { spec: { displayNames: {} }, field: 'spec.displayNames' },
     { spec: { displayNames: languages(33) }, field: 'spec.displayNames' },
     { spec: { displayNames: { 'de-ch': 'Muster' } }, field: 'spec.displayNames.de-ch' },
     { spec: { displayNames: { 'x y': 'Muster' } }, field: 'spec.displayNames.x y' },
@@ -87,7 +87,7 @@ conforms(Client, {
     { spec: { displayNames: { de: 'x'.repeat(65) } }, field: 'spec.displayNames.de' },
     { spec: { displayNames: { de: 'a\u202eb' } }, field: 'spec.displayNames.de' },
   ],
-  patch: { displayName: 'Another', homepageURI: null },
+  patch: { displayName: 'Another', homepageURI: null, displayNames: { 'de-x-10': null } },
 });
 const supplied = {
   name: 'card',
@@ -123,7 +123,7 @@ conforms(ClaimsProvider, {
     },
     {
       spec: {
-        scopes: [{ ...supplied, claims: [{ ...supplied.claims[0], titles: {} }] }],
+        scopes: [{ ...supplied, claims: [{ ...supplied.claims[0], titles: languages(33) }] }],
       },
       field: 'spec.scopes[0].claims[0].titles',
     },

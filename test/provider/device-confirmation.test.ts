@@ -1,14 +1,45 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
 import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
+const cards = {
+  displayName: 'Cards',
+  url: 'http://localhost:9/claims',
+  timeoutMilliseconds: 400,
+  failurePolicy: 'Omit' as const,
+  scopes: [
+    {
+      name: 'card',
+      title: 'A card',
+      description: 'A card.',
+      descriptions: { en: 'Show your card.', de: 'Ihre Kundenkarte zeigen.' },
+      sensitive: false,
+      claims: [{ name: 'card_number', title: 'Number', type: 'string' as const }],
+    },
+  ],
+};
+
 let house: House;
 beforeAll(async () => {
   clock.own();
   house = await House.open();
+  await house.client('photos', {
+    displayName: 'Pics',
+    displayNames: { en: 'Holiday photos', de: 'Urlaubsfotos' },
+    type: 'Public',
+    grantTypes: ['urn:ietf:params:oauth:grant-type:device_code'],
+    scopes: [
+      { name: 'openid', required: true },
+      { name: 'card', required: false },
+    ],
+  });
+  await house.store.change(house.store.systemCall(), (tx) =>
+    tx.create(ClaimsProvider, { metadata: { name: 'cards' }, spec: cards }),
+  );
 });
 afterAll(async () => {
   clock.release();
@@ -26,8 +57,12 @@ const nameIn = (path: string): string => /interactions\/(\w+)/.exec(path)![1]!;
 type Started = Awaited<ReturnType<typeof oidc.initiateDeviceAuthorization>>;
 
 /** Asks to be connected as the command does, by a program of this name. */
-async function ask(scope: string, program = 'vestibule/9.9.9 (linux; x64)'): Promise<Started> {
-  const body = new URLSearchParams({ client_id: 'vestibule', scope });
+async function ask(
+  scope: string,
+  program = 'vestibule/9.9.9 (linux; x64)',
+  client = 'vestibule',
+): Promise<Started> {
+  const body = new URLSearchParams({ client_id: client, scope });
   const answer = await fetch(`${house.address}/oauth2/device/auth`, {
     method: 'POST',
     body,
@@ -83,6 +118,20 @@ describe('the confirmation of a device', () => {
       '<li>Go on while you are signed out, until you remove its access on your account page.</li>',
     );
     expect(page).toContain('This is not my device');
+  });
+
+  test.each([
+    ['de-AT', '<bdi>Urlaubsfotos</bdi>', '<bdi>Ihre Kundenkarte zeigen.</bdi>', 'Die Kennung sagt'],
+    ['ar', '<bdi lang="en">Holiday photos</bdi>', '<bdi lang="en">Show your card.</bdi>', 'المعرّف'],
+  ])('in %s names the app and its scopes in that language, or marks English', async (...row) => {
+    const [language, app, description, builtIn] = row;
+    const browser = new Browser(house);
+    browser.headers['accept-language'] = language;
+    const page = await confirmationOf(await ask('openid card', undefined, 'photos'), browser);
+    expect(page).toContain(app);
+    expect(page).toContain(`<li>${description}</li>`);
+    expect(page).toContain(builtIn);
+    expect(page).not.toMatch(/Pics|A card|Recognise you|scope\./);
   });
 
   test('shows markup that a program calls itself by as text', async () => {

@@ -6,7 +6,7 @@ import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { LiveCollection } from '../base/collection.js';
 import { nameOf } from '../base/local-text.js';
-import { Text, truncate, Ltr, t, format } from '../base/message.js';
+import { Text, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Monogram } from '../base/monogram.js';
 import { joinList } from '../decisions/words.js';
@@ -198,7 +198,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
         <p class="actions">
           <Button variant="small" onPress={() => setRemoving(true)}>
             {format('grants.remove', {
-              client: <VisuallyHidden>{truncate(client)}</VisuallyHidden>,
+              client: <VisuallyHidden>{client}</VisuallyHidden>,
             })}
           </Button>
         </p>

@@ -3,7 +3,8 @@ import type { Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { truncate, t, format } from '../base/message.js';
+import { nameOf } from '../base/local-text.js';
+import { Text, truncate, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { joinList } from '../decisions/words.js';
 import { useAction } from './use-action.js';
@@ -36,13 +37,7 @@ function Facts({ session }: { session: Session }) {
       {status.clients.length > 0 && (
         <p class="hint">
           {format('sessions.clients', {
-            clients: (
-              <>
-                {joinList(
-                  status.clients.map(({ displayName }) => <bdi>{truncate(displayName)}</bdi>),
-                )}
-              </>
-            ),
+            clients: <>{joinList(status.clients.map((client) => <Text of={nameOf(client)} />))}</>,
           })}
         </p>
       )}
@@ -75,8 +70,10 @@ function Facts({ session }: { session: Session }) {
 }
 
 /** Returns the display name of an app of the session. */
-export const clientName = ({ status }: Session, client: string): string =>
-  truncate(status.clients.find(({ name }) => name === client)?.displayName ?? client);
+export function clientName({ status }: Session, name: string): string {
+  const client = status.clients.find((one) => one.name === name);
+  return client ? nameOf(client) : name;
+}
 
 function SignOutProgress({ session }: { session: Session }) {
   const clients = session.status.signOut?.clients ?? [];
@@ -84,7 +81,7 @@ function SignOutProgress({ session }: { session: Session }) {
     <ul class="events">
       {clients.map(({ name, state }) => (
         <li key={name} data-state={state}>
-          {format(`sessions.${state}`, { client: <bdi>{clientName(session, name)}</bdi> })}
+          {format(`sessions.${state}`, { client: clientName(session, name) })}
         </li>
       ))}
     </ul>
@@ -153,7 +150,7 @@ export function SessionRow({
         <p class="actions">
           <Button variant="small" onPress={() => setAsking(true)}>
             {format('sessions.end', {
-              device: <VisuallyHidden>{truncate(device)}</VisuallyHidden>,
+              device: <VisuallyHidden>{device}</VisuallyHidden>,
             })}
           </Button>
         </p>
