@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { says, Supplier } from '../provider/supplier.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../support/signin.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
@@ -13,16 +15,61 @@ const stays = (person: Person): Person => {
   return person;
 };
 
+const cards = {
+  displayName: 'Cards',
+  displayNames: { en: 'Card office', de: 'Kartenstelle' },
+  timeoutMilliseconds: 400,
+  failurePolicy: 'Omit' as const,
+  scopes: [
+    {
+      name: 'card',
+      title: 'A card',
+      titles: { en: 'Loyalty card', de: 'Kundenkarte' },
+      description: 'A card.',
+      descriptions: { en: 'Collect points.', de: 'Punkte sammeln.' },
+      sensitive: false,
+      claims: [
+        {
+          name: 'card_number',
+          title: 'Number',
+          titles: { en: 'Card number', de: 'Kartennummer' },
+          type: 'string' as const,
+        },
+      ],
+    },
+  ],
+};
+
+let supplier: Supplier;
+
 beforeAll(async () => {
-  service = await startTest();
+  service = await startTest({ flags: ['--operators', 'op@example.test'] });
+  supplier = await Supplier.open();
+  supplier.answer = says({ card_number: '4711' });
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.create(ClaimsProvider, {
+      metadata: { name: 'cards' },
+      spec: { ...cards, url: supplier.url },
+    }),
+  );
   await createClient(service, 'photos', {
     displayName: 'Pics',
     displayNames: { en: 'Holiday photos', de: 'Urlaubsfotos' },
+    scopes: ['openid', 'email', 'profile', 'offline_access', 'card'].map((name) => ({
+      name,
+      required: name === 'openid',
+    })),
   });
+  const operator = (await signIn(service, 'op@example.test', { client: 'photos' })).tab;
+  const { body } = await operator.get('policies/p-1').is(200);
+  const shut =
+    '@id("shut") @message("Shut.") forbid (principal, action == Action::"signUp", resource) when { context.domain == "shut.test" };';
+  await operator.post('policies', { spec: { cedar: `${body.spec.cedar}\n${shut}` } }).is(201);
 });
 leaveAfterEach(people);
 afterAll(async () => {
   await closeBrowser();
+  await supplier.close();
   await stopAll();
 });
 
@@ -30,11 +77,11 @@ afterAll(async () => {
 async function openConsent(locale: string): Promise<Person> {
   const { tab } = await signIn(service, `${locale.toLowerCase()}@example.test`, {
     client: 'photos',
-    agree: ['openid', 'email'],
+    scope: 'openid email card',
   });
   const person = stays(await asPerson(service, tab, { locale }));
   await person.page.goto(
-    `${service.baseURL}${authorizationPath('photos', 'openid email profile offline_access', 'v'.repeat(43), { prompt: 'consent' })}`,
+    `${service.baseURL}${authorizationPath('photos', 'openid email profile offline_access card', 'v'.repeat(43), { prompt: 'consent' })}`,
   );
   await person.at('ConsentRequired');
   return person;
@@ -51,18 +98,35 @@ const languagesOf = ({ page }: Person, text: string): Promise<(string | undefine
   );
 
 test.each([
-  ['de-AT', 'Urlaubsfotos', 'de-AT', 'Ihr Profil', 'Letzte Änderung'],
-  ['ar', 'Holiday photos', 'en', 'ملفك الشخصي', 'آخر تغيير'],
-])('a consent in %s names the app and the scopes', async (locale, app, lang, title, claim) => {
+  {
+    locale: 'de-AT',
+    app: 'Urlaubsfotos',
+    lang: 'de-AT',
+    title: 'Ihr Profil',
+    claim: 'Letzte Änderung',
+    supplied: ['Kartenstelle', 'Kundenkarte', 'Punkte sammeln.', 'Kartennummer'],
+  },
+  {
+    locale: 'ar',
+    app: 'Holiday photos',
+    lang: 'en',
+    title: 'ملفك الشخصي',
+    claim: 'آخر تغيير',
+    supplied: ['Card office', 'Loyalty card', 'Collect points.', 'Card number'],
+  },
+])('consent and account page in $locale name apps and scopes', async (row) => {
+  const { locale, app, lang, title, claim, supplied } = row;
   const person = await openConsent(locale);
   const { page } = person;
   const languages = await languagesOf(person, app);
   expect(languages.length).toBeGreaterThan(1);
   expect(new Set(languages)).toEqual(new Set([lang]));
   expect(await page.getByRole('checkbox', { name: title }).count()).toBe(1);
+  for (const text of supplied)
+    expect(new Set(await languagesOf(person, text))).toEqual(new Set([lang]));
   const text = (await page.textContent('main')) ?? '';
   expect(text).toContain(claim);
-  expect(text).not.toMatch(/Your |Last change|scope\.|claim\.|Pics/);
+  expect(text).not.toMatch(/Your |Last change|scope\.|claim\.|Pics|Cards|A card|\bNumber\b/);
   expect(await person.faults()).toEqual([]);
 
   await page.goto(`${service.baseURL}/account`);
@@ -72,11 +136,32 @@ test.each([
   expect(new Set(await languagesOf(person, app))).toEqual(new Set([lang]));
   await page.waitForFunction(
     () =>
-      !/\b(openid|offline_access)\b/.test(
+      !/\bopenid\b/.test(
         document.querySelector('section[aria-labelledby=grants]')?.textContent ?? '',
       ),
   );
-  expect(await grants.textContent()).not.toMatch(/Your |scope\.|Pics/);
+  await grants.getByText(supplied[1]!).first().waitFor();
+  expect(new Set(await languagesOf(person, supplied[1]!))).toEqual(new Set([lang]));
+  expect(await page.textContent('main')).not.toMatch(/Your |scope\.|Pics|A card/);
+  expect(await person.faults()).toEqual([]);
+});
+
+test.each([
+  ['de-AT', 'Urlaubsfotos', 'de-AT'],
+  ['ar', 'Holiday photos', 'en'],
+])('a refusal in %s names the app', async (locale, app, lang) => {
+  const address = `${locale.toLowerCase()}@shut.test`;
+  const { tab, I, name } = await begin(service, { client: 'photos' });
+  await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
+  const { code } = await mailTo(service, address, []);
+  const person = stays(await asPerson(service, tab, { locale }));
+  await person.page.goto(`${service.baseURL}/interaction/${name}`);
+  await person.page.locator('input[autocomplete=one-time-code]').fill(code);
+  await person.at('error');
+  await person.page.locator('dl dd').first().waitFor();
+  expect(new Set(await languagesOf(person, app))).toEqual(new Set([lang]));
+  expect((await languagesOf(person, app)).length).toBeGreaterThan(1);
+  expect(await person.page.textContent('main')).not.toContain('Pics');
   expect(await person.faults()).toEqual([]);
 });
 
