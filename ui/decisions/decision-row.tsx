@@ -1,6 +1,6 @@
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { truncate, Ltr, t, format } from '../base/message.js';
+import { Text, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import type { Names } from './names.js';
 import { ruleTitle, wordFor } from './words.js';
@@ -67,7 +67,7 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
     <>
       {message && (
         <blockquote class="said">
-          <bdi>{truncate(message, 500)}</bdi>
+          <Text of={message} max={500} />
         </blockquote>
       )}
       <p class="hint">{format('decisions.rule', { rule: link, policy: place })}</p>

@@ -2,7 +2,7 @@ import type { InteractionClient } from '../api.js';
 import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
-import { truncate, t, format } from '../base/message.js';
+import { Text, t, format } from '../base/message.js';
 import { Reference, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import { nameOf } from '../base/local-text.js';
@@ -34,7 +34,7 @@ function Refused({ client, message, phase, failure }: Refused) {
     <View title="refused.title" values={{ client: name }} phase={phase} error>
       <p class="lead">{format('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
       <blockquote>
-        <bdi>{truncate(message, 500)}</bdi>
+        <Text of={message} max={500} />
       </blockquote>
       <p>
         {format('refused.whom', { client: name })}{' '}

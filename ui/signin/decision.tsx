@@ -4,7 +4,7 @@ import { call } from '../base/api.js';
 import { locale } from '../base/i18n.js';
 import { useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
-import { truncate, t, format } from '../base/message.js';
+import { Text, t, format } from '../base/message.js';
 import type { SignInStore } from './sign-in-store.js';
 import { refusalChunk } from './lazy-views.js';
 import type { RefusalFact } from './refusal-facts.js';
@@ -40,7 +40,7 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
 }
 
 function row({ name, id, value, to }: RefusalFact) {
-  const words = id ? format(id, { value }) : <bdi>{truncate(value)}</bdi>;
+  const words = id ? format(id, { value }) : <Text of={value} />;
   return (
     <div key={name + value}>
       <dt>{t(name)}</dt>

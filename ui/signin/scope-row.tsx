@@ -7,7 +7,7 @@ import {
   scopeDescription,
   scopeTitle,
 } from '../base/local-text.js';
-import { Text, truncate, t, format } from '../base/message.js';
+import { Text, t, format } from '../base/message.js';
 
 function valueText({ claim, value }: ClaimPreview): string {
   if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(locale());
@@ -53,7 +53,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
             <Text of={claimTitle(scope.provider.name, one)} />
           </dt>
           <dd>
-            <bdi>{truncate(valueText(one), 500)}</bdi>
+            <Text of={valueText(one)} max={500} />
           </dd>
         </div>
       ))}
@@ -90,7 +90,7 @@ function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'erro
           {format('consent.refused.why', {
             reason: (
               <q>
-                <bdi>{truncate(scope.reason, 500)}</bdi>
+                <Text of={scope.reason} max={500} />
               </q>
             ),
           })}
