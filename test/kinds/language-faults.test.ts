@@ -44,7 +44,7 @@ test.each([
       },
     ],
   ],
-])('%i languages', (count, faults) => {
+])('of %i languages, at most 32 are accepted', (count, faults) => {
   const tags = Array.from({ length: count }, (_, i) => `de-x-${i}`);
   expect(languageFaults(field, Object.fromEntries(tags.map((tag) => [tag, 'Muster'])))).toEqual(
     faults,

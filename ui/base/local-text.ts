@@ -8,7 +8,7 @@ export type Texts = Readonly<Record<string, string>> | undefined;
 const foreign = new Map<string, string>();
 
 /** Returns the language of a text that is not in the language of the page. */
-export const foreignLanguage = (text: unknown): string | undefined => foreign.get(text as string);
+export const foreignLanguage = (text: string): string | undefined => foreign.get(text);
 
 const lookup = (texts: Texts, range: string): string | undefined =>
   texts?.[range] ?? (range && lookup(texts, range.slice(0, Math.max(0, range.lastIndexOf('-')))));
