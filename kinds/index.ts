@@ -29,6 +29,7 @@ import { Policy } from './policy/policy.js';
 import { cancelByToken } from './recovery/cancel.js';
 import { Recovery } from './recovery/recovery.js';
 import { startRecovery } from './recovery/start.js';
+import { Replica } from './replica.js';
 import { Session } from './session/session.js';
 
 /** Every kind of the API, one a line. */
@@ -48,6 +49,7 @@ export const kinds: readonly AnyKind[] = [
   MockMessage,
   Invitation,
   Appearance,
+  Replica,
 ];
 
 /** Every action, one a line. */

@@ -1,11 +1,11 @@
 import type { StagedWrites } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
 import type { MailAppearance } from './layout.js';
 import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
 import { writeMessage, type MailOrder } from './messages.js';
+import type { MailOutcomes } from './outcomes.js';
 
 /**
  * The longest a mail may take in milliseconds, since a server may be slow at each command. With
@@ -38,7 +38,7 @@ export function mailWorker(
   { from, appearance }: MailSender,
   target: { transport: Transport } | { mailbox: Mailbox },
   log: Log,
-  outcomes?: Metrics['mail'],
+  outcomes?: MailOutcomes,
   recordDelivery?: RecordDelivery,
 ): Worker {
   const recordSafely = (...args: Parameters<RecordDelivery>): Promise<void> =>
@@ -55,7 +55,7 @@ export function mailWorker(
       const mail: Mail = { to: order.to, from, ...writeMessage(order, appearance()) };
       if ('mailbox' in target) {
         const part = await target.mailbox(mail, id);
-        outcomes?.inc({ outcome: 'Kept' });
+        outcomes?.count('Kept');
         return { done: true, part };
       }
       try {
@@ -67,7 +67,7 @@ export function mailWorker(
         const willRetry = refused && notBefore < until;
         const failed = error instanceof MailRefusedError ? 'Failed' : 'Unknown';
         const state = willRetry ? 'Deferred' : failed;
-        outcomes?.inc({ outcome: state });
+        outcomes?.count(state);
         const serverFailure =
           error instanceof MailRefusedError || error instanceof DeliveryUnknownError
             ? error.serverFailure
@@ -79,7 +79,7 @@ export function mailWorker(
         await recordSafely(order, id, state);
         return willRetry ? { done: false, notBefore } : { done: true };
       }
-      outcomes?.inc({ outcome: 'Sent' });
+      outcomes?.count('Sent');
       if (attempt > 1) await recordSafely(order, id, undefined);
       return { done: true };
     },

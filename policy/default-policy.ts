@@ -61,6 +61,7 @@ const operatorRows: readonly OperatorRow[] = [
   { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
 ];
 
 const written = (whose: OperatorRow['writes']): string[] =>

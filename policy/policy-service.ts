@@ -28,6 +28,8 @@ export interface PolicyAuthorizer extends PolicyPort {
    * PolicyRefusedError if the text is not acceptable.
    */
   load(spec: { cedar: string; description?: string }): Promise<void>;
+  /** Returns the name of the policy that is active here, or undefined. */
+  activeName(): string | undefined;
   /** Counters of the evaluator since the start. */
   counts(): Readonly<EvaluationCounts>;
   /** Throws if this replica does not use the newest policy. */
@@ -73,6 +75,7 @@ export function openPolicyAuthorizer(
     },
     check: (text) => engine.check(text),
     activate,
+    activeName: () => engine.activePolicyName,
     counts: () => ({ ...engine.counts }),
     replay: (text) => replay(engine, store, text),
     start: () => controller.start(),

@@ -161,7 +161,7 @@ function createServices(
     count,
     records: new Records(keys, settings.epoch),
     cookies: cookieNames(settings.baseURL),
-    signIns: new SignInMetrics(metrics),
+    signIns: new SignInMetrics(metrics, count),
     metrics,
     fetch: createFetch(settings),
     noteActivity,

@@ -423,6 +423,48 @@ export interface Recovery {
   };
 }
 
+/** A running process of this service: its state, its settings, and what it counted in the last hour. The process writes it each minute. It is gone when the process ends, or three minutes after its last write. */
+export interface Replica {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Replica';
+  metadata: ObjectMeta;
+  spec: Record<string, never>;
+  status: {
+    release: string;
+    startTimestamp: string;
+    renewTimestamp: string;
+    ready: boolean;
+    failedChecks: string[];
+    clock?: {
+      skewSeconds: number;
+      peers: number;
+    };
+    policy?: string;
+    store: {
+      driver: 'Embedded' | 'Etcd';
+      copies: {
+        name: string;
+        bytes: number;
+        quotaBytes?: number;
+      }[];
+    };
+    activity: {
+      endTimestamp: string;
+      signIns: number[];
+      signInsFailed: number[];
+      mailsSent: number[];
+      mailsFailed: number[];
+      requestsRefused: number[];
+    };
+    settings: {
+      name: string;
+      value?: string;
+      source: 'Flag' | 'Environment' | 'File' | 'Default';
+      description: string;
+    }[];
+  };
+}
+
 /** A browser in which an account is signed in. */
 export interface Session {
   apiVersion: 'id.vestibule.org/v1alpha1';

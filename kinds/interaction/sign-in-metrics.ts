@@ -21,10 +21,12 @@ export const outcomeOf = (error: unknown): Outcome =>
 /** Counts sign-in attempts. */
 export class SignInMetrics {
   readonly #metrics: Metrics | undefined;
+  readonly #count: ((event: string) => void) | undefined;
 
-  /** Without `metrics`, nothing is counted. */
-  constructor(metrics?: Metrics) {
+  /** `count` counts events of this process, also without a metrics port. */
+  constructor(metrics?: Metrics, count?: (event: string) => void) {
     this.#metrics = metrics;
+    this.#count = count;
   }
 
   /** Returns the challenge to verify against; counts a refused reuse if none was in force. */
@@ -40,11 +42,13 @@ export class SignInMetrics {
   async countAttempt<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {
     try {
       const done = await work;
+      this.#count?.('sign_in.succeeded');
       this.#metrics?.signIns.inc({ method, outcome: 'SignedIn' });
       this.#metrics?.signInDuration.observe((now - begun) / 1000);
       return done;
     } catch (error) {
       const outcome = outcomeOf(error);
+      this.#count?.('sign_in.failed');
       this.#metrics?.signIns.inc({ method, outcome });
       if (outcome === 'Expired' && method !== 'Passkey')
         this.#metrics?.singleUseRefused.inc({ kind: method });

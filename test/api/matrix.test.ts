@@ -72,6 +72,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
     operator: `${reading} create delete invitations/accept-own`,
   },
   appearances: { ...anyone(reading), operator: `${reading} update patch` },
+  replicas: { operator: reading },
 };
 
 /** What an operator creates for the requests below, by resource. */
@@ -155,6 +156,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     objects.mockmessages = (
       await tabs.visitor.get('mockmessages').is(200)
     ).body.items[0].metadata.name;
+    objects.replicas = (await tabs.operator.get('replicas').is(200)).body.items[0].metadata.name;
     for (const [resource, object] of Object.entries(created)) {
       await tabs.operator.post(resource, object).is(201);
       objects[resource] = object.metadata.name;

@@ -97,6 +97,7 @@ describe('tables (4.2)', () => {
       groups: 'Display-Name Members',
       invitations: 'Email Phase Groups (Until)',
       appearances: 'Display-Name Accent',
+      replicas: 'Ready Release Store Sign-Ins (Failed-Checks) (Clock-Skew)',
     };
     await (await register(service, ada)).answer.is(201);
     const { resources } = (await operator.get('/api/v1alpha1').is(200)).body;

@@ -11,6 +11,7 @@ import { MockMessage } from '../../kinds/mail/mock-message.js';
 import { Passkey } from '../../kinds/passkey/passkey.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
+import { Replica } from '../../kinds/replica.js';
 import { Session } from '../../kinds/session/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { stopAll } from '../support/service.js';
@@ -318,4 +319,29 @@ conforms(Appearance, {
     { spec: { logo: '/assets/logo-of-another.png' }, field: 'spec.logo' },
   ],
   patch: { displayName: 'Another', accentColor: null },
+});
+conforms(Replica, {
+  valid: () => ({
+    name: 'sample',
+    spec: {},
+    status: {
+      release: '0.1.0',
+      startTimestamp: now,
+      renewTimestamp: now,
+      ready: false,
+      failedChecks: ['clock'],
+      clock: { skewSeconds: 6.5, peers: 2 },
+      policy: 'p-1',
+      store: { driver: 'Etcd', copies: [{ name: 'etcd-0', bytes: 4096, quotaBytes: 8192 }] },
+      activity: {
+        endTimestamp: now,
+        signIns: [1, 2],
+        signInsFailed: [0, 1],
+        mailsSent: [2, 2],
+        mailsFailed: [0, 0],
+        requestsRefused: [3, 0],
+      },
+      settings: [{ name: 'port', value: '8080', source: 'Default', description: 'Port.' }],
+    },
+  }),
 });

@@ -54,6 +54,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
     operator: `${reading} create delete`,
   },
   Appearance: { anyone: reading, operator: 'patch update' },
+  Replica: { operator: reading },
 };
 
 const [me, other] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];

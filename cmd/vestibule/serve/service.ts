@@ -5,6 +5,7 @@ import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
+import { countsOf } from './counts.js';
 import { openIndexes, type Indexes } from './indexes.js';
 import { kindSettings } from './kind-settings.js';
 import { declareAppearance } from '../../../kinds/appearance/appearance.js';
@@ -21,6 +22,7 @@ import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/pol
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { declareBuiltIn } from '../../../kinds/claims/scope-index.js';
 import { openMailTransport } from './mail-transport.js';
+import { MailOutcomes } from '../../../mail/outcomes.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust } from './requestheader-trust.js';
@@ -43,6 +45,7 @@ import { warnOfOpenSignUp } from './sign-up-warning.js';
 import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
+import { openReplica } from './open-replica.js';
 import { openStorage } from './open-storage.js';
 import { retryWhileStoreIsAway } from './start-retry.js';
 import { openAuditLog } from './audit-log.js';
@@ -152,7 +155,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const indexes = await openIndexes(core.store, context.config.operators, context.disposables);
   context.lateParts.groups = indexes.groups;
   const provider = await openProvider(context, base, core, indexes);
-  await registerWorkers(context, base, core, indexes);
+  const mails = await registerWorkers(context, base, core, indexes);
   await startPolicy(context, core, provider);
   const clocks = await followClocks(
     context.config,
@@ -163,7 +166,8 @@ async function assemble(context: StartContext): Promise<Service> {
   );
   const server = createServer(context, base, core, indexes, provider, clocks);
   context.lateParts.server = server;
-  return serve(context, base, core, provider, clocks, server);
+  const parts = { server, store: core.store, policy: core.policy, provider, mails, clocks };
+  return serve(context, base, core, parts);
 }
 
 /** Opens what every other part needs. The policy engine loads in the background. */
@@ -270,7 +274,8 @@ async function registerWorkers(
   { metrics }: BaseParts,
   { store, outbox }: CoreParts,
   { appearance }: Indexes,
-): Promise<void> {
+): Promise<MailOutcomes> {
+  const outcomes = new MailOutcomes(metrics?.mail);
   const mail = await openMailTransport(config, store, log);
   if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
@@ -278,7 +283,7 @@ async function registerWorkers(
       { from: config.emailFrom, appearance: () => appearance.current.spec },
       mail,
       log,
-      metrics?.mail,
+      outcomes,
       noteDelivery(store),
     ),
     closingWorker(store),
@@ -286,6 +291,7 @@ async function registerWorkers(
     recoveryWorker(store),
   ])
     outbox.register(worker);
+  return outcomes;
 }
 
 /** Activates the policy, then applies the manifests. */
@@ -341,14 +347,15 @@ function createServer(
 async function serve(
   { config, log, disposables }: StartContext,
   { registry, metrics, audit, storage, proxyTrust, baseURL, port }: BaseParts,
-  { store, policy, outbox }: CoreParts,
-  provider: IdentityProvider,
-  clocks: ClockSkew | undefined,
-  server: Server,
+  { outbox }: CoreParts,
+  parts: Parameters<typeof openReplica>[1],
 ): Promise<Service> {
+  const { server, store, policy, provider } = parts;
   const metricsDisposables = disposables.child(); // Closes last, so that scrapes see the shutdown too.
   disposables.add(() => outbox.stop());
   disposables.add(startCompactor(storage, { intervalMs: config.compactionSeconds * 1000 }));
+  const replica = openReplica(config, parts, log);
+  disposables.add(() => replica.stop());
   const shutdown = { delayMs: 0, warmUp: Promise.resolve() };
   disposables.add(async () => {
     await server.stop({ delayMs: shutdown.delayMs });
@@ -357,7 +364,7 @@ async function serve(
   const endpoint = { baseURL, port, loaded: proxyTrust?.loaded };
   const { certificate, ...urls } = await listen(config, endpoint, server, log, disposables);
   if (certificate) metrics?.certificates.set('serving', certificate);
-  const sources = { server, store, policy, outbox, clocks, audit };
+  const sources = { ...parts, outbox, audit };
   const metricsURL =
     metrics &&
     (await (
@@ -366,12 +373,13 @@ async function serve(
   shutdown.delayMs = config.shutdownDelaySeconds * 1000;
   outbox.start();
   server.ready();
+  await replica.start();
   shutdown.warmUp = warmUp(registry, log);
   return {
     baseURL,
     store,
     warmedUp: shutdown.warmUp,
-    counts: () => collectCounts(policy, provider),
+    counts: () => countsOf(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
     stop: () => disposables.release(),
@@ -381,15 +389,3 @@ async function serve(
     },
   };
 }
-
-const collectCounts = (
-  policy: PolicyAuthorizer,
-  provider: IdentityProvider,
-): ReadonlyMap<string, number> =>
-  new Map([
-    ...Object.entries(policy.counts()).map(([name, count]): [string, number] => [
-      `policy.${name}`,
-      count,
-    ]),
-    ...provider.counts,
-  ]);

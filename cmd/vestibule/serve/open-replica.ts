@@ -1,0 +1,83 @@
+import { stat } from 'node:fs/promises';
+import type { Server } from '../../../apiserver/server.js';
+import type { MailOutcomes } from '../../../mail/outcomes.js';
+import { release } from '../../../observability/build-info.js';
+import type { Log } from '../../../observability/log.js';
+import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import type { IdentityProvider } from '../../../provider/provider.js';
+import type { Store } from '../../../registry/store.js';
+import { databasePath } from '../../../storage/embedded/tables.js';
+import type { Config } from '../options/config.js';
+import { shownSettings } from '../options/shown-settings.js';
+import type { Totals } from './activity.js';
+import type { ClockSkew } from './clock-skew.js';
+import { embeddedFolder } from './open-storage.js';
+import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
+
+/** The parts that a Replica describes. */
+interface ReplicaParts {
+  readonly server: Server;
+  readonly store: Store;
+  readonly policy: PolicyAuthorizer;
+  readonly provider: IdentityProvider;
+  readonly mails: MailOutcomes;
+  readonly clocks: ClockSkew | undefined;
+}
+
+/** Returns the recorder of this process. */
+export function openReplica(config: Config, parts: ReplicaParts, log: Log): ReplicaRecorder {
+  return new ReplicaRecorder(parts.store, log, {
+    settings: shownSettings(config),
+    totals: () => totalsOf(parts),
+    state: () => stateOf(config, parts),
+  });
+}
+
+const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
+  signIns: provider.counts.get('sign_in.succeeded') ?? 0,
+  signInsFailed: provider.counts.get('sign_in.failed') ?? 0,
+  mailsSent: mails.sent,
+  mailsFailed: mails.failed,
+  requestsRefused: policy.counts().refusals,
+});
+
+async function stateOf(config: Config, { server, store, policy, clocks }: ReplicaParts) {
+  const active = policy.activeName();
+  const checks = await server.checks();
+  const failedChecks = checks
+    .filter(({ type, isHealthy }) => type === 'readyz' && !isHealthy)
+    .map(({ name }) => name);
+  const state: ReplicaState = {
+    release,
+    ready: failedChecks.length === 0,
+    failedChecks,
+    ...(clocks && { clock: { skewSeconds: clocks.skew, peers: clocks.peers } }),
+    ...(active !== undefined && { policy: active }),
+    store: {
+      driver: store.storage.readsInProcess ? 'Embedded' : 'Etcd',
+      copies: await copiesOf(config, store),
+    },
+  };
+  return state;
+}
+
+/** Returns the size of each copy that answers; none if the store does not. */
+async function copiesOf(
+  config: Config,
+  { storage }: Store,
+): Promise<ReplicaState['store']['copies']> {
+  try {
+    const sizes = await storage.sizes?.();
+    if (sizes)
+      return [...sizes].map(([name, { bytes, quota }]) => ({
+        name,
+        bytes,
+        ...(quota !== undefined && { quotaBytes: quota }),
+      }));
+    if (config.store.type !== 'embedded') return [];
+    const { size } = await stat(databasePath(embeddedFolder(config.store.directory)));
+    return [{ name: 'embedded', bytes: size }];
+  } catch {
+    return [];
+  }
+}

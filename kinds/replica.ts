@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { defineKind } from '../registry/kind.js';
+import { fromTimestamp } from '../registry/timestamp.js';
+import { timestamp } from './signin/schema-types.js';
+
+/** For how many minutes a Replica keeps what it counted. */
+export const activityMinutes = 60;
+
+/** How long the record of a process outlives its last renewal: three renewals, in milliseconds. */
+const lifetimeMs = 180_000;
+
+const perMinute = (describe: string) =>
+  z.array(z.number().int().min(0)).max(activityMinutes).describe(describe);
+
+const ReplicaStatus = z.object({
+  release: z.string().describe('The release that it runs.'),
+  startTimestamp: timestamp().describe('When the process started.'),
+  renewTimestamp: timestamp().describe(
+    'When the process last wrote this object, which it does every minute.',
+  ),
+  ready: z.boolean().describe('Whether its readiness checks passed.'),
+  failedChecks: z
+    .array(z.string())
+    .describe('The names of the readiness checks that failed, as in /readyz?verbose.'),
+  clock: z
+    .object({
+      skewSeconds: z
+        .number()
+        .describe('By how many seconds its clock is ahead of the others, or behind if negative.'),
+      peers: z.number().int().min(0).describe('The number of other replicas that it sees.'),
+    })
+    .optional()
+    .describe('Its clock, compared with the other replicas. Absent with the embedded store.'),
+  policy: z.string().optional().describe('The name of the Policy that it uses.'),
+  store: z
+    .object({
+      driver: z.enum(['Embedded', 'Etcd']).describe('The driver of the store.'),
+      copies: z
+        .array(
+          z.object({
+            name: z.string().describe('embedded, or etcd-0 for the first of etcd-servers.'),
+            bytes: z.number().int().min(0).describe('Its size on disk in bytes.'),
+            quotaBytes: z
+              .number()
+              .int()
+              .min(0)
+              .optional()
+              .describe('The size at which it accepts no more writes, where known.'),
+          }),
+        )
+        .describe('The copies of the store whose size is known.'),
+    })
+    .describe('The store that it uses.'),
+  activity: z
+    .object({
+      endTimestamp: timestamp().describe('The end of the last minute.'),
+      signIns: perMinute('Sign-ins.'),
+      signInsFailed: perMinute(
+        'Attempts to sign in that were wrong, too late, refused or limited.',
+      ),
+      mailsSent: perMinute('Mails that were sent, or put in the mock mailbox.'),
+      mailsFailed: perMinute('Mails that were not sent, or perhaps not. Each try counts.'),
+      requestsRefused: perMinute('Decisions of policy that refused something.'),
+    })
+    .describe(
+      `What it counted in each whole minute since it started, ${activityMinutes} at most, the newest last.`,
+    ),
+  settings: z
+    .array(
+      z.object({
+        name: z.string().describe('The name of its flag.'),
+        value: z
+          .string()
+          .optional()
+          .describe(
+            'The value in force. Secrets and addresses of people are ***. Absent if unset.',
+          ),
+        source: z
+          .enum(['Flag', 'Environment', 'File', 'Default'])
+          .describe('Where the value comes from.'),
+        description: z.string().describe('What it sets.'),
+      }),
+    )
+    .describe('Its settings in force.'),
+});
+
+/** What a running process says about itself. */
+export type ReplicaStatus = z.infer<typeof ReplicaStatus>;
+
+/** A running process of the service. It writes the object each minute and deletes it at its end. */
+export const Replica = defineKind({
+  kind: 'Replica',
+  resource: 'replicas',
+  nameSource: 'service',
+  description:
+    'A running process of this service: its state, its settings, and what it counted in the last ' +
+    'hour. The process writes it each minute. It is gone when the process ends, or three minutes ' +
+    'after its last write.',
+  verbs: ['get', 'list', 'watch'],
+  spec: z.object({}),
+  status: ReplicaStatus,
+  expires: ({ status }) => fromTimestamp(status.renewTimestamp) + lifetimeMs,
+  columns: {
+    Ready: ({ status }) => (status.ready ? 'True' : 'False'),
+    Release: ({ status }) => status.release,
+    Store: ({ status }) => status.store.driver,
+    'Sign-Ins': ({ status }) => String(sum(status.activity.signIns)),
+    'Failed-Checks': { wide: ({ status }) => status.failedChecks.join(', ') || 'None' },
+    'Clock-Skew': { wide: ({ status }) => `${(status.clock?.skewSeconds ?? 0).toFixed(1)}s` },
+  },
+});
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);

@@ -1,0 +1,21 @@
+import type { Metrics } from '../observability/metrics/metrics.js';
+
+type Outcome = 'Sent' | 'Kept' | 'Deferred' | 'Failed' | 'Unknown';
+
+/** Counts mails by their outcome since the start, also without a metrics port. */
+export class MailOutcomes {
+  readonly #metric: Metrics['mail'] | undefined;
+  sent = 0;
+  failed = 0;
+
+  constructor(metric?: Metrics['mail']) {
+    this.#metric = metric;
+  }
+
+  /** Counts one try to send a mail. */
+  count(outcome: Outcome): void {
+    if (outcome === 'Sent' || outcome === 'Kept') this.sent += 1;
+    else this.failed += 1;
+    this.#metric?.inc({ outcome });
+  }
+}
