@@ -15,6 +15,7 @@ export type {
   Policy,
   PolicyDecision,
   Recovery,
+  Replica,
   Session,
   Status,
 } from './api.gen.js';

@@ -21,7 +21,8 @@ import type { Kind } from './kind.js';
 import { ListView } from './list-view.js';
 import { NewView } from './new-view.js';
 import { Overview } from './overview.js';
-import { currentStep, pathTo, readArrival, useRoute } from './route.js';
+import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './route.js';
+import { serviceStateChunk } from './service-state-chunk.js';
 
 /** Shown after a cancelled or refused sign-in. */
 function Visitor() {
@@ -51,10 +52,19 @@ interface PartProps {
   readonly query: URLSearchParams;
 }
 
-const chunks: Record<'apps' | 'people', Lazy<{ readonly View: ComponentType<PartProps> }>> = {
+/** The kinds that one must be able to list, and the views. */
+const partKinds: Record<Part, string> = {
+  people: 'Account',
+  apps: 'Client',
+  settings: 'Replica',
+};
+const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
+  settings: new Lazy(() => serviceStateChunk.load().then(({ SettingsView: View }) => ({ View }))),
   apps: new Lazy(() => import('./apps-view.js').then(({ AppsView: View }) => ({ View }))),
   people: new Lazy(() => import('./people-view.js').then(({ PeopleView: View }) => ({ View }))),
 };
+
+const isPart = (view: Route['view']): view is Part => Object.hasOwn(partKinds, view);
 
 /** The part of the console that the address names. */
 function RoutedView() {
@@ -63,13 +73,13 @@ function RoutedView() {
   const key = `${view} ${resource} ${name}`;
   const kind = kinds.find((one) => one.resource === resource);
   if (view === 'overview') return <Overview key={key} />;
-  if (view === 'apps' || view === 'people') {
-    const main = kindOf(listed, view === 'apps' ? 'Client' : 'Account');
+  if (isPart(view)) {
+    const main = kindOf(listed, partKinds[view]);
     if (!main) return <Absent key={key} />;
     return (
       <Chunk
         key={key}
-        of={chunks[view]}
+        of={partViews[view]}
         show={({ View }) => <View kind={main} name={name} query={query} />}
       />
     );

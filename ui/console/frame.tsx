@@ -6,7 +6,7 @@ import { useConsole } from './console-context.js';
 import { pluralOf } from './discovery.js';
 import type { Kind } from './kind.js';
 import { A, English } from './parts.js';
-import { pathTo } from './route.js';
+import { pathTo, type Part } from './route.js';
 
 function Navigation({ resource }: { resource: string | undefined }) {
   const { listed } = useConsole();
@@ -29,7 +29,7 @@ interface Path {
   readonly kind: Kind | undefined;
   readonly name: string | undefined;
   /** The view is below this one. */
-  readonly part: 'apps' | 'people' | undefined;
+  readonly part: Part | undefined;
 }
 
 function Breadcrumb({ kind, name, part }: Path) {
@@ -68,8 +68,8 @@ interface Props {
   values?: Record<string, string>;
   heading?: ComponentChildren;
   kind?: Kind | undefined;
-  /** The view belongs to the apps or the people. */
-  part?: 'apps' | 'people';
+  /** The task that the view belongs to. */
+  part?: Part;
   /** The object that the view is about, unless the view is the object itself. */
   parent?: string | undefined;
   /** Beside the heading. */

@@ -1,10 +1,14 @@
+import { ApiError } from '../base/api.js';
+import { useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
 import { kindOf, pluralOf } from './discovery.js';
 import { Frame } from './frame.js';
-import { A, English } from './parts.js';
+import type { Kind } from './kind.js';
+import { A, English, Failure, Loading } from './parts.js';
 import { pathTo } from './route.js';
 import { objectSchema } from './schema.js';
+import { serviceStateChunk } from './service-state-chunk.js';
 
 /** The parts that are made for one kind, as far as the caller may list it. */
 function Parts() {
@@ -30,12 +34,22 @@ function Parts() {
   );
 }
 
-/** Every kind that the caller may list, with what it is. */
+/** The state of the service, after its chunk is loaded. */
+function State({ kind }: { kind: Kind }) {
+  const { loaded, isMissing } = useLazy(serviceStateChunk);
+  if (loaded) return <loaded.ServiceState kind={kind} />;
+  return isMissing ? <Failure failure={new ApiError(0)} /> : <Loading />;
+}
+
+/** The state of the service for those who may see it, and every kind that the caller may list. */
 export function Overview() {
   const { listed, document } = useConsole();
+  const replicas = kindOf(listed, 'Replica');
   return (
     <Frame title="console.title">
       <Parts />
+      {replicas && <State kind={replicas} />}
+      {replicas && <h2>{t('console.kinds')}</h2>}
       <p class="lead">{t('console.lead')}</p>
       <ul class="tiles" aria-label={t('console.kinds')}>
         {listed.map((kind) => (

@@ -1,17 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 
+/** The views that are made for a task. */
+export type Part = 'people' | 'apps' | 'settings';
+
 /** The part of the page that the address names. */
 export interface Route {
-  readonly view:
-    | 'overview'
-    | 'apps'
-    | 'people'
-    | 'list'
-    | 'object'
-    | 'new'
-    | 'edit'
-    | 'delete'
-    | 'absent';
+  readonly view: 'overview' | Part | 'list' | 'object' | 'new' | 'edit' | 'delete' | 'absent';
   readonly resource: string;
   readonly name: string;
   readonly query: URLSearchParams;
@@ -45,6 +39,7 @@ export function routeOf(path: string, search: string): Route {
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
+  if (resource === 'settings') return name ? 'absent' : resource;
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';

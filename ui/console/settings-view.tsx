@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { Replica } from '../api.js';
+import { useCollection } from '../base/collection.js';
+import { t } from '../base/message.js';
+import { Frame } from './frame.js';
+import type { Kind } from './kind.js';
+import { listCommand } from './kubectl.js';
+import { English, Failure, Kubectl, Loading } from './parts.js';
+
+type Setting = Replica['status']['settings'][number];
+
+/** A setting, and whether every replica has the same value of it. */
+interface SharedSetting extends Setting {
+  readonly differs: boolean;
+}
+
+/** Returns the settings of the first replica, each compared with those of the others. */
+function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
+  const [first, ...others] = replicas;
+  return (first?.status.settings ?? []).map((setting) => ({
+    ...setting,
+    differs: others.some(({ status }) =>
+      status.settings.every(({ name, value }) => name !== setting.name || value !== setting.value),
+    ),
+  }));
+}
+
+const matches = ({ name, value, source, description }: Setting, words: string): boolean =>
+  [name, value, source, description].some((text) => text?.toLowerCase().includes(words));
+
+const columns = ['name', 'value', 'source', 'what'] as const;
+
+const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
+  <div class="table" role="region" tabIndex={0} aria-label={t('console.settings')}>
+    <table>
+      <thead>
+        <tr>
+          {columns.map((one) => (
+            <th scope="col">{t(`console.setting.${one}`)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {settings.map(({ name, value, source, description, differs }) => (
+          <tr key={name}>
+            <th scope="row">
+              <English>{name}</English>
+            </th>
+            <td>
+              {value === undefined ? t('console.none') : <bdi dir="ltr">{value}</bdi>}
+              {differs && <p class="fault">{t('console.settings.differ')}</p>}
+            </td>
+            <td>{t(`console.source.${source}`)}</td>
+            <td>
+              <English>{description}</English>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+/** The settings in force with their source. */
+export function SettingsView({ kind }: { kind: Kind }) {
+  const { items, failure, reload } = useCollection<Replica>(kind.path);
+  const [typed, setTyped] = useState('');
+  const found = settingsOf(items ?? []).filter((one) => matches(one, typed.trim().toLowerCase()));
+  return (
+    <Frame title="console.settings" part="settings">
+      <p class="lead">{t('console.settings.lead')}</p>
+      {failure && <Failure failure={failure} retry={reload} />}
+      {!items && !failure && <Loading />}
+      {items && (
+        <>
+          <form
+            class="search"
+            role="search"
+            method="post"
+            onSubmit={(event) => event.preventDefault()}
+          >
+            <div class="field">
+              <label for="find">{t('console.search')}</label>
+              <input
+                id="find"
+                type="search"
+                autoComplete="off"
+                autoCapitalize="none"
+                spellcheck={false}
+                value={typed}
+                onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+              />
+            </div>
+          </form>
+          {found.length > 0 && <Rows settings={found} />}
+          <p class="hint count" aria-live="polite">
+            {found.length ? t('console.shown', { count: found.length }) : t('console.notfound')}
+          </p>
+        </>
+      )}
+      <Kubectl command={`${listCommand(kind, {})} -o yaml`} />
+    </Frame>
+  );
+}
