@@ -8,6 +8,8 @@ import { actions, kinds } from '../dist/kinds/index.js';
 import { Metrics } from '../dist/observability/metrics/metrics.js';
 import { Registry } from '../dist/registry/registry.js';
 import { codes } from '../dist/registry/status.js';
+import { contextAttributes } from '../dist/policy/model/context-attributes.js';
+import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
 import { release } from '../dist/observability/build-info.js';
 import {
   fileSetting,
@@ -25,6 +27,7 @@ import {
   settingsReference,
 } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
+import { pageVocabulary } from './generate/vocabulary.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
@@ -58,6 +61,10 @@ const files = {
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
+  'ui/console/policy-vocabulary.gen.ts': pageVocabulary(
+    vocabularyOf(kinds, actions),
+    contextAttributes,
+  ),
 };
 
 const check = process.argv.includes('--check');

@@ -52,15 +52,21 @@ interface PartProps {
   readonly query: URLSearchParams;
 }
 
+const policyChunk = new Lazy(() => import('./policy-parts.js'));
+
 /** The kinds that one must be able to list, and the views. */
 const partKinds: Record<Part, string> = {
   people: 'Account',
   apps: 'Client',
+  policy: 'Policy',
+  decisions: 'PolicyDecision',
   settings: 'Replica',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
   settings: new Lazy(() => serviceStateChunk.load().then(({ SettingsView: View }) => ({ View }))),
   apps: new Lazy(() => import('./apps-view.js').then(({ AppsView: View }) => ({ View }))),
+  policy: new Lazy(() => policyChunk.load().then(({ PolicyPart: View }) => ({ View }))),
+  decisions: new Lazy(() => policyChunk.load().then(({ DecisionsPart: View }) => ({ View }))),
   people: new Lazy(() => import('./people-view.js').then(({ PeopleView: View }) => ({ View }))),
 };
 

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
+import '../style/cedar.css';
 import '../style/console.css';
 import { addMessages } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';

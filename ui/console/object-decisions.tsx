@@ -1,15 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
-import { ApiError, call } from '../base/api.js';
+import { ApiError } from '../base/api.js';
 import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
+import { readFirst } from './first-pages.js';
 import type { AnyObject, Kind } from './kind.js';
 import { A, English, Failure, Loading } from './parts.js';
 import { pathTo } from './route.js';
-
-/** The decisions that are read at most: they are listed by name, and there may be many. */
-const maxPages = 4;
-const pageSize = 500;
 
 interface Found {
   readonly decisions: readonly PolicyDecision[];
@@ -25,31 +22,17 @@ const accountOf = ({ kind, metadata }: AnyObject): string | undefined =>
 
 async function readDecisions({ path }: Kind, object: AnyObject): Promise<Found> {
   const account = accountOf(object);
-  const found: PolicyDecision[] = [];
-  let more: string | undefined;
-  let readCount = 0;
-  for (let page = 0; page < maxPages; page += 1) {
-    const query = new URLSearchParams({
-      limit: String(pageSize),
-      ...(account !== undefined && { fieldSelector: `spec.account=${account}` }),
-      ...(more !== undefined && { continue: more }),
-    });
-    const { items, metadata } = await call<{
-      items: PolicyDecision[];
-      metadata: { continue?: string };
-    }>('GET', `${path}?${query}`);
-    readCount += items.length;
-    found.push(
-      ...items.filter(
-        ({ spec: { resource } }) =>
-          resource?.kind === object.kind && resource.name === object.metadata.name,
-      ),
-    );
-    more = metadata.continue;
-    if (!more) break;
-  }
-  found.sort((a, b) => b.status.lastTimestamp.localeCompare(a.status.lastTimestamp));
-  return { decisions: found, readCount: more ? readCount : undefined };
+  const { items, hasMore } = await readFirst<PolicyDecision>(
+    path,
+    account === undefined ? {} : { fieldSelector: `spec.account=${account}` },
+  );
+  const found = items
+    .filter(
+      ({ spec: { resource } }) =>
+        resource?.kind === object.kind && resource.name === object.metadata.name,
+    )
+    .sort((a, b) => b.status.lastTimestamp.localeCompare(a.status.lastTimestamp));
+  return { decisions: found, readCount: hasMore ? items.length : undefined };
 }
 
 function Row({

@@ -17,11 +17,13 @@ function Parts() {
     [
       ['people', 'Account'],
       ['apps', 'Client'],
+      ['policy', 'Policy'],
+      ['decisions', 'PolicyDecision'],
     ] as const
   ).filter(([, kind]) => kindOf(listed, kind));
   if (parts.length === 0) return null;
   return (
-    <ul class="tiles first">
+    <ul class="tiles first" aria-label={t('console.tasks')}>
       {parts.map(([part]) => (
         <li key={part}>
           <h2>

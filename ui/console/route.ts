@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The views that are made for a task. */
-export type Part = 'people' | 'apps' | 'settings';
+export type Part = 'people' | 'apps' | 'policy' | 'decisions' | 'settings';
 
 /** The part of the page that the address names. */
 export interface Route {
@@ -39,7 +39,8 @@ export function routeOf(path: string, search: string): Route {
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
-  if (resource === 'settings') return name ? 'absent' : resource;
+  if (resource === 'policy' || resource === 'decisions' || resource === 'settings')
+    return name ? 'absent' : resource;
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Text, Ltr, t, format } from '../base/message.js';
@@ -75,8 +76,19 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
   );
 }
 
-/** One decision: the request, its result, its time, and the rule and policy that decided. */
-export function DecisionRow({ decision, names }: { decision: PolicyDecision; names: Names }) {
+/**
+ * One decision: the request, its result, its time, and the rule and policy that decided. `children`
+ * follow the time.
+ */
+export function DecisionRow({
+  decision,
+  names,
+  children,
+}: {
+  decision: PolicyDecision;
+  names: Names;
+  children?: ComponentChildren;
+}) {
   const {
     spec: { policy },
     status: { allowed, reasons },
@@ -94,6 +106,7 @@ export function DecisionRow({ decision, names }: { decision: PolicyDecision; nam
       <p class="hint">
         <DecisionTimes {...decision} />
       </p>
+      {children}
       {reasons.map((reason) => (
         <Reason key={reason.rule} {...reason} policy={policy} />
       ))}

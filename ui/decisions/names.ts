@@ -9,10 +9,17 @@ export interface Names {
   readonly scope: (name: string) => string;
 }
 
-const unknown: Names = { client: (name) => name, scope: (name) => name };
+/** Names of which nothing is known yet. */
+export const unknownNames: Names = { client: (name) => name, scope: (name) => name };
 
-function namesOf(grants: readonly Grant[], providers: ClaimsProviderList['items']): Names {
-  const clients = new Map(grants.map(({ status: { client } }) => [client.name, client]));
+/** The display name of a Client, and those in other languages. */
+type ClientNames = Parameters<typeof nameOf>[0];
+
+/** Returns names from what is known of Clients, by name, and from the claims providers. */
+export function namesOf(
+  clients: ReadonlyMap<string, ClientNames>,
+  providers: ClaimsProviderList['items'],
+): Names {
   const scopes = new Map(
     providers.flatMap(({ metadata, spec }) =>
       spec.scopes.map((scope) => [scope.name, { ...scope, provider: metadata.name }] as const),
@@ -30,12 +37,15 @@ function namesOf(grants: readonly Grant[], providers: ClaimsProviderList['items'
   };
 }
 
+const clientsOf = (grants: readonly Grant[]): ReadonlyMap<string, ClientNames> =>
+  new Map(grants.map(({ status: { client } }) => [client.name, client]));
+
 /**
  * Reads the display names from grants and claims providers. A failed read leaves the names of the
  * API.
  */
 export function useNames(account: string): Names {
-  const [names, set] = useState(unknown);
+  const [names, set] = useState(unknownNames);
   useEffect(() => {
     const grants = call<GrantList>('GET', `grants?fieldSelector=status.account%3D${account}`).then(
       ({ items }) => items,
@@ -46,7 +56,7 @@ export function useNames(account: string): Names {
       () => [],
     );
     void Promise.all([grants, providers]).then(([grantList, providerList]) =>
-      set(namesOf(grantList, providerList)),
+      set(namesOf(clientsOf(grantList), providerList)),
     );
   }, [account]);
   return names;

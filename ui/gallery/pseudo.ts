@@ -5,6 +5,7 @@ import console from '../messages/en/console.json';
 import decisions from '../messages/en/decisions.json';
 import mailbox from '../messages/en/mailbox.json';
 import passkey from '../messages/en/passkey.json';
+import policies from '../messages/en/policies.json';
 import policy from '../messages/en/policy.json';
 import proof from '../messages/en/proof.json';
 import invitation from '../messages/en/invitation.json';
@@ -23,6 +24,7 @@ export const english: Catalog = {
   ...recovery,
   ...refusal,
   ...mailbox,
+  ...policies,
   ...policy,
   ...account,
   ...passkey,

@@ -5,6 +5,7 @@ import type decisions from './en/decisions.json';
 import type invitation from './en/invitation.json';
 import type mailbox from './en/mailbox.json';
 import type passkey from './en/passkey.json';
+import type policies from './en/policies.json';
 import type policy from './en/policy.json';
 import type proof from './en/proof.json';
 import type recovery from './en/recovery.json';
@@ -21,6 +22,7 @@ export type MessageID = keyof (typeof base &
   typeof recovery &
   typeof invitation &
   typeof refusal &
+  typeof policies &
   typeof policy &
   typeof account &
   typeof passkey &

@@ -1,109 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../base/live-region.js';
-import { Button } from '../base/button.js';
-import { messageText } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { View } from '../base/view.js';
-import { compare, toHunks, type DiffRow, type Hunk } from './diff.js';
-import { linesOf, policyNamed, type History } from './history.js';
+import { Differences } from './differences.js';
+import { policyNamed, type History } from './history.js';
 import { comparisonLink } from './route.js';
-
-function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
-  const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
-  if (kind === 'same')
-    return (
-      <span class="line" data-line={after}>
-        {inner}
-      </span>
-    );
-  const sign = (
-    <span class="quiet unsaid">
-      {t(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')}{' '}
-    </span>
-  );
-  return kind === 'added' ? (
-    <ins class="line" data-line={after}>
-      {sign}
-      {inner}
-    </ins>
-  ) : (
-    <del class="line" data-line={before}>
-      {sign}
-      {inner}
-    </del>
-  );
-}
-
-/** Consecutive lines. Unchanged ones are shown on request and then get the focus. */
-function HunkView({ stretch: { folded, rows } }: { stretch: Hunk }) {
-  const [open, setOpen] = useState(!folded);
-  const shown = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (folded && open) shown.current?.focus({ preventScroll: true });
-  }, [open]);
-  if (!open)
-    return (
-      <div class="fold" dir={messageText('dir') as 'ltr' | 'rtl'}>
-        <Button variant="plain" onPress={() => setOpen(true)}>
-          {t('policy.compare.unfold', { count: rows.length })}
-        </Button>
-      </div>
-    );
-  const label = folded
-    ? {
-        role: 'group' as const,
-        tabIndex: -1,
-        'aria-label': t('policy.compare.unfolded', { count: rows.length }),
-      }
-    : {};
-  return (
-    <div ref={shown} {...label}>
-      {rows.map((row) => (
-        <Line key={`${row.kind} ${row.before} ${row.after}`} row={row} />
-      ))}
-    </div>
-  );
-}
-
-function Differences({
-  history,
-  before,
-  after,
-}: {
-  history: History;
-  before: string;
-  after: string;
-}) {
-  const [one, other] = [
-    policyNamed(history, before)?.spec.cedar ?? '',
-    policyNamed(history, after)?.spec.cedar ?? '',
-  ];
-  const rows = useMemo(() => compare(linesOf(one), linesOf(other)), [one, other]);
-  const [added, removed] = (['added', 'removed'] as const).map(
-    (kind) => rows.filter((row) => row.kind === kind).length,
-  );
-  const words =
-    added || removed ? t('policy.compare.count', { added, removed }) : t('policy.compare.equal');
-  useEffect(() => announce(words), [before, after, words]);
-  return (
-    <>
-      <p class="notice">{words}</p>
-      {added || removed ? (
-        <div
-          class="cedar diff"
-          role="group"
-          dir="ltr"
-          translate={false}
-          aria-label={t('policy.compare.label', { before, after })}
-        >
-          {toHunks(rows).map((stretch, i) => (
-            <HunkView key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />
-          ))}
-        </div>
-      ) : null}
-    </>
-  );
-}
 
 interface ChoiceProps {
   id: 'before' | 'after';
@@ -148,6 +47,10 @@ export function Comparison({
     names.includes(between[0]) ? between[0] : second,
     names.includes(between[1]) ? between[1] : newest,
   ];
+  const textOf = (name: string) => ({
+    name,
+    text: policyNamed(history, name)?.spec.cedar ?? '',
+  });
   const choose = (one: string, other: string): void => location.replace(comparisonLink(one, other));
   return (
     <View title="policy.compare" phase="policy">
@@ -168,7 +71,7 @@ export function Comparison({
               choose={(name) => choose(before, name)}
             />
           </div>
-          <Differences history={history} before={before} after={after} />
+          <Differences before={textOf(before)} after={textOf(after)} />
         </>
       )}
       <p class="leave">

@@ -1,0 +1,36 @@
+/**
+ * Returns the names that rules may use, as the editor of the console completes them: each with its
+ * kind and what it is.
+ */
+export function pageVocabulary({ types, actions, groups }, contextAttributes) {
+  const entry = (of, label, info) => ({ of, label, info });
+  const attributes = new Set([...types.values()].flatMap((type) => Object.keys(type.attributes)));
+  const entries = [
+    ...[...types].map(([name, { description }]) => entry('type', name, description)),
+    ...[...actions].map(([name, { description }]) => entry('action', name, description)),
+    ...[...groups].map(([name, description]) => entry('action', name, description)),
+    ...[...attributes].map((name) => entry('attribute', name)),
+    ...Object.entries(contextAttributes).map(([name, { description, optional }]) =>
+      entry(
+        'context',
+        name,
+        optional ? `${description} Test \`context has ${name}\` first.` : description,
+      ),
+    ),
+  ];
+  const lines = entries.map((one) => `  ${JSON.stringify(one)},`);
+  return `// Generated from policy/model by hack/gen. Do not edit.
+
+/** A name that rules may use. */
+export interface VocabularyEntry {
+  readonly of: 'type' | 'action' | 'attribute' | 'context';
+  readonly label: string;
+  /** What it is, in English. */
+  readonly info?: string;
+}
+
+export const vocabulary: readonly VocabularyEntry[] = [
+${lines.join('\n')}
+];
+`;
+}

@@ -1,0 +1,153 @@
+import { autocompletion, type CompletionContext } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { Annotation, EditorState, StateEffect, StateField, type Range } from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  keymap,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+  type DecorationSet,
+  type ViewUpdate,
+} from '@codemirror/view';
+import type { TextPosition } from './policy-check.js';
+import { completionsAt } from './policy-completion.js';
+
+/** Comments, strings, annotations, keywords, variables and types of Cedar, each a group. */
+const tokens =
+  /(?<remark>\/\/.*)|(?<string>"(?:[^"\\]|\\.)*"?)|(?<note>@\w+)|\b(?<keyword>permit|forbid|when|unless|is|in|has|like|if|then|else|true|false)\b|\b(?<variable>principal|action|resource|context)\b|\b(?<type>[A-Z]\w*)(?=::|\W|$)/g;
+
+const marks = new Map<string, Decoration>();
+
+/** Returns the mark of a token, by the name of its group. */
+function markOf({ groups = {} }: RegExpExecArray): Decoration {
+  const name = Object.keys(groups).find((one) => groups[one] !== undefined)!;
+  const known = marks.get(name) ?? Decoration.mark({ class: `token-${name}` });
+  marks.set(name, known);
+  return known;
+}
+
+const decorator = new MatchDecorator({ regexp: tokens, decoration: markOf });
+
+/** Colours the syntax of the lines that are shown. */
+const syntaxColours = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+    constructor(view: EditorView) {
+      this.decorations = decorator.createDeco(view);
+    }
+    update(update: ViewUpdate): void {
+      this.decorations = decorator.updateDeco(update, this.decorations);
+    }
+  },
+  { decorations: ({ decorations }) => decorations },
+);
+
+/** Marks a change that the page made, which it must not hear of again. */
+const isReplacement = Annotation.define<boolean>();
+
+const setFaults = StateEffect.define<readonly TextPosition[]>();
+const faultLine = Decoration.line({ class: 'fault-line' });
+
+function faultMarks({ doc }: EditorState, faults: readonly TextPosition[]): DecorationSet {
+  const numbers = [...new Set(faults.map(({ line }) => Math.min(line, doc.lines)))];
+  const ranges: Range<Decoration>[] = numbers.map((number) =>
+    faultLine.range(doc.line(number).from),
+  );
+  return Decoration.set(ranges, true);
+}
+
+/** The lines with faults, until the next answer about them. */
+const faultLines = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(known, { state, changes, effects }) {
+    const newest = effects.findLast((effect) => effect.is(setFaults));
+    return newest ? faultMarks(state, newest.value as readonly TextPosition[]) : known.map(changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function complete({ state, pos, explicit }: CompletionContext) {
+  const { from, text } = state.doc.lineAt(pos);
+  const found = completionsAt(text.slice(0, pos - from), !explicit);
+  return found ? { ...found, from: from + found.from, validFor: /^[\w/*-]*$/ } : null;
+}
+
+/** The editor of a policy. */
+export interface PolicyEditor {
+  /** Replaces the text, if it is another. */
+  setText: (text: string) => void;
+  setFaults: (faults: readonly TextPosition[]) => void;
+  /** Moves the cursor and the focus to a position. */
+  goTo: (position: TextPosition) => void;
+  focus: () => void;
+  destroy: () => void;
+}
+
+interface Options {
+  readonly text: string;
+  /** The IDs of the elements that name and describe it. */
+  readonly labelledBy: string;
+  readonly describedBy: string;
+  readonly isReadOnly: boolean;
+  readonly onText: (text: string) => void;
+}
+
+/** Opens an editor in an element. Tab leaves it. */
+export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyEditor {
+  const { text, isReadOnly, onText } = options;
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        history(),
+        lineNumbers(),
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        autocompletion({ override: [complete], icons: false }),
+        EditorState.languageData.of(() => [{ commentTokens: { line: '//' } }]),
+        EditorState.readOnly.of(isReadOnly),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of(({ state }) => ({
+          'aria-labelledby': options.labelledBy,
+          'aria-describedby': options.describedBy,
+          'aria-invalid': String(state.field(faultLines).size > 0),
+          'aria-readonly': String(isReadOnly),
+          spellcheck: 'false',
+          translate: 'no',
+          lang: 'en',
+        })),
+        syntaxColours,
+        faultLines,
+        EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+          const isTyped = !transactions.some((one) => one.annotation(isReplacement));
+          if (docChanged && isTyped) onText(state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    setText(next) {
+      const { doc } = view.state;
+      if (doc.toString() !== next)
+        view.dispatch({
+          changes: { from: 0, to: doc.length, insert: next },
+          annotations: isReplacement.of(true),
+        });
+    },
+    setFaults: (faults) => view.dispatch({ effects: setFaults.of(faults) }),
+    goTo({ line, column }) {
+      const { doc } = view.state;
+      const { from, length } = doc.line(Math.min(line, doc.lines));
+      const anchor = from + Math.min(column - 1, length);
+      view.dispatch({
+        selection: { anchor },
+        effects: EditorView.scrollIntoView(anchor, { y: 'center' }),
+      });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}

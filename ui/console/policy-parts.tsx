@@ -1,0 +1,9 @@
+import { addMessages } from '../base/i18n.js';
+import decisions from '../messages/en/decisions.json';
+import policies from '../messages/en/policies.json';
+import policy from '../messages/en/policy.json';
+
+addMessages({ ...decisions, ...policies, ...policy });
+
+export { DecisionsPart } from './decisions-part.js';
+export { PolicyPart } from './policy-part.js';
