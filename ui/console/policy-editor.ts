@@ -13,6 +13,7 @@ import {
 } from '@codemirror/view';
 import type { TextPosition } from './policy-check.js';
 import { completionsAt } from './policy-completion.js';
+import { policyEditorTheme } from './policy-editor-theme.js';
 
 /** Comments, strings, annotations, keywords, variables and types of Cedar, each a group. */
 const tokens =
@@ -74,6 +75,23 @@ function complete({ state, pos, explicit }: CompletionContext) {
   return found ? { ...found, from: from + found.from, validFor: /^[\w/*-]*$/ } : null;
 }
 
+/**
+ * Replaces a selection. Chromium itself would keep its look in a style attribute, which the content
+ * security policy blocks.
+ */
+const replaceSelection = EditorView.domEventHandlers({
+  beforeinput({ inputType, data }, view) {
+    const { state } = view;
+    if (inputType !== 'insertText' || data === null || state.selection.main.empty) return false;
+    if (!state.readOnly)
+      view.dispatch(state.replaceSelection(data), {
+        userEvent: 'input.type',
+        scrollIntoView: true,
+      });
+    return true;
+  },
+});
+
 /** The editor of a policy. */
 export interface PolicyEditor {
   /** Replaces the text, if it is another. */
@@ -87,18 +105,21 @@ export interface PolicyEditor {
 
 interface Options {
   readonly text: string;
-  /** The IDs of the elements that name and describe it. */
-  readonly labelledBy: string;
-  readonly describedBy: string;
+  readonly label: string;
   readonly isReadOnly: boolean;
   readonly onText: (text: string) => void;
 }
 
-/** Opens an editor in an element. Tab leaves it. */
+/**
+ * Opens an editor in the shadow tree of an element. Tab leaves it. In a shadow tree, CodeMirror adds
+ * its styles in a way that the content security policy permits (docs/design/ui.md#page-headers).
+ */
 export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyEditor {
   const { text, isReadOnly, onText } = options;
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
   const view = new EditorView({
-    parent,
+    parent: root,
+    root,
     state: EditorState.create({
       doc: text,
       extensions: [
@@ -110,14 +131,15 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
         EditorState.readOnly.of(isReadOnly),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of(({ state }) => ({
-          'aria-labelledby': options.labelledBy,
-          'aria-describedby': options.describedBy,
+          'aria-label': options.label,
           'aria-invalid': String(state.field(faultLines).size > 0),
           'aria-readonly': String(isReadOnly),
           spellcheck: 'false',
           translate: 'no',
           lang: 'en',
         })),
+        policyEditorTheme,
+        replaceSelection,
         syntaxColours,
         faultLines,
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {

@@ -37,8 +37,7 @@ function useEditor({ text, faults, isReadOnly, onText }: Props) {
     if (!loaded || !parent.current) return undefined;
     const opened = loaded.openPolicyEditor(parent.current, {
       text,
-      labelledBy: ids.label,
-      describedBy: ids.hint,
+      label: t('policy.text'),
       isReadOnly,
       onText: (next) => current.current(next),
     });
