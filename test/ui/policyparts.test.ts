@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { PolicyDecision } from '../../ui/api.js';
 import { ApiError } from '../../ui/base/api.js';
 import { matchesSearch, queryOf, searchOf } from '../../ui/console/decision-search.js';
-import { faultsOf } from '../../ui/console/policy-check.js';
 import { completionsAt } from '../../ui/console/policy-completion.js';
+import { faultsOf } from '../../ui/console/policy-faults.js';
 import { routeOf } from '../../ui/console/route.js';
 
 const labelsAt = (line: string, hasToBegin?: boolean): string[] =>

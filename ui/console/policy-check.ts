@@ -4,18 +4,7 @@ import { ApiError, call } from '../base/api.js';
 import { announce } from '../base/live-region.js';
 import { t } from '../base/message.js';
 import type { Kind } from './kind.js';
-
-/** A position in a text; both count from 1. */
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** A fault of a text; without a position it concerns the whole. */
-export interface Fault {
-  readonly message: string;
-  readonly position?: TextPosition;
-}
+import { faultsOf, type Fault } from './policy-faults.js';
 
 export type Impact = NonNullable<Policy['status']['impact']>;
 
@@ -29,18 +18,6 @@ export interface CheckResult {
 
 /** The pause after the last change before the text is sent. */
 const pauseMs = 400;
-
-/** Returns the faults of a text that the service refused; empty if it was refused otherwise. */
-export function faultsOf({ code, details: { causes = [] } }: ApiError): Fault[] {
-  if (code !== 422) return [];
-  return causes.map(({ message = '' }) => {
-    const words = message.replace(/^Invalid value: /, '');
-    const [, line, column, rest] = /^line (\d+), column (\d+): ([^]*)$/.exec(words) ?? [];
-    return rest === undefined
-      ? { message: words }
-      : { message: rest, position: { line: Number(line), column: Number(column) } };
-  });
-}
 
 /** Sends a text as a dry run. */
 export async function checkText(kind: Kind, text: string): Promise<CheckResult> {

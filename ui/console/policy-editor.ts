@@ -11,9 +11,9 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
-import type { TextPosition } from './policy-check.js';
 import { completionsAt } from './policy-completion.js';
 import { policyEditorTheme } from './policy-editor-theme.js';
+import type { TextPosition } from './policy-faults.js';
 
 /** Comments, strings, annotations, keywords, variables and types of Cedar, each a group. */
 const tokens =

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Lazy, useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
-import type { Fault, TextPosition } from './policy-check.js';
 import type { PolicyEditor } from './policy-editor.js';
+import type { Fault, TextPosition } from './policy-faults.js';
 import { English } from './parts.js';
 
 const editorChunk = new Lazy(() => import('./policy-editor.js'));

@@ -16,8 +16,9 @@ import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { createCommand } from './kubectl.js';
 import { Failure, Kubectl, Loading } from './parts.js';
-import { policyBody, useCheck, type CheckResult, type Fault } from './policy-check.js';
+import { policyBody, useCheck, type CheckResult } from './policy-check.js';
 import { draftKey, type PolicyDraft } from './policy-draft.js';
+import type { Fault } from './policy-faults.js';
 import { PolicyField } from './policy-field.js';
 import { PolicyImpact } from './policy-impact.js';
 import { useStored } from './stored.js';
@@ -93,7 +94,7 @@ interface DraftProps {
 function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }: DraftProps) {
   const { name } = inForce.metadata;
   const { text, description } = draft;
-  const hasFaults = Boolean(result?.faults.length);
+  const canSave = !isChecking && !result?.faults.length;
   return (
     <>
       <PolicyImpact result={result} isChecking={isChecking} />
@@ -106,11 +107,12 @@ function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }
         />
       </section>
       <form
+        class="policy-form"
         method="post"
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isChecking && !hasFaults) act.onSave();
+          if (canSave) act.onSave();
         }}
       >
         <Field
@@ -125,11 +127,11 @@ function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }
         {request.failure && <Failure failure={request.failure} isChange />}
         <div class="pair">
           <Button
-            variant="main"
+            {...(canSave && { variant: 'main' as const })}
             submit
             busy={request.busy}
             progress="console.saving"
-            disabled={isChecking || hasFaults}
+            disabled={!canSave}
           >
             {t('policies.putinforce')}
           </Button>
