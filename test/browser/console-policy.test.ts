@@ -161,7 +161,10 @@ describe.each(stores)('the part for the policy, on %s', (store) => {
 });
 
 describe('the parts for the policy and for decisions', () => {
-  beforeAll(() => start('embedded'));
+  beforeAll(async () => {
+    await start('embedded');
+    await rename().is(200);
+  });
 
   test('names are completed, by keyboard only, and Tab leaves the editor', async () => {
     const person = await arrive(operator);
@@ -213,7 +216,8 @@ describe('the parts for the policy and for decisions', () => {
     await person.at('LoginRequired');
     await openConsole(service, person, '/policy');
     await page.getByText('What you typed is still here.').waitFor();
-    await editor(person).getByText('@id("names-stay")').waitFor();
+    const difference = page.getByRole('group', { name: 'Differences from p-1 to your draft' });
+    await difference.getByText('@id("names-stay")').waitFor();
   });
 
   test('who may not change the policy may read it', async () => {
@@ -240,7 +244,8 @@ describe('the parts for the policy and for decisions', () => {
     await search.click();
     await list.getByText('Names are not changed here.').first().waitFor();
     const all = await list.getByRole('listitem').allTextContents();
-    for (const text of all) expect(text).toMatch(/Changing: accounts.*Refused.*ada@example\.test/s);
+    for (const text of all)
+      expect(text).toMatch(/Changing: accounts.*Refused.*ada@example\.test/is);
     expect(new URL(page.url()).searchParams.get('person')).toBe('ada@example.test');
     const [href] = await list
       .getByRole('link', { name: 'Names stay' })

@@ -134,6 +134,7 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
           'aria-label': options.label,
           'aria-invalid': String(state.field(faultLines).size > 0),
           'aria-readonly': String(isReadOnly),
+          tabindex: '0',
           spellcheck: 'false',
           translate: 'no',
           lang: 'en',
