@@ -36,39 +36,53 @@ const named = (of: VocabularyEntry['of']): Completion[] =>
     .filter((entry) => entry.of === of)
     .map(({ label, info }) => ({ label, type: of, ...(info !== undefined && { info }) }));
 
-/** What is before the name that is being typed, and the names that can follow it. */
+const actions = { pattern: /\bAction::"([\w/*-]*)$/, options: named('action') };
+
+/** What is before the name that is being typed, outside strings, and the names that can follow it. */
 const places: readonly { readonly pattern: RegExp; readonly options: readonly Completion[] }[] = [
-  { pattern: /\bAction::"([\w/*-]*)$/, options: named('action') },
   { pattern: /\bcontext(?:\.|\s+has\s+)(\w*)$/, options: named('context') },
   { pattern: /\b(?:principal|resource)(?:\.|\s+has\s+)(\w*)$/, options: named('attribute') },
   { pattern: /\bis\s+(\w*)$/, options: named('type') },
-  {
-    pattern: /(?<![\w."@:])([A-Za-z]\w*)$/,
-    options: [
-      ...words.map((label) => ({ label, type: 'keyword' })),
-      { label: 'Action', type: 'type' },
-      ...named('type'),
-    ],
-  },
 ];
 
-const isInComment = (line: string): boolean =>
-  line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').includes('//');
+const anywhere: readonly Completion[] = [
+  ...words.map((label) => ({ label, type: 'keyword' })),
+  { label: 'Action', type: 'type' },
+  ...named('type'),
+];
 
-/** Returns whether a line ends inside a string. */
-const isInString = (line: string): boolean =>
-  /^[^"]*"/.test(line.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''));
+/** Returns what a line ends in. */
+function endOf(line: string): 'string' | 'comment' | 'code' {
+  let isInString = false;
+  for (let i = 0; i < line.length; i += 1) {
+    if (isInString && line[i] === '\\') i += 1;
+    else if (line[i] === '"') isInString = !isInString;
+    else if (!isInString && line.startsWith('//', i)) return 'comment';
+  }
+  return isInString ? 'string' : 'code';
+}
+
+/** Returns where the word begins that a line ends with. */
+function wordStart(line: string): number {
+  let start = line.length;
+  while (start > 0 && /\w/.test(line[start - 1]!)) start -= 1;
+  return start;
+}
 
 /**
  * Returns the names that can follow a line of a policy, which ends where one types. `hasToBegin` is
  * false if they were asked for: then a name need not have begun.
  */
 export function completionsAt(line: string, hasToBegin = true): Completions | undefined {
-  if (isInComment(line)) return undefined;
-  for (const { pattern, options } of places) {
+  const end = endOf(line);
+  if (end === 'comment') return undefined;
+  for (const { pattern, options } of end === 'string' ? [actions] : places) {
     const typed = pattern.exec(line)?.[1];
     if (typed !== undefined) return { from: line.length - typed.length, options };
   }
-  if (hasToBegin || isInString(line) || /[\w.:@]$/.test(line)) return undefined;
-  return { from: line.length, options: places.at(-1)!.options };
+  const from = wordStart(line);
+  const hasBegun = /[A-Za-z]/.test(line[from] ?? '');
+  const isOther = end === 'string' || '.:@'.includes(line[from - 1] ?? ' ');
+  if (isOther || (from < line.length ? !hasBegun : hasToBegin)) return undefined;
+  return { from, options: anywhere };
 }

@@ -17,7 +17,7 @@ import type { TextPosition } from './policy-faults.js';
 
 /** Comments, strings, annotations, keywords, variables and types of Cedar, each a group. */
 const tokens =
-  /(?<remark>\/\/.*)|(?<string>"(?:[^"\\]|\\.)*"?)|(?<note>@\w+)|\b(?<keyword>permit|forbid|when|unless|is|in|has|like|if|then|else|true|false)\b|\b(?<variable>principal|action|resource|context)\b|\b(?<type>[A-Z]\w*)(?=::|\W|$)/g;
+  /(?<remark>\/\/.*)|(?<string>"(?:[^"\\]|\\.)*"?)|(?<note>@\w+)|\b(?<keyword>permit|forbid|when|unless|is|in|has|like|if|then|else|true|false)\b|\b(?<variable>principal|action|resource|context)\b|\b(?<type>[A-Z]\w*)/g;
 
 const marks = new Map<string, Decoration>();
 
