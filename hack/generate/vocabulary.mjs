@@ -18,7 +18,7 @@ export function pageVocabulary({ types, actions, groups }, contextAttributes) {
       ),
     ),
   ];
-  const lines = entries.map((one) => `  ${JSON.stringify(one)},`);
+  const lines = entries.map(entryText);
   return `// Generated from policy/model by hack/gen. Do not edit.
 
 /** A name that rules may use. */
@@ -34,3 +34,13 @@ ${lines.join('\n')}
 ];
 `;
 }
+
+/** Returns a text as a string, on lines of some 80 characters. */
+const wrapped = (text) =>
+  text
+    .match(/.{1,80}(?:\s|$)|.+/g)
+    .map((part) => JSON.stringify(part))
+    .join(' +\n      ');
+
+const entryText = ({ of, label, info }) =>
+  `  {\n    of: '${of}',\n    label: '${label}',\n${info ? `    info:\n      ${wrapped(info)},\n` : ''}  },`;
