@@ -14,15 +14,13 @@ interface SharedSetting extends Setting {
   readonly differs: boolean;
 }
 
-/** Returns the settings of the first replica, each compared with those of the others. */
+/** Returns the settings of all replicas by name, which are not the same while a release rolls out. */
 function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
-  const [first, ...others] = replicas;
-  return (first?.status.settings ?? []).map((setting) => ({
-    ...setting,
-    differs: others.some(({ status }) =>
-      status.settings.every(({ name, value }) => name !== setting.name || value !== setting.value),
-    ),
-  }));
+  const all = replicas.flatMap(({ status }) => status.settings);
+  return [...new Map(all.map((setting) => [setting.name, setting])).values()].map((setting) => {
+    const same = all.filter(({ name, value }) => name === setting.name && value === setting.value);
+    return { ...setting, differs: same.length < replicas.length };
+  });
 }
 
 const matches = ({ name, value, source, description }: Setting, words: string): boolean =>
