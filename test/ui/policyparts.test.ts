@@ -74,7 +74,7 @@ describe('a search for decisions', () => {
       lastTimestamp: '2026-01-08T00:00:00Z',
     },
   } as unknown as PolicyDecision;
-  const names = { clients: new Map([['wiki', 'Team notes']]) };
+  const names = { client: (name: string) => (name === 'wiki' ? 'Team notes' : name) };
   const matches = (query: string): boolean =>
     matchesSearch(decision, searchOf(new URLSearchParams(query)), names, now);
 

@@ -1,5 +1,4 @@
 import type { PolicyDecision } from '../api.js';
-import type { Names } from '../decisions/names.js';
 import { idToWords } from '../decisions/id-words.js';
 
 /** What a person searches decisions for; an empty text is no condition. */
@@ -43,7 +42,7 @@ function appsOf({ spec }: PolicyDecision): (string | undefined)[] {
 export function matchesSearch(
   decision: PolicyDecision,
   { app, rule, result, days }: DecisionSearch,
-  { client }: Pick<Names, 'client'>,
+  { client }: { readonly client: (name: string) => string },
   now: number,
 ): boolean {
   const { status } = decision;

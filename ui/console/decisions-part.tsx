@@ -75,9 +75,10 @@ function SearchForm({ search }: { search: DecisionSearch }) {
 /** Returns the name of the account that was searched for, or undefined if there is none. */
 async function accountOf(person: string, accounts: Kind | undefined): Promise<string | undefined> {
   if (!person.includes('@') || !accounts) return person;
-  const { items } = await readFirst<Account>(accounts.path);
-  const address = person.toLowerCase();
-  return items.find(({ status }) => status.email.address.toLowerCase() === address)?.metadata.name;
+  const { items } = await readFirst<Account>(accounts.path, {
+    fieldSelector: `status.email.address=${person}`,
+  });
+  return items[0]?.metadata.name;
 }
 
 type Found = FirstObjects<PolicyDecision> & {

@@ -160,7 +160,7 @@ async function joinGroup(
   return added.length;
 }
 
-/** Repeats a change of a Group that somebody else changed at the same time. */
+/** Repeats a change of a Group that someone else changed at the same time. */
 async function whileContended(change: () => Promise<number>): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -144,6 +144,14 @@ export const vocabulary: readonly VocabularyEntry[] = [
       "default. Anyone may read it.",
   },
   {
+    of: 'type',
+    label: 'Replica',
+    info:
+      "A running process of this service: its state, its settings, and what it counted " +
+      "in the last hour. The process writes it each minute. It is gone when the process " +
+      "ends, or three minutes after its last write.",
+  },
+  {
     of: 'action',
     label: 'get',
   },
