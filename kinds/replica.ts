@@ -78,10 +78,9 @@ const ReplicaStatus = z.object({
         source: z
           .enum(['Flag', 'Environment', 'File', 'Default'])
           .describe('Where the value comes from.'),
-        description: z.string().describe('What it sets.'),
       }),
     )
-    .describe('Its settings in force.'),
+    .describe('Its settings in force. `vestibule serve --help` says what each of them is.'),
 });
 
 /** What a running process says about itself. */

@@ -460,7 +460,6 @@ export interface Replica {
       name: string;
       value?: string;
       source: 'Flag' | 'Environment' | 'File' | 'Default';
-      description: string;
     }[];
   };
 }

@@ -44,3 +44,14 @@ const wrapped = (text) =>
 
 const entryText = ({ of, label, info }) =>
   `  {\n    of: '${of}',\n    label: '${label}',\n${info ? `    info:\n      ${wrapped(info)},\n` : ''}  },`;
+
+/** Returns what each setting is, as the console shows it. */
+export const settingDescriptions = (
+  settings,
+) => `// Generated from the settings by hack/gen. Do not edit.
+
+/** What each setting of the service is, in English. */
+export const settingDescriptions: Readonly<Record<string, string>> = {
+${settings.map(({ flag, describe }) => `  '${flag}':\n      ${wrapped(describe)},`).join('\n')}
+};
+`;

@@ -145,10 +145,15 @@ describe('settings', () => {
     await service.stop();
   });
 
-  test('show no password of an address', () => {
-    const url = `https://root:${marker}@etcd.example.test:2379`;
-    const shown = shownSettings({ displayed: { 'etcd-servers': [url, url] }, sources: {} });
-    const servers = 'https://***@etcd.example.test:2379';
-    expect(shown.find(({ name }) => name === 'etcd-servers')?.value).toBe(`${servers},${servers}`);
-  });
+  test.each([`root:${marker}`, `root:a@${marker}`])(
+    'show no password of an address such as %s',
+    (user) => {
+      const url = `https://${user}@etcd.example.test:2379`;
+      const shown = shownSettings({ displayed: { 'etcd-servers': [url, url] }, sources: {} });
+      const servers = 'https://***@etcd.example.test:2379';
+      expect(shown.find(({ name }) => name === 'etcd-servers')?.value).toBe(
+        `${servers},${servers}`,
+      );
+    },
+  );
 });

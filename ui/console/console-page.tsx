@@ -22,7 +22,6 @@ import { ListView } from './list-view.js';
 import { NewView } from './new-view.js';
 import { Overview } from './overview.js';
 import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './route.js';
-import { serviceStateChunk } from './service-state-chunk.js';
 
 /** Shown after a cancelled or refused sign-in. */
 function Visitor() {
@@ -63,7 +62,9 @@ const partKinds: Record<Part, string> = {
   settings: 'Replica',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
-  settings: new Lazy(() => serviceStateChunk.load().then(({ SettingsView: View }) => ({ View }))),
+  settings: new Lazy(() =>
+    import('./settings-view.js').then(({ SettingsView: View }) => ({ View })),
+  ),
   apps: new Lazy(() => import('./apps-view.js').then(({ AppsView: View }) => ({ View }))),
   policy: new Lazy(() => policyChunk.load().then(({ PolicyPart: View }) => ({ View }))),
   decisions: new Lazy(() => policyChunk.load().then(({ DecisionsPart: View }) => ({ View }))),

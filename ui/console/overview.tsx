@@ -1,5 +1,5 @@
 import { ApiError } from '../base/api.js';
-import { useLazy } from '../base/lazy.js';
+import { Lazy, useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
 import { kindOf, pluralOf } from './discovery.js';
@@ -8,7 +8,6 @@ import type { Kind } from './kind.js';
 import { A, English, Failure, Loading } from './parts.js';
 import { pathTo } from './route.js';
 import { objectSchema } from './schema.js';
-import { serviceStateChunk } from './service-state-chunk.js';
 
 /** The parts that are made for one kind, as far as the caller may list it. */
 function Parts() {
@@ -35,6 +34,8 @@ function Parts() {
     </ul>
   );
 }
+
+const serviceStateChunk = new Lazy(() => import('./service-state.js'));
 
 /** The state of the service, after its chunk is loaded. */
 function State({ kind }: { kind: Kind }) {

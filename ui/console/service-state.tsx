@@ -9,8 +9,6 @@ import { A, Age, English, Failure, Kubectl, Loading } from './parts.js';
 import { seriesOf, sum, tenMinutes, type CountName, type Series } from './replica.js';
 import { pathTo } from './route.js';
 
-export { SettingsView } from './settings-view.js';
-
 const charts: readonly { name: CountName; title: MessageID; isBad?: boolean }[] = [
   { name: 'signIns', title: 'console.state.signins' },
   { name: 'signInsFailed', title: 'console.state.signins.failed', isBad: true },

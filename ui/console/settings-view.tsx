@@ -6,6 +6,7 @@ import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { listCommand } from './kubectl.js';
 import { English, Failure, Kubectl, Loading } from './parts.js';
+import { settingDescriptions } from './setting-descriptions.gen.js';
 
 type Setting = Replica['status']['settings'][number];
 
@@ -23,8 +24,10 @@ function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
   });
 }
 
-const matches = ({ name, value, source, description }: Setting, words: string): boolean =>
-  [name, value, source, description].some((text) => text?.toLowerCase().includes(words));
+const matches = ({ name, value, source }: Setting, words: string): boolean =>
+  [name, value, source, settingDescriptions[name]].some((text) =>
+    text?.toLowerCase().includes(words),
+  );
 
 const columns = ['name', 'value', 'source', 'what'] as const;
 
@@ -40,7 +43,7 @@ const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
         </tr>
       </thead>
       <tbody>
-        {settings.map(({ name, value, source, description, differs }) => (
+        {settings.map(({ name, value, source, differs }) => (
           <tr key={name}>
             <th scope="row">
               <English>{name}</English>
@@ -51,7 +54,7 @@ const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
             </td>
             <td>{t(`console.source.${source}`)}</td>
             <td>
-              <English>{description}</English>
+              <English>{settingDescriptions[name]}</English>
             </td>
           </tr>
         ))}

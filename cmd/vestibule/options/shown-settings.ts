@@ -11,7 +11,7 @@ const sourceOf = (source: string | undefined): ShownSetting['source'] => {
 };
 
 /** Hides the user and the password of URLs, which Config shows. */
-const withoutUserinfo = (value: string): string => value.replaceAll(/\/\/[^/,@]*@/g, '//***@');
+const withoutUserinfo = (value: string): string => value.replaceAll(/\/\/[^/,]*@/g, '//***@');
 
 /**
  * Returns every setting with its value, by name. Values are those that Config has for display, so
@@ -22,10 +22,9 @@ export const shownSettings = ({
   sources,
 }: Pick<Config, 'displayed' | 'sources'>): ShownSetting[] =>
   settings
-    .map(({ flag, describe }) => ({
+    .map(({ flag }) => ({
       name: flag,
       ...(displayed[flag] !== undefined && { value: withoutUserinfo(String(displayed[flag])) }),
       source: sourceOf(sources[flag]),
-      description: describe,
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
