@@ -21,7 +21,7 @@ function Refusals({ all }: { all: readonly Refusal[] }) {
   const sorted = [...all].sort((one, other) => one.line - other.line);
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-    <div class="table" role="region" tabIndex={0} aria-label={t('console.import.refused')}>
+    <div class="table wraps" role="region" tabIndex={0} aria-label={t('console.import.refused')}>
       <table>
         <thead>
           <tr>

@@ -33,7 +33,7 @@ const columns = ['name', 'value', 'source', 'what'] as const;
 
 const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-  <div class="table" role="region" tabIndex={0} aria-label={t('console.settings')}>
+  <div class="table wraps" role="region" tabIndex={0} aria-label={t('console.settings')}>
     <table>
       <thead>
         <tr>
