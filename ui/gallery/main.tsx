@@ -2,6 +2,7 @@ import { token } from '../signin/token.js';
 import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
+import '../style/cedar.css';
 import '../style/policy.css';
 import '../style/account.css';
 import { languages, addMessages, storePreference } from '../base/i18n.js';
