@@ -59,7 +59,7 @@ describe.each(stores)('accounts selected by address, on %s', (store) => {
 
   test('no person finds another by it', async () => {
     expect(await namesOf(person, selecting('person@example.test'))).toHaveLength(1);
-    for (const address of ['op@example.test', 'nobody@example.test'])
+    for (const address of ['op@example.test', 'absent@example.test'])
       expect(await namesOf(person, selecting(address))).toEqual([]);
   });
 

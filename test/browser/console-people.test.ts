@@ -175,11 +175,11 @@ test('an address that no account has, an unknown person and text of a loaded row
   const person = await arrive();
   const { page } = person;
   await openConsole(service, person, '/people');
-  await find(person, 'nobody@example.test');
+  await find(person, 'absent@example.test');
   await page.getByText('No one was found.').waitFor();
   await find(person, 'op@');
   await page.getByText('1 row.').waitFor();
-  await openConsole(service, person, '/people/nobody');
+  await openConsole(service, person, '/people/absent');
   await page.getByText('It does not exist, or it was deleted.').waitFor();
 });
 

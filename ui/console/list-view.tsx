@@ -143,8 +143,26 @@ function Rows({
   );
 }
 
+/** How many rows are shown and how many are not loaded, with the button that loads more. */
+export function TableEnd({ table, count }: { table: LiveTable; count: number }) {
+  const { isComplete, remaining } = table;
+  return (
+    <>
+      <p class="hint count" aria-live="polite">
+        {t('console.shown', { count })}
+        {!isComplete && ` ${t('console.more.rest', { count: remaining ?? 0 })}`}
+      </p>
+      {!isComplete && (
+        <Button busy={table.busy} onPress={() => void table.more()}>
+          {t('console.more')}
+        </Button>
+      )}
+    </>
+  );
+}
+
 function Results({ kind, table, search }: { kind: Kind; table: LiveTable; search: Search }) {
-  const { columns, rows, failure, isComplete, remaining } = table;
+  const { columns, rows, failure } = table;
   if (!rows || !columns)
     return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
   const words = search.by === 'text' ? search.words.toLowerCase() : '';
@@ -159,15 +177,7 @@ function Results({ kind, table, search }: { kind: Kind; table: LiveTable; search
         <p class="lead empty">{t(search.words ? 'console.notfound' : 'console.empty')}</p>
       )}
       {!isEmpty && <Rows kind={kind} columns={columns} rows={found} />}
-      <p class="hint count" aria-live="polite">
-        {t('console.shown', { count: found.length })}
-        {!isComplete && ` ${t('console.more.rest', { count: remaining ?? 0 })}`}
-      </p>
-      {!isComplete && (
-        <Button busy={table.busy} onPress={() => void table.more()}>
-          {t('console.more')}
-        </Button>
-      )}
+      <TableEnd table={table} count={found.length} />
     </>
   );
 }

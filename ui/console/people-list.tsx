@@ -6,6 +6,7 @@ import { kindOf, useIsAllowed } from './discovery.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { listCommand } from './kubectl.js';
+import { TableEnd } from './list-view.js';
 import { A, Age, Failure, Kubectl, Loading } from './parts.js';
 import { navigate, pathTo } from './route.js';
 import { useTable, type LiveTable, type Row } from './table.js';
@@ -98,7 +99,7 @@ function PeopleTable({ table, rows }: { table: LiveTable; rows: readonly Row[] }
 }
 
 function Results({ table, words }: { table: LiveTable; words: string }) {
-  const { rows, failure, isComplete, remaining } = table;
+  const { rows, failure } = table;
   if (!rows) return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
   const found = rows.filter((row) =>
     String(cellOf(table, row, 'Email'))
@@ -113,15 +114,7 @@ function Results({ table, words }: { table: LiveTable; words: string }) {
       ) : (
         <p class="lead empty">{t(words ? 'console.people.notfound' : 'console.people.none')}</p>
       )}
-      <p class="hint count" aria-live="polite">
-        {t('console.shown', { count: found.length })}
-        {!isComplete && ` ${t('console.more.rest', { count: remaining ?? 0 })}`}
-      </p>
-      {!isComplete && (
-        <Button busy={table.busy} onPress={() => void table.more()}>
-          {t('console.more')}
-        </Button>
-      )}
+      <TableEnd table={table} count={found.length} />
     </>
   );
 }
