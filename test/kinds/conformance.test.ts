@@ -341,7 +341,7 @@ conforms(Replica, {
         mailsFailed: [0, 0],
         requestsRefused: [3, 0],
       },
-      settings: [{ name: 'port', value: '8080', source: 'Default', description: 'Port.' }],
+      settings: [{ name: 'port', value: '8080', source: 'Default' }],
     },
   }),
 });
