@@ -113,11 +113,14 @@ function toMailError(error: SMTPError, host: string): Error {
       );
 }
 
-/** Returns the reply code with its command (RFC 5321 §4.2), or the code of the system or of OpenSSL. */
-function causeOf(error: SMTPError): string {
+/**
+ * Returns the reply code with its command (RFC 5321 §4.2), or the code of the system or of OpenSSL.
+ * OpenSSL's messages begin with a number in hexadecimal digits, which may look like such a code.
+ */
+export function causeOf(error: SMTPError): string {
   const { code = 'unknown', originalCode = code, command = '', message, responseCode } = error;
   if (responseCode)
     return `${responseCode}${/^[A-Z][A-Z ]*$/.test(command) ? ` to ${command}` : ''}`;
-  const system = message.split(/[^A-Z]/).find((word) => word.length > 3 && word.startsWith('E'));
+  const [system] = /\bE[A-Z]{3,}\b/.exec(message) ?? [];
   return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : originalCode);
 }

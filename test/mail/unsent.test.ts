@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
-import { smtpTransport } from '../../mail/smtp.js';
+import { causeOf, smtpTransport } from '../../mail/smtp.js';
 import { clock } from '../support/clock.js';
 import { codeIn, Inbox, textOf } from '../support/inbox.js';
 import { begin, proceed } from '../support/signin.js';
@@ -176,6 +176,19 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
     permanent: false,
     serverFailure: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
   });
+});
+
+test('the number before a message of OpenSSL is no cause', () => {
+  const message =
+    '40EDAADC5E7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number';
+  const code = 'ERR_SSL_WRONG_VERSION_NUMBER';
+  expect(causeOf(Object.assign(new Error(message), { code: 'ESOCKET', originalCode: code }))).toBe(
+    code,
+  );
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:25'), {
+    code: 'ESOCKET',
+  });
+  expect(causeOf(refused)).toBe('ECONNREFUSED');
 });
 
 test.each([

@@ -132,13 +132,15 @@ describe('the outbox', () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
     const now = Date.now();
-    for (const [id, wait] of [
-      ['late', 600_000],
-      ['second', 3_000],
-      ['first', 150],
-      ['none', 0],
-    ] as const)
-      await room.later('errand', {}, { id, notBefore: now + wait, until: now + 900_000 });
+    await room.store.change(room.store.systemCall(), async (tx) => {
+      for (const [id, wait] of [
+        ['late', 600_000],
+        ['second', 3_000],
+        ['first', 150],
+        ['none', 0],
+      ] as const)
+        await tx.enqueue('errand', {}, now + 900_000, { id, notBefore: now + wait });
+    });
     await until(async () => (await rows()).length === 1, 'what is due');
     expect(one.ran.map(({ id }) => id)).toEqual(['none', 'first', 'second']);
     expect((await rows()).map(({ key }) => key)).toEqual(['outbox/errand/late']);
