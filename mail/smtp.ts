@@ -121,6 +121,6 @@ export function causeOf(error: SMTPError): string {
   const { code = 'unknown', originalCode = code, command = '', message, responseCode } = error;
   if (responseCode)
     return `${responseCode}${/^[A-Z][A-Z ]*$/.test(command) ? ` to ${command}` : ''}`;
-  const [system] = /\bE[A-Z]{3,}\b/.exec(message) ?? [];
+  const system = message.split(/\W/).find((word) => /^E[A-Z]{3,}$/.test(word));
   return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : originalCode);
 }
