@@ -118,6 +118,7 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
   if (typeof exclusiveMaximum === 'number')
     Object.assign(flat, { maximum: exclusiveMaximum, exclusiveMaximum: true });
   if (typeof format === 'string' && formats.has(format)) flat.format = format;
+  if (schema.contentEncoding === 'base64') flat.format = 'byte';
   if (properties && Object.keys(properties).length > 0)
     flat.properties = mapped(properties, toOpenAPI30);
   if (items) flat.items = toOpenAPI30(items);

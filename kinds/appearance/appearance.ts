@@ -22,6 +22,7 @@ const AppearanceSpec = z.object({
     .string()
     .min(1)
     .max(maxLogoBytes * 2)
+    .base64()
     .optional()
     .describe(
       'A PNG or JPEG image in base64, at most 512 x 512 pixels and 256 KiB. Once it is stored, the ' +

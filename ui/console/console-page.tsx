@@ -138,7 +138,17 @@ export function ConsolePage() {
   };
   const isVisitor = failure?.code === 401;
   return (
-    <Page wide={!isVisitor} onLanguageChange={() => render((count) => count + 1)}>
+    <Page
+      wide={!isVisitor}
+      onLanguageChange={() => render((count) => count + 1)}
+      footer={
+        context && (
+          <p>
+            <a href="/account">{t('console.account')}</a>
+          </p>
+        )
+      }
+    >
       {context && (
         <CurrentConsole.Provider value={context}>
           <RoutedView />

@@ -7,6 +7,8 @@ export type Draft = string | readonly Draft[] | { readonly [name: string]: Draft
 /** How a value is edited. */
 export type Shape =
   | 'text'
+  | 'file'
+  | 'color'
   | 'number'
   | 'boolean'
   | 'choice'
@@ -16,6 +18,13 @@ export type Shape =
   | 'items'
   | 'group'
   | 'json';
+
+const colorPattern = '^#[0-9A-Fa-f]{6}$';
+
+function textShape({ format, pattern }: Schema): Shape {
+  if (format === 'byte') return 'file';
+  return pattern === colorPattern ? 'color' : 'text';
+}
 
 const scalars = new Set(['string', 'number', 'integer']);
 
@@ -34,7 +43,7 @@ function arrayShape(items: Schema, value: unknown): Shape {
 /** Returns how a field is edited whose value was `value` at first. */
 export function shapeOf(document: OpenAPI, schema: Schema, value: unknown): Shape {
   if (schema.enum) return 'choice';
-  if (schema.type === 'string') return 'text';
+  if (schema.type === 'string') return textShape(schema);
   if (schema.type === 'boolean') return 'boolean';
   if (schema.type === 'integer' || schema.type === 'number') return 'number';
   if (schema.type === 'array') return arrayShape(resolve(document, schema.items ?? {}), value);

@@ -5,6 +5,7 @@ import { useConsole } from './console-context.js';
 import { shapeOf, toDraft, type Draft } from './draft.js';
 import { isObject, type JsonObject } from './merge.js';
 import { English } from './parts.js';
+import { ColorPicker, FilePicker, type ControlAttributes } from './pickers.js';
 import { propertyOf, resolve, type Schema } from './schema.js';
 
 /** What all fields of a form share. */
@@ -70,14 +71,13 @@ function Control({
 }: FieldProps & { shape: string; described: string }) {
   const { schema, path, draft, isRequired, errorsAt, onDraft, before } = field;
   const text = draft as string;
-  const shared = {
+  const shared: ControlAttributes = {
     id: idOf(path),
     value: text,
     'aria-describedby': described || undefined,
     'aria-invalid': errorsAt(path).length ? true : undefined,
     'aria-required': isRequired || undefined,
-    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onDraft(currentTarget.value),
+    onInput: ({ currentTarget }) => onDraft(currentTarget.value),
   };
   if (shape === 'choice' || shape === 'boolean') {
     const choices: readonly (readonly [string, string])[] =
@@ -96,6 +96,8 @@ function Control({
       </select>
     );
   }
+  if (shape === 'file') return <FilePicker {...shared} name={field.name} />;
+  if (shape === 'color') return <ColorPicker {...shared} name={field.name} />;
   const isCode = shape === 'json' || shape === 'pairs';
   if (shape === 'text' && !isLong(schema, text))
     return <input {...shared} type="text" autoComplete="off" spellcheck={false} dir="auto" />;

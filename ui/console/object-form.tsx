@@ -9,6 +9,9 @@ import { isObject, type JsonObject } from './merge.js';
 import { English, Failure, Kubectl } from './parts.js';
 import type { Schema } from './schema.js';
 
+/** The longest command that is shown: a shell takes no argument as long as a file. */
+const maxCommandLength = 100_000;
+
 interface FieldError {
   readonly field: string;
   readonly text: ComponentChildren;
@@ -175,7 +178,7 @@ export function ObjectForm({ schema, draft, failure, faults, onDraft, onSave, ..
         errorsAt={errorsAt}
         onDraft={onDraft}
       />
-      {rest.command && <Kubectl command={rest.command} />}
+      {rest.command && rest.command.length < maxCommandLength && <Kubectl command={rest.command} />}
       <div class="pair">
         <Button variant="main" submit busy={rest.busy} progress="console.saving">
           {rest.save}

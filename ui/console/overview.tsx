@@ -2,16 +2,38 @@ import { ApiError } from '../base/api.js';
 import { Lazy, useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
-import { kindOf, pluralOf } from './discovery.js';
+import { kindOf, pluralOf, useIsAllowed } from './discovery.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { A, English, Failure, Loading } from './parts.js';
-import { pathTo } from './route.js';
+import { pathTo, type Part } from './route.js';
 import { objectSchema } from './schema.js';
+
+type TilePart = Exclude<Part, 'settings'> | 'appearance';
+
+/** A part that is made for a task, with what it is for. */
+const Tile = ({ part, to }: { part: TilePart; to: string }) => (
+  <li>
+    <h2>
+      <A to={to}>{t(`console.${part}`)}</A>
+    </h2>
+    <p class="hint">{t(`console.${part}.lead`)}</p>
+  </li>
+);
+
+const appearance = 'default';
+
+/** Anyone may read the Appearance, so the form of it is offered only to who may change it. */
+function AppearanceTile({ kind }: { kind: Kind }) {
+  const isAllowed = useIsAllowed(kind, 'patch', appearance);
+  if (!isAllowed) return null;
+  return <Tile part="appearance" to={pathTo(kind.resource, appearance, 'edit')} />;
+}
 
 /** The parts that are made for one kind, as far as the caller may list it. */
 function Parts() {
   const { listed } = useConsole();
+  const appearances = kindOf(listed, 'Appearance');
   const parts = (
     [
       ['people', 'Account'],
@@ -20,17 +42,13 @@ function Parts() {
       ['decisions', 'PolicyDecision'],
     ] as const
   ).filter(([, kind]) => kindOf(listed, kind));
-  if (parts.length === 0) return null;
+  if (parts.length === 0 && !appearances) return null;
   return (
     <ul class="tiles first" aria-label={t('console.tasks')}>
       {parts.map(([part]) => (
-        <li key={part}>
-          <h2>
-            <A to={pathTo(part)}>{t(`console.${part}`)}</A>
-          </h2>
-          <p class="hint">{t(`console.${part}.lead`)}</p>
-        </li>
+        <Tile key={part} part={part} to={pathTo(part)} />
       ))}
+      {appearances && <AppearanceTile kind={appearances} />}
     </ul>
   );
 }

@@ -33,12 +33,17 @@ function signIn(): void {
 
 type Ending = 'done' | 'over' | 'bad';
 
-/** The result, and a link to the account. */
+/** The result, and the ways on: the console for an operator, and the account. */
 function Ended({ ending }: { ending: Ending }) {
   return (
     <View key={ending} title={`first.${ending}.title`} phase="invitation" error={ending !== 'done'}>
       <p class="lead">{t(`first.${ending}.what`)}</p>
-      <p>
+      <p class="pair">
+        {ending === 'done' && (
+          <a class="button" href="/console">
+            {t('first.console')}
+          </a>
+        )}
         <a class="button" href="/account">
           {t('first.account')}
         </a>
