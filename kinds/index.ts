@@ -1,6 +1,7 @@
 import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
+import { apps } from './accountactions/apps.js';
 import { disable, enable } from './accountactions/disable.js';
 import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
@@ -63,6 +64,7 @@ export const actions: readonly Action[] = [
   newAddressChallenge,
   newAddress,
   exportAction(kinds),
+  apps,
   startRecovery,
   cancelByToken,
   acceptByToken,

@@ -172,7 +172,7 @@ permit (
   action in
     [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
      Action::"accounts/emailchallenge", Action::"accounts/email", Action::"accounts/passkeychallenge",
-     Action::"accounts/export", Action::"accounts/recovery"],
+     Action::"accounts/export", Action::"accounts/apps", Action::"accounts/recovery"],
   resource is Account
 )
 when { resource.owner == principal };

@@ -53,6 +53,12 @@ const ClientSpec = z.object({
     ),
   initiateLoginURI: webAddress().optional().describe('Starts a sign-in at the Client.'),
   homepageURI: webAddress().optional().describe('Home page.'),
+  appMenu: z
+    .enum(['Allowed', 'Everyone', 'NoOne'])
+    .optional()
+    .describe(
+      'Who sees it in the app menu of the account page, if it has initiateLoginURI or homepageURI: those whom policy lets sign in (Allowed, the default), also those refused, with the reason (Everyone), or no one.',
+    ),
   policyURI: webAddress().optional().describe('Privacy policy.'),
   termsURI: webAddress().optional().describe('Terms of service.'),
   logoURI: webAddress().optional().describe('Logo; shown only from this service’s own origin.'),

@@ -39,7 +39,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   },
   sessions: { owner: own, other: 'list watch deletecollection', operator: own },
   accounts: {
-    owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`,
+    owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/apps accounts/recovery`,
     other: 'list watch',
     operator: `${reading} create patch update delete accounts/disable accounts/enable accounts/recovery`,
   },

@@ -25,7 +25,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
     operator: `${reading} delete deletecollection`,
   },
   Account: {
-    owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`,
+    owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/apps accounts/recovery`,
     operator: `${reading} create patch update delete accounts/disable accounts/enable accounts/recovery`,
   },
   Passkey: {

@@ -233,6 +233,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'action',
+    label: 'accounts/apps',
+    info:
+      "Returns the apps that the person may sign in to.",
+  },
+  {
+    of: 'action',
     label: 'accounts/recovery',
     info:
       "Starts the removal of all passkeys of the account, which takes effect after a " +

@@ -1,0 +1,160 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { z } from 'zod';
+import { defineAction } from '../../registry/action.js';
+import { refusalMessage } from '../../registry/authorizer.js';
+import {
+  apiVersion,
+  type AccountCaller,
+  type Call,
+  type Decision,
+  type ObjectOf,
+} from '../../registry/kind.js';
+import { forbidden } from '../../registry/status.js';
+import { Account } from '../account/account.js';
+import { accountFacts, signedInNow } from '../account/policy-facts.js';
+import { Client } from '../client/client.js';
+import { statusTexts } from '../signin/schema-types.js';
+
+/** The most Clients that one menu is made of, by name. */
+const maxClients = 200;
+
+/** After so many Clients other requests get their turn: some rules are evaluated each time. */
+const clientsPerTurn = 20;
+
+const App = z.object({
+  client: z.string().describe('The Client.'),
+  displayName: z.string().describe('Its display name.'),
+  displayNames: statusTexts('Its display name'),
+  logoURI: z.string().optional().describe('Logo.'),
+  access: z
+    .enum(['Allowed', 'SignInAgain', 'PasskeyRequired', 'Refused'])
+    .describe(
+      'What policy answers. SignInAgain: a new sign-in is enough. PasskeyRequired: a passkey would be enough, and the account has none.',
+    ),
+  startURI: z
+    .string()
+    .optional()
+    .describe(
+      'Starts the app, if access is Allowed or SignInAgain: initiateLoginURI with the parameter iss, or else homepageURI.',
+    ),
+  reason: z.string().optional().describe('Why policy refuses it, unless access is Allowed.'),
+});
+type App = z.infer<typeof App>;
+
+const AccountApps = z.object({
+  apiVersion: z.string().describe('Group and version.'),
+  kind: z.literal('AccountApps').describe('The kind.'),
+  items: z.array(App).max(maxClients).describe('The apps, in the order of their Clients’ names.'),
+});
+
+type ClientObject = ObjectOf<typeof Client>;
+type PersonFacts = Awaited<ReturnType<typeof accountFacts>>;
+
+/**
+ * GET accounts/<name>/apps: returns the apps that the caller may sign in to, and those refused that
+ * are shown to everyone (docs/design/api.md#app-menu). Policy answers for the session that asks.
+ * Nothing is recorded, and the sign-in itself decides again.
+ */
+export const apps = defineAction({
+  of: Account,
+  subresource: 'apps',
+  verb: 'get',
+  kind: 'AccountApps',
+  answers: { kind: 'AccountApps', schema: AccountApps },
+  description: 'Returns the apps that the person may sign in to.',
+  async run(call, account) {
+    const { name } = account.metadata;
+    const { caller } = call;
+    if (caller.type !== 'Account' || caller.account !== name)
+      throw forbidden('only the person themselves may see their apps', Account, name);
+    const facts = await factsOf(call, account, caller);
+    const clients = (await call.store(Client).list())
+      .filter(({ spec }) => spec.appMenu !== 'NoOne' && hasStart(spec))
+      .slice(0, maxClients);
+    const items: App[] = [];
+    for (const [i, client] of clients.entries()) {
+      if (i % clientsPerTurn === clientsPerTurn - 1) await yieldToEventLoop();
+      const app = await appOf(call, client, facts);
+      if (app.startURI !== undefined || client.spec.appMenu === 'Everyone') items.push(app);
+    }
+    return { apiVersion, kind: 'AccountApps', items };
+  },
+});
+
+/** Returns the facts of the person and the sign-in behind the request. */
+const factsOf = (
+  call: Call,
+  { metadata, status }: ObjectOf<typeof Account>,
+  { methods = [], assurance = '', authenticated = 0 }: AccountCaller,
+): Promise<PersonFacts> =>
+  accountFacts(
+    call,
+    { account: metadata.name, address: status.email.address, passkeys: status.passkeys },
+    { methods, assurance, authenticated },
+  );
+
+const hasStart = ({ initiateLoginURI, homepageURI }: ClientObject['spec']): boolean =>
+  (initiateLoginURI ?? homepageURI) !== undefined;
+
+/** Returns where the app starts (OpenID Connect Core §4), or undefined without such an address. */
+function startOf(
+  { initiateLoginURI, homepageURI }: ClientObject['spec'],
+  issuer: string,
+): string | undefined {
+  if (initiateLoginURI === undefined) return homepageURI;
+  const start = new URL(initiateLoginURI);
+  start.searchParams.set('iss', issuer);
+  return start.href;
+}
+
+async function appOf(call: Call, client: ClientObject, facts: PersonFacts): Promise<App> {
+  const { spec, metadata } = client;
+  const { displayName, displayNames, logoURI } = spec;
+  const decision = await decideSignIn(call, client, facts);
+  const access = decision.allowed ? 'Allowed' : await accessBySignIn(call, client, facts);
+  const canStart = access === 'Allowed' || access === 'SignInAgain';
+  return {
+    client: metadata.name,
+    displayName,
+    ...(displayNames && { displayNames }),
+    ...(logoURI !== undefined && { logoURI }),
+    access,
+    ...(canStart && { startURI: startOf(spec, call.settings.baseURL) }),
+    ...(!decision.allowed && { reason: refusalMessage(decision) }),
+  };
+}
+
+/**
+ * Returns whether another sign-in would be enough. As for a sign-in, the strongest one decides
+ * whether to ask for one at all (docs/design/provider.md#added-prompts).
+ */
+async function accessBySignIn(
+  call: Call,
+  client: ClientObject,
+  facts: PersonFacts,
+): Promise<App['access']> {
+  const { passkeys } = facts;
+  const decide = (method: 'EmailCode' | 'Passkey', count: number): Promise<Decision> =>
+    decideSignIn(call, client, {
+      ...facts,
+      ...signedInNow(method, call.now),
+      signedInRecently: true,
+      passkeys: count,
+    });
+  if (!(await decide('Passkey', Math.max(1, passkeys))).allowed) return 'Refused';
+  if (passkeys > 0 || (await decide('EmailCode', 0)).allowed) return 'SignInAgain';
+  return 'PasskeyRequired';
+}
+
+/** Returns the decision about a sign-in, which is refused too if `openid` may not be shared. */
+async function decideSignIn(
+  call: Call,
+  { metadata, spec }: ClientObject,
+  facts: PersonFacts,
+): Promise<Decision> {
+  const about = { ...facts, client: metadata.name, record: 'never' };
+  const signIn = await call.decide('signIn', about);
+  return signIn.allowed && spec.scopes.some(({ name }) => name === 'openid')
+    ? call.decide('share', { ...about, scope: 'openid' })
+    : signIn;
+}
