@@ -42,6 +42,21 @@ export interface APIResourceList {
   }[];
 }
 
+/** One app of the app menu. */
+export interface App extends Pick<InteractionClient, 'displayName' | 'displayNames' | 'logoURI'> {
+  readonly client: string;
+  readonly access: 'Allowed' | 'SignInAgain' | 'PasskeyRequired' | 'Refused';
+  /** Present if the person can start it. */
+  readonly startURI?: string;
+  /** The message of the rule that refuses it, unless access is Allowed. */
+  readonly reason?: string;
+}
+
+/** The apps that a person may use, and those that they may know of. */
+export interface AccountApps {
+  readonly items: readonly App[];
+}
+
 /** An email challenge for a new address of the account. */
 export interface NewAddress {
   readonly spec: { readonly email: string };

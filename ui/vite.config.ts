@@ -12,7 +12,7 @@ const languages = readdirSync(messages, { withFileTypes: true })
 /** The parts of the messages that an entry uses; each file of messages/en is a part. */
 const partsOf: Readonly<Record<string, readonly string[]>> = {
   signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal', 'scopes'],
-  account: ['base', 'account', 'passkey', 'decisions', 'scopes'],
+  account: ['base', 'account', 'apps', 'passkey', 'decisions', 'scopes'],
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions'],
   recovery: ['base', 'recovery'],

@@ -49,6 +49,7 @@ test('every part is there under its heading, without a fault', async () => {
     'Email',
     'Passkeys',
     'Devices',
+    'Apps you may use',
     'Connected apps',
     'Decisions about you',
     'Requests to other services',

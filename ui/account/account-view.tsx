@@ -4,6 +4,7 @@ import { reviewAccess } from '../base/access-review.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
+import { Lazy, useLazy } from '../base/lazy.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
@@ -11,7 +12,7 @@ import { Data } from './data.js';
 import { Email } from './email.js';
 import { Grants } from './grants.js';
 import { ownedBy, useAccountContext } from './account-context.js';
-import { Section, sectionIDs, focusSection } from './section.js';
+import { Section, sectionIDs, focusSection, type SectionID } from './section.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
@@ -19,8 +20,10 @@ import { ActionError, useAction } from './use-action.js';
 import { Reviews } from './reviews.js';
 import { Sessions, useSessions } from './sessions.js';
 
+const appsChunk = new Lazy(() => import('./apps.js'));
+
 /** Links to the sections. The address stays the same, because its fragment may contain a step. */
-function Sections() {
+function Sections({ ids }: { ids: readonly SectionID[] }) {
   const go =
     (id: string) =>
     (event: Event): void => {
@@ -31,7 +34,7 @@ function Sections() {
   return (
     <nav class="sections" aria-label={t('account.sections')}>
       <ul>
-        {sectionIDs.map((id) => (
+        {ids.map((id) => (
           <li key={id}>
             <a href={`#${id}`} onClick={go(id)}>
               {t(`part.${id}`)}
@@ -113,6 +116,8 @@ export function AccountView() {
   const { account, step, isLive } = useAccountContext();
   const recoveries = useCollection<Recovery>('recoveries', ownedBy(account), isLive);
   const held = useSessions();
+  const { loaded: menu } = useLazy(appsChunk);
+  const [hasApps, setHasApps] = useState(false);
   useEffect(() => {
     if (!step) return;
     const place = document.getElementById(sectionOf(step));
@@ -127,11 +132,12 @@ export function AccountView() {
       <SignOut />
       <ConsoleLink />
       <RecoveryNotice recoveries={recoveries} />
-      <Sections />
+      <Sections ids={sectionIDs.filter((id) => id !== 'apps' || hasApps)} />
       <Profile />
       <Email current={held.sessions.items?.find(({ status }) => status.current)} />
       <Passkeys recoveries={recoveries} />
       <Sessions {...held} />
+      {menu && <menu.Apps onShown={setHasApps} />}
       <Grants />
       <OwnDecisions />
       <Reviews />

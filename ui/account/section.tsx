@@ -14,6 +14,7 @@ export const sectionIDs = [
   'email',
   'passkeys',
   'sessions',
+  'apps',
   'grants',
   'decisions',
   'reviews',

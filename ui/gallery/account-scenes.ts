@@ -3,6 +3,7 @@ import { messageText } from '../base/i18n.js';
 import type { MessageID } from '../messages/catalog.js';
 import {
   ada,
+  apps,
   grant,
   grants,
   passkey,
@@ -40,6 +41,7 @@ const lists = (): Script => ({
   'GET recoveries': list('Recovery', []),
   'GET passkeys': list('Passkey', passkeys()),
   'GET sessions': list('Session', sessions()),
+  'GET accounts/~/apps': apps(),
   'GET grants': list('Grant', grants()),
   'GET claimsreviews': list('ClaimsReview', reviews()),
   'GET policydecisions': list('PolicyDecision', [
@@ -66,6 +68,7 @@ export const at = (fragment: string, script: Script = {}, act?: Scene['act']): S
 const nothing: Script = {
   'GET passkeys': list('Passkey', []),
   'GET sessions': list('Session', sessions().slice(0, 1)),
+  'GET accounts/~/apps': { items: [] },
   'GET grants': list('Grant', []),
   'GET claimsreviews': list('ClaimsReview', []),
   'GET policydecisions': list('PolicyDecision', []),
@@ -180,6 +183,7 @@ export const accountScenes: Record<string, () => Scene> = {
     page({
       'GET passkeys': 'offline',
       'GET sessions': down,
+      'GET accounts/~/apps': down,
       'GET grants': new FakeRefusal(403, { policyDecision: 'pd-1' }),
       'GET claimsreviews': new FakeRefusal(500),
     }),
@@ -187,9 +191,11 @@ export const accountScenes: Record<string, () => Scene> = {
     page({
       'GET passkeys': 'never',
       'GET sessions': 'never',
+      'GET accounts/~/apps': 'never',
       'GET grants': 'never',
       'GET claimsreviews': 'never',
     }),
+  'account-apps-unreadable': () => page({ 'GET accounts/~/apps': new FakeRefusal(403) }),
   'account-profile': () => page({}, open),
   'account-profile-saved': () =>
     page(
@@ -341,6 +347,18 @@ export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntr
               { clients: [{ name: words, displayName: words }] },
             ),
           ]),
+          'GET accounts/~/apps': {
+            items: [
+              {
+                client: words,
+                displayName: words,
+                access: 'Allowed',
+                startURI: `javascript:${words}`,
+                logoURI: words,
+              },
+              { client: 'evil', displayName: words, access: 'Refused', reason: words },
+            ],
+          },
           'GET grants': list('Grant', [
             grant('evil', words, ['openid', words], {
               disclosures: [

@@ -1,5 +1,6 @@
 import type {
   Account,
+  AccountApps,
   ClaimsReview,
   Grant,
   ObjectMeta,
@@ -48,6 +49,38 @@ export const ada: Account['spec'] = {
   zoneinfo: 'Europe/London',
   birthdate: '1815-12-10',
 };
+
+/** Apps of each access, one with a name in two languages. */
+export const apps = (): AccountApps => ({
+  items: [
+    {
+      client: 'board',
+      displayName: 'The board of the neighbourhood association',
+      access: 'SignInAgain',
+      startURI: 'https://board.example.test/',
+      reason: 'Sign in with a passkey.',
+    },
+    {
+      client: 'lantern',
+      displayName: 'Lantern Notes',
+      displayNames: { en: 'Lantern Notes', de: 'Laternennotizen' },
+      access: 'Allowed',
+      startURI: 'https://lantern.example.test/login?iss=https%3A%2F%2Fid.example.test',
+    },
+    {
+      client: 'bank',
+      displayName: 'Meridian Bank',
+      access: 'PasskeyRequired',
+      reason: 'Sign in with a passkey.',
+    },
+    {
+      client: 'ledger',
+      displayName: 'Wiki of the staff',
+      access: 'Refused',
+      reason: 'Only staff may sign in here.',
+    },
+  ],
+});
 
 /** A passkey by its number. */
 export const passkey = (

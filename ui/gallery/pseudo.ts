@@ -1,5 +1,6 @@
 import type { Catalog } from '../messages/catalog.js';
 import account from '../messages/en/account.json';
+import apps from '../messages/en/apps.json';
 import base from '../messages/en/base.json';
 import console from '../messages/en/console.json';
 import decisions from '../messages/en/decisions.json';
@@ -27,6 +28,7 @@ export const english: Catalog = {
   ...policies,
   ...policy,
   ...account,
+  ...apps,
   ...passkey,
   ...decisions,
   ...console,

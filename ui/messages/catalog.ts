@@ -1,4 +1,5 @@
 import type account from './en/account.json';
+import type apps from './en/apps.json';
 import type base from './en/base.json';
 import type console from './en/console.json';
 import type decisions from './en/decisions.json';
@@ -25,6 +26,7 @@ export type MessageID = keyof (typeof base &
   typeof policies &
   typeof policy &
   typeof account &
+  typeof apps &
   typeof passkey &
   typeof decisions &
   typeof console);
