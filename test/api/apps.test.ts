@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { signedInByPasskey, withPasskey } from '../support/passkeys.js';
 import { clock } from '../support/clock.js';
+import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
@@ -176,9 +177,12 @@ describe.each(stores)('the app menu, on %s', (store) => {
   test('records no decision about a sign-in that did not happen', async () => {
     const { body } = await ada.get('accounts/~').is(200);
     await menuOf(ada);
-    const recorded = (await service.store
-      .reader(PolicyDecision)
-      .list(body.metadata.name)) as DecisionObject[];
+    await ada.get('groups').fails(403, 'Forbidden');
+    const recorded = await settles(
+      async () =>
+        (await service.store.reader(PolicyDecision).list(body.metadata.name)) as DecisionObject[],
+      (all) => all.some(({ spec }) => spec.resource?.kind === 'Group'),
+    );
     const about = recorded.filter(({ spec }) => ['signIn', 'share'].includes(spec.action));
     expect(about.map(({ spec }) => spec.input.name)).not.toContain('bank');
     expect(about.filter(({ status }) => !status.allowed)).toEqual([]);

@@ -41,6 +41,7 @@ describe.each(stores)('the app menu of the account page, on %s', (store) => {
       store,
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });
+    await createClient(service, 'app');
     await createClient(service, 'notes', {
       displayName: 'Lantern Notes',
       displayNames: { en: 'Lantern Notes', de: 'Laternennotizen' },
