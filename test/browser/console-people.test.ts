@@ -183,6 +183,22 @@ test('an address that no account has, an unknown person and text of a loaded row
   await page.getByText('It does not exist, or it was deleted.').waitFor();
 });
 
+test('someone is invited by address alone, under a name that is suggested', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await openConsole(service, person, '/people');
+  await page.getByRole('link', { name: 'Invite someone' }).click();
+  const name = page.getByLabel('name (required)');
+  await name.waitFor();
+  const suggested = await name.inputValue();
+  expect(suggested).toMatch(/^invitation-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  await page.getByLabel('email').fill('invited@example.test');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await heading(person, suggested);
+  const { spec } = (await operator.get(`invitations/${suggested}`).is(200)).body;
+  expect(spec.email).toBe('invited@example.test');
+});
+
 test('a file is tried without a change, then imported, and a second time changes nothing', async () => {
   const person = await arrive();
   const { page } = person;

@@ -93,7 +93,7 @@ function RoutedView() {
   }
   if (!kind || view === 'absent') return <Absent key={key} />;
   if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
-  if (view === 'new') return <NewView key={key} kind={kind} />;
+  if (view === 'new') return <NewView key={key} kind={kind} query={query} />;
   if (view === 'edit') return <EditView key={key} kind={kind} name={name} />;
   if (view === 'delete') return <DeleteView key={key} kind={kind} name={name} />;
   return <DetailView key={key} kind={kind} name={name} query={query} />;

@@ -34,11 +34,15 @@ const bodyOf = ({ apiVersion, kind }: Kind, { metadata, spec }: JsonObject): obj
   spec,
 });
 
-/** The form of a new object. */
-export function NewView({ kind }: { kind: Kind }) {
+/** The form of a new object; `query` may suggest a name. */
+export function NewView({ kind, query }: { kind: Kind; query: URLSearchParams }) {
   const { document, account } = useConsole();
   const schema = useMemo(() => formSchema(document, kind), [document, kind]);
-  const empty = useMemo(() => toDraft(document, schema, undefined), [schema]);
+  const name = query.get('name');
+  const empty = useMemo(
+    () => toDraft(document, schema, name === null ? undefined : { metadata: { name } }),
+    [schema],
+  );
   const stored = useStored<Draft>(account, `${kind.resource}/-/new`);
   const [faults, setFaults] = useState<Faults>();
   const { busy, failure, run } = useRequest();

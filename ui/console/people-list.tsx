@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
@@ -10,6 +10,15 @@ import { TableEnd } from './list-view.js';
 import { A, Age, Failure, Kubectl, Loading } from './parts.js';
 import { navigate, pathTo } from './route.js';
 import { useTable, type LiveTable, type Row } from './table.js';
+
+/** The characters of names that are generated, as Kubernetes chooses them: none spells a word. */
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+const randomSuffix = (): string =>
+  Array.from(
+    crypto.getRandomValues(new Uint32Array(5)),
+    (number) => nameAlphabet[number % nameAlphabet.length],
+  ).join('');
 
 const addressField = 'status.email.address';
 
@@ -122,12 +131,16 @@ function Results({ table, words }: { table: LiveTable; words: string }) {
 function Links({ accounts }: { accounts: Kind }) {
   const { kinds } = useConsole();
   const invitations = kindOf(kinds, 'Invitation') ?? accounts;
+  const invitationName = useMemo(() => `invitation-${randomSuffix()}`, []);
   const mayInvite = useIsAllowed(invitations, 'create');
   const mayCreate = useIsAllowed(accounts, 'create');
   return (
     <>
       {mayInvite && invitations !== accounts && (
-        <A to={pathTo(invitations.resource, '-', 'new')} look="button main">
+        <A
+          to={`${pathTo(invitations.resource, '-', 'new')}?name=${invitationName}`}
+          look="button main"
+        >
           {t('console.people.invite')}
         </A>
       )}
