@@ -3,7 +3,13 @@ import { badRequest } from './status.js';
 
 /** Keys cost more than values: every later step copies, compares and validates them. */
 const limits = { depth: 32, values: 20_000, keys: 4_000 };
-const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
+/** Keys that no object may have, because code that copies it could change a prototype. */
+export const dangerousKeys: ReadonlySet<string> = new Set([
+  '__proto__',
+  'constructor',
+  'prototype',
+  'hasOwnProperty',
+]);
 
 /**
  * Parses JSON strictly (RFC 7493 §2), so that every parser agrees on the value: valid UTF-8,

@@ -121,6 +121,17 @@ const listParameters = [
 const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
 const manager = query('fieldManager', 'Accepted without effect.');
 const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
+const patchBodies = {
+  ...jsonBody(
+    {
+      type: 'array',
+      description: 'RFC 6902.',
+      items: { type: 'object', description: 'An operation.' },
+    },
+    'application/json-patch+json',
+  ),
+  ...jsonBody({ type: 'object', description: 'RFC 7396.' }, 'application/merge-patch+json'),
+};
 const deletionBody = {
   required: false,
   content: jsonBody({ type: 'object', description: 'DeleteOptions.' }),
@@ -186,15 +197,9 @@ export const verbOperations: Record<
   patch: {
     item: true,
     describe: (kind) => ({
-      summary: `Changes a ${kind.kind} by merge patch.`,
+      summary: `Changes fields of a ${kind.kind}.`,
       parameters: [nameParameter, ...writeParameters],
-      requestBody: {
-        required: true,
-        content: jsonBody(
-          { type: 'object', description: 'RFC 7386.' },
-          'application/merge-patch+json',
-        ),
-      },
+      requestBody: { required: true, content: patchBodies },
       responses: responses(200, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
   },
@@ -257,8 +262,7 @@ export function actionOperation(action: Action, registry: Registry): OpenAPIOper
 
 function actionContent(action: Action, registry: Registry) {
   if (action.verb === 'get') return undefined;
-  if (action.verb === 'patch')
-    return jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json');
+  if (action.verb === 'patch') return patchBodies;
   return jsonBody({
     type: 'object',
     description: action.kind,

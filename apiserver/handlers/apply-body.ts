@@ -11,6 +11,8 @@ import {
 } from './field-validation.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
+import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
+import { clone } from '../../registry/encoded-object.js';
 
 /** A lower-case RFC 1123 subdomain: the syntax of object names. */
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -70,25 +72,23 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
   return causes;
 }
 
-/**
- * Applies a PUT or merge patch to `next`, the stored object. Returns the paths of unknown members.
- */
+/** What a PUT or PATCH asks for. */
+export type Change =
+  | { readonly mode: 'replace' | 'merge'; readonly body: Record<string, unknown> }
+  | { readonly mode: 'json'; readonly patch: JSONPatch };
+
+/** Applies a PUT or PATCH to `next`, the stored object. Returns the paths of unknown members. */
 export function applyBody(
   kind: AnyKind,
   next: KindObject,
-  body: Record<string, unknown>,
-  mode: 'replace' | 'merge',
+  change: Change,
   schema: JSONSchema,
 ): string[] {
-  checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, mode);
-  const { status: _, ...fields } = body;
-  const desired: Record<string, unknown> =
-    mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
+  const { mode } = change;
+  const desired = desiredObject(kind, next, change);
+  const absent = mode === 'replace' ? undefined : null;
   requireKind(
-    {
-      apiVersion: desired.apiVersion ?? (mode === 'merge' ? null : undefined),
-      kind: desired.kind ?? (mode === 'merge' ? null : undefined),
-    },
+    { apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent },
     kind.kind,
   );
   const metadata = isRecord(desired.metadata) ? desired.metadata : {};
@@ -108,15 +108,31 @@ export function applyBody(
   return unknown;
 }
 
+/**
+ * Returns the object that a change asks for. A JSON patch reaches into every part of the object, so
+ * that it gets a copy: of the result only what callers may set is stored.
+ */
+function desiredObject(kind: AnyKind, next: KindObject, change: Change): Record<string, unknown> {
+  if (change.mode === 'json') {
+    const desired = applyJSONPatch(clone(wireObject(kind, next)), clone(change.patch));
+    checkVersion(kind, next, isRecord(desired.metadata) ? desired.metadata : {}, change.mode);
+    return desired;
+  }
+  const body = clone(change.body);
+  checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, change.mode);
+  const { status: _, ...fields } = body;
+  return change.mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
+}
+
 /** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */
 function checkVersion(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  mode: 'replace' | 'merge',
+  mode: Change['mode'],
 ): void {
   const version = metadata.resourceVersion;
-  if (version === undefined && mode === 'merge') return;
+  if (version === undefined && mode !== 'replace') return;
   const versionError = (message: string): Error =>
     invalid(kind, next.metadata.name, [invalidValue('metadata.resourceVersion', message)]);
   if (version === undefined || version === null || version === '')
@@ -130,13 +146,13 @@ function checkIdentity(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
-  mode: 'replace' | 'merge',
+  mode: Change['mode'],
 ): void {
   if (metadata.name !== undefined && metadata.name !== next.metadata.name && metadata.name !== '~')
     throw badRequest(
       `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
     );
-  if (mode === 'merge' && metadata.name === undefined)
+  if (mode !== 'replace' && metadata.name === undefined)
     throw badRequest('the name of an object cannot be removed');
   if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)
     return;

@@ -14,8 +14,7 @@ import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
-import { spendAccountBudget } from './account-budget.js';
-import { parseObject, readBytes, requireBodyType } from '../http/body.js';
+import { requireBodyType, requireObject } from '../http/body.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import {
   hiddenCharacters,
@@ -36,6 +35,7 @@ import { parseSelector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
 import { wholeRepresentation } from '../codec/representation.js';
 import { applyBody, draftOf } from './apply-body.js';
+import { BodyReader } from './body-reader.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
@@ -59,10 +59,12 @@ export class Handlers {
   readonly #parts: HandlerDependencies;
 
   readonly #bodyLimit: number;
+  readonly #bodies: BodyReader;
 
   constructor(parts: HandlerDependencies) {
     this.#parts = parts;
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
+    this.#bodies = new BodyReader(parts.limits, parts.store.settings.limits);
   }
 
   get(req: ApiRequest, res: ApiResponse): Awaitable<void> {
@@ -143,10 +145,10 @@ export class Handlers {
   }
 
   async update(req: ApiRequest, res: ApiResponse): Promise<void> {
-    await this.#write(req, res, 'replace');
+    await this.#write(req, res);
   }
   async patch(req: ApiRequest, res: ApiResponse): Promise<void> {
-    await this.#write(req, res, 'merge');
+    await this.#write(req, res);
   }
 
   /**
@@ -157,11 +159,10 @@ export class Handlers {
     if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
   }
 
-  async #write(req: ApiRequest, res: ApiResponse, how: 'replace' | 'merge'): Promise<void> {
+  async #write(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo } = authorizedOf(req);
     await this.#spendLimit(requestInfo.kind.changeLimit, req);
-    requireBodyType(req);
-    const body = await this.#readChange(req, requestInfo.kind.bodyLimit);
+    const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
     const call = this.#call(req, res, isDryRun(requestInfo));
     const object = await call.change((tx) =>
@@ -171,7 +172,7 @@ export class Handlers {
           res,
           requestInfo,
           requestInfo.name!,
-          applyBody(requestInfo.kind, next, clone(body), how, schema),
+          applyBody(requestInfo.kind, next, change, schema),
         ),
       ),
     );
@@ -284,11 +285,11 @@ export class Handlers {
     requestInfo: ResourceRequestInfo,
   ): Promise<ActionBody<unknown>> {
     const action = requestInfo.action!;
-    requireBodyType(req);
-    const body = await this.#readChange(req, action.bodyLimit ?? requestInfo.kind.bodyLimit);
-    requireKind(body, action.kind);
+    const max = action.bodyLimit ?? requestInfo.kind.bodyLimit;
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
+      const change = await this.#bodies.readChange(req, max);
+      if (change.mode !== 'json') requireKind(change.body, action.kind);
       const { schema } = this.#parts.registry.schemas(answers).spec;
       return {
         spec: undefined,
@@ -298,11 +299,14 @@ export class Handlers {
             res,
             requestInfo,
             next.metadata.name,
-            applyBody(answers, next, clone(body), 'merge', schema),
+            applyBody(answers, next, change, schema),
             answers,
           ),
       };
     }
+    requireBodyType(req);
+    const body = requireObject(await this.#bodies.readBody(req, max));
+    requireKind(body, action.kind);
     const validator = this.#parts.registry.body(action)!;
     const of = { ...requestInfo.kind, kind: action.kind };
     checkUnknownFields(
@@ -325,7 +329,7 @@ export class Handlers {
     requestInfo: ResourceRequestInfo,
   ): Promise<Record<string, unknown>> {
     requireBodyType(req);
-    const body = await this.#readChange(req, requestInfo.kind.bodyLimit);
+    const body = requireObject(await this.#bodies.readBody(req, requestInfo.kind.bodyLimit));
     requireKind(body, requestInfo.kind.kind);
     const name =
       isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
@@ -337,20 +341,6 @@ export class Handlers {
       unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).createSpec.schema),
     );
     return body;
-  }
-
-  /** Reads the body of a change and counts it against the account's daily budget. */
-  async #readChange(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
-    const bytes = await readBytes(req, max);
-    const { limits, store } = this.#parts;
-    await spendAccountBudget(
-      limits,
-      store.settings.limits,
-      req.authorized!,
-      bytes.length,
-      Date.now(),
-    );
-    return parseObject(bytes);
   }
 
   async #respond(

@@ -10,35 +10,45 @@ export const jsonType = 'application/json';
 
 export const mergePatchType = 'application/merge-patch+json';
 
-/** Checks the media type of the body; throws 415 unless it is `accepted`. */
-function requireMediaType(
+export const jsonPatchType = 'application/json-patch+json';
+
+/** The media types of PATCH. */
+export const patchTypes = [jsonPatchType, mergePatchType] as const;
+
+/** Returns the media type of the body; throws 415 unless it is one of those `accepted`. */
+function requireMediaType<T extends string>(
   request: IncomingMessage,
-  accepted: string,
-  absentMeansJSON: boolean,
-): void {
+  accepted: readonly T[],
+  whenAbsent?: T,
+): T {
   const encodings = rawValues(request, 'content-encoding');
   if (encodings.some((one) => one.toLowerCase() !== 'identity'))
     throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
-  if (types.length === 0 ? absentMeansJSON : types.length === 1 && types[0] === accepted) return;
-  const given = types.length === 1 ? parseMediaType(types[0]!) : undefined;
+  if (types.length === 0 && whenAbsent !== undefined) return whenAbsent;
+  const only = types.length === 1 ? types[0]! : '';
+  const exact = accepted.find((type) => type === only);
+  if (exact !== undefined) return exact;
+  const given = parseMediaType(only);
   const charsets = given?.parameters.filter(([name]) => name === 'charset') ?? [];
   const isUTF8 =
     charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
-  if (given?.type !== accepted || !isUTF8) throw unsupportedMediaType([accepted]);
+  const found = accepted.find((type) => type === given?.type);
+  if (found === undefined || !isUTF8) throw unsupportedMediaType(accepted);
+  return found;
 }
 
 /**
- * Checks the media type for the method: merge patch for PATCH, JSON otherwise
- * (docs/design/kubernetes.md#media-types).
+ * Returns the media type of the body: a patch type for PATCH, JSON otherwise. Throws 415 for
+ * another (docs/design/kubernetes.md#media-types).
  */
-export function requireBodyType(request: IncomingMessage): void {
+export function requireBodyType(request: IncomingMessage): string {
   const { method, headers } = request;
-  if (method === 'PATCH') return requireMediaType(request, mergePatchType, false);
+  if (method === 'PATCH') return requireMediaType(request, patchTypes);
   const absent =
     !isBrowser(request) ||
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
-  requireMediaType(request, jsonType, absent);
+  return requireMediaType(request, [jsonType], absent ? jsonType : undefined);
 }
 
 /** The bytes of an unread body that are read and dropped to keep the connection. */
@@ -96,7 +106,11 @@ export async function readObject(
 
 /** Parses bytes as a JSON object; throws 400 for anything else. */
 export function parseObject(bytes: Buffer): Record<string, unknown> {
-  const value = parseJSON(bytes);
+  return requireObject(parseJSON(bytes));
+}
+
+/** Returns a parsed body; throws 400 unless it is an object. */
+export function requireObject(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badRequest('the body must be a JSON object');
   return value as Record<string, unknown>;

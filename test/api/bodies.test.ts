@@ -187,7 +187,6 @@ describe('bodies and patches', () => {
         .patch('accounts/~', { metadata: { resourceVersion: version } })
         .fails(422, 'Invalid', 'metadata.resourceVersion');
     for (const type of [
-      'application/json-patch+json',
       'application/strategic-merge-patch+json',
       'application/json',
       'application/apply-patch+yaml',

@@ -387,6 +387,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
           expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
         );
         expect(Object.keys(operation.requestBody.content)).toEqual([
+          'application/json-patch+json',
           'application/merge-patch+json',
         ]);
       }

@@ -260,14 +260,19 @@ test('patch merges JSON, YAML and files, and says whether anything changed', asy
       error: expect.stringMatching(/^Error from server \(Invalid\): .*spec\.displayName/),
     },
   );
-  for (const type of ['json', 'strategic'])
-    expect(await run('patch', 'group', 'patched', `--type=${type}`, '-p', '{}')).toMatchObject({
-      code: 1,
-      out: '',
-      error: expect.stringMatching(
-        /^Error from server \(UnsupportedMediaType\): .*application\/merge-patch\+json/,
-      ),
-    });
+  const operation = '[{ op: add, path: /metadata/labels/c, value: d }]';
+  expect(await run('patch', 'group', 'patched', '--type=json', '-p', operation)).toEqual({
+    code: 0,
+    out: `${line}\n`,
+    error: '',
+  });
+  expect(await run('patch', 'group', 'patched', '--type=strategic', '-p', '{}')).toMatchObject({
+    code: 1,
+    out: '',
+    error: expect.stringMatching(
+      /^Error from server \(UnsupportedMediaType\): .*application\/merge-patch\+json/,
+    ),
+  });
   expect(
     await as(person)(
       'patch',

@@ -114,10 +114,29 @@ eachKubectl((found) => {
     ).toContain(
       'the object has been modified; please apply your changes to the latest version and try again',
     );
-    for (const type of [[], ['--type=json']])
-      expect(
-        await operator.fails('patch', 'group', name, ...type, '-p', type.length > 0 ? '[]' : '{}'),
-      ).toContain('application/merge-patch+json');
+    expect(await operator.fails('patch', 'group', name, '-p', '{}')).toContain(
+      'application/json-patch+json, application/merge-patch+json',
+    );
+    const json = (...operations: object[]) => [
+      'patch',
+      'group',
+      name,
+      '--type=json',
+      '-p',
+      JSON.stringify(operations),
+    ];
+    const test = { op: 'test', path: '/metadata/annotations/e~1f', value: 'g' };
+    const replace = { op: 'replace', path: '/spec/displayName', value: 'By JSON patch' };
+    expect(await operator.says(...json(test, replace))).toBe(
+      `group.id.vestibule.org/${name} patched\n`,
+    );
+    expect((await live(name)).spec.displayName).toBe('By JSON patch');
+    expect(await operator.says(...json(test, replace))).toBe(
+      `group.id.vestibule.org/${name} patched (no change)\n`,
+    );
+    expect(await operator.fails(...json({ ...test, value: 'other' }, replace))).toContain(
+      'operation 0 (test /metadata/annotations/e~1f): the value differs',
+    );
   });
 
   test('applies: created, unchanged, configured, a field taken away, several at once; never on the server’s side', async () => {

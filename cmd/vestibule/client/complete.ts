@@ -97,7 +97,7 @@ function parseTyped(subcommand: Subcommand, rest: readonly string[]) {
 function completeValue(flag: string, environment: NodeJS.ProcessEnv): Completion {
   if (flag === 'output') return { words: ['json', 'yaml', 'name', 'wide', 'jsonpath='] };
   if (flag === 'dry-run') return { words: ['none', 'server'] };
-  if (flag === 'type') return { words: ['merge'] };
+  if (flag === 'type') return { words: ['json', 'merge'] };
   if (flag === 'context')
     return { words: Object.keys(readContexts(contextsFile(environment)).contexts) };
   return {

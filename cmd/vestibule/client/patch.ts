@@ -21,7 +21,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 export async function patch(invocation: Invocation): Promise<void> {
   const { flags } = invocation;
   const type = mediaTypes[flags.type ?? 'merge'];
-  if (type === undefined) throw new CommandError('--type must be merge', 2);
+  if (type === undefined) throw new CommandError('--type must be merge or json', 2);
   const dryRun = isDryRun(flags);
   const format = parseFormat(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
   const body = parsePatch(flags);

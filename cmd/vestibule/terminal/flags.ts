@@ -56,7 +56,7 @@ export const flags = {
   type: {
     type: 'string',
     value: 'TYPE',
-    about: 'merge, the only type that the service supports (RFC 7396)',
+    about: 'merge (RFC 7396, the default) or json (RFC 6902)',
   },
   'dry-run': {
     type: 'string',

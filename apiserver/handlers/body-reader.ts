@@ -1,0 +1,46 @@
+import type { Limits } from '../../registry/limit-settings.js';
+import type { NetworkLimits } from '../../registry/network-limits.js';
+import { parseJSON } from '../../registry/strict-json.js';
+import { parseJSONPatch } from '../codec/json-patch.js';
+import {
+  jsonPatchType,
+  mergePatchType,
+  readBytes,
+  requireBodyType,
+  requireObject,
+} from '../http/body.js';
+import type { ApiRequest } from '../http/message.js';
+import { spendAccountBudget } from './account-budget.js';
+import type { Change } from './apply-body.js';
+
+/** Reads the bodies of changes within limits. */
+export class BodyReader {
+  readonly #limits: NetworkLimits;
+  readonly #settings: Limits;
+
+  constructor(limits: NetworkLimits, settings: Limits) {
+    this.#limits = limits;
+    this.#settings = settings;
+  }
+
+  /** Returns the change of a PUT or PATCH; throws 400, 413, 415 or 429. */
+  async readChange(req: ApiRequest, max = this.#settings.requestBodySize): Promise<Change> {
+    const type = requireBodyType(req);
+    const body = await this.readBody(req, max);
+    if (type === jsonPatchType) return { mode: 'json', patch: parseJSONPatch(body, max) };
+    return { mode: type === mergePatchType ? 'merge' : 'replace', body: requireObject(body) };
+  }
+
+  /** Reads a JSON body and counts it against the account's daily budget. */
+  async readBody(req: ApiRequest, max = this.#settings.requestBodySize): Promise<unknown> {
+    const bytes = await readBytes(req, max);
+    await spendAccountBudget(
+      this.#limits,
+      this.#settings,
+      req.authorized!,
+      bytes.length,
+      Date.now(),
+    );
+    return parseJSON(bytes);
+  }
+}
