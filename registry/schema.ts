@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { refuseUnconvertible } from './schema-guard.js';
+import { declaredKeywords, mergeKeywords } from './list-type.js';
 import { causesOf } from './schema-faults.js';
 import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
@@ -32,6 +33,7 @@ export function toJSONSchema(schema: z.ZodTypeAny, where: string): JSONSchema {
   const converted = zodToJsonSchema(schema, {
     target: 'jsonSchema7',
     $refStrategy: 'none',
+    postProcess: (json, def) => json && { ...json, ...declaredKeywords(def) },
   }) as JSONSchema;
   delete converted.$schema;
   return tidy(converted, where);
@@ -84,6 +86,7 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 (formats as unknown as (to: Ajv2020) => void)(ajv);
+ajv.addVocabulary([...mergeKeywords]);
 
 /** Validates values against one schema, filling in defaults; compiled at first use. */
 export class Validator {

@@ -1,4 +1,5 @@
 import { apiVersion, version } from '../../registry/kind.js';
+import { mergeKeywords } from '../../registry/list-type.js';
 import type { JSONSchema } from '../../registry/schema.js';
 
 type Operation = {
@@ -79,6 +80,7 @@ const keptKeywords = new Set([
   'pattern',
   'x-kubernetes-group-version-kind',
   'x-kubernetes-selectable-fields',
+  ...mergeKeywords,
 ]);
 const formats = new Set(['int32', 'int64', 'date-time', 'byte', 'double']);
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };

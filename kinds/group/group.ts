@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind, type Caller } from '../../registry/kind.js';
+import { setList } from '../../registry/list-type.js';
 import { emailAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { line } from '../signin/schema-types.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -27,8 +28,7 @@ export const Group = defineKind({
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: z.object({
     displayName: line(64).describe('Its display name.'),
-    members: z
-      .array(emailAddress())
+    members: setList(z.array(emailAddress()))
       .max(maxMembers)
       .default([])
       .describe('The addresses of its members, compared in lower case.'),

@@ -426,6 +426,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
       'x-kubernetes-preserve-unknown-fields',
       'x-kubernetes-group-version-kind',
       'x-kubernetes-selectable-fields',
+      'x-kubernetes-list-type',
     ]);
     const faults: string[] = [];
     const check = (schema: any, at: string): void => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
+import { atomicObject, mapList, setList } from '../../registry/list-type.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { patternDescription } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
@@ -402,3 +403,24 @@ function exactly(schema: z.ZodTypeAny): fc.Arbitrary<unknown> {
     fc.string({ unit: 'grapheme', maxLength: 70 }),
   );
 }
+
+test('how lists and objects are merged is declared', () => {
+  const item = z.object({ name: z.string().describe('Name.') });
+  const schema = toJSONSchema(
+    z.object({
+      set: setList(z.array(z.string())).max(3).default([]).describe('A set.'),
+      map: mapList(z.array(item), 'name').optional(),
+      whole: atomicObject(item),
+      list: z.array(z.string()),
+    }),
+    'sample',
+  );
+  const { properties } = schema;
+  expect(properties).toMatchObject({
+    set: { 'x-kubernetes-list-type': 'set', maxItems: 3, default: [], description: 'A set.' },
+    map: { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+    whole: { 'x-kubernetes-map-type': 'atomic' },
+  });
+  expect(Object.keys(properties!.list!)).not.toContain('x-kubernetes-list-type');
+  expect(new Validator(schema).check({ whole: { name: 'a' }, list: [] }, 'spec')).toEqual([]);
+});
