@@ -16,6 +16,12 @@ export const baseKey = 'meta/base';
 /** The key of the epoch, which every restore raises; a snapshot has it in its header. */
 export const epochKey = 'meta/epoch';
 
+/** The time of the last snapshot of a store in etcd. */
+export const lastSnapshotKey = 'meta/last-snapshot';
+
+/** The mail server that accepted a mail, and when. */
+export const lastMailKey = 'meta/last-mail';
+
 /** Keys that belong to one store and not to a copy of it: base, epoch, clocks, compaction. */
 const excludedKeys: readonly string[] = [
   baseKey,
@@ -26,6 +32,8 @@ const excludedKeys: readonly string[] = [
   'meta/dropped-keys',
   'meta/compaction',
   'meta/quota',
+  lastSnapshotKey,
+  lastMailKey,
 ];
 
 /** Returns whether a snapshot omits a key. */

@@ -6,6 +6,8 @@ import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
+import { lastSnapshotTime } from '../../storage/snapshot/last-snapshot.js';
+import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import type { Storage } from '../../storage/storage.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { put, text } from '../storage/drive.js';
@@ -75,6 +77,22 @@ function site(kind: Kind): Site {
 const run = (...args: string[]): Promise<Ran> => vestibule(args, {});
 const other = (kind: Kind): Kind => (kind === 'embedded' ? 'etcd' : 'embedded');
 const failed = (line: string, code = 1) => ({ code, out: '', error: `vestibule: ${line}\n` });
+
+describe.each(kinds)('a save of %s', (kind) => {
+  test('records its time, and no snapshot contains it', async () => {
+    const { flags, directory, open } = site(kind);
+    await using(open(), (storage) => put(storage, { 'objects/groups/one': '{}' }));
+    const file = join(temporary(), 'one.snapshot');
+    expect((await run('snapshot', 'save', file, ...flags)).error).not.toContain('recorded');
+    const record = async (storage: Storage): Promise<number | undefined> =>
+      lastSnapshotTime(kind === 'embedded' ? { directory } : { storage });
+    const saved = await using(open(), record);
+    const { header } = await verifySnapshot(file);
+    expect(saved).toBe(Date.parse(header.time));
+    expect((await run('snapshot', 'save', `${file}.2`, ...flags)).out).not.toContain('meta');
+    expect(await using(open(), record)).toBeGreaterThan(saved!);
+  });
+});
 
 describe.each(kinds)(
   'a service on %s, saved while it runs and moved to the other store',

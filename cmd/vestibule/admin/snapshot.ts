@@ -21,6 +21,8 @@ import {
   type SnapshotProgress,
 } from '../../../storage/snapshot/layout.js';
 import type { Snapshot } from '../../../storage/snapshot/reader.js';
+import type { SnapshotRecord } from '../../../storage/snapshot/last-snapshot.js';
+import type { SnapshotSource } from '../../../storage/snapshot/source.js';
 import type { SaveResult } from '../../../storage/snapshot/writer.js';
 import type { RestoreResult } from '../../../storage/snapshot/target.js';
 import type { Storage } from '../../../storage/storage.js';
@@ -90,16 +92,30 @@ async function save(file: string, store: StoreConfig, signal: AbortSignal): Prom
   ]);
   refuseExisting(file);
   const progress = new ProgressBar('saved', signal);
+  const saveFrom = async (source: SnapshotSource, record: SnapshotRecord): Promise<SaveResult> => {
+    const result = await saveSnapshot(source, file, release, progress);
+    await recordSaved(record, result);
+    return result;
+  };
   const saved =
     store.type === 'embedded'
-      ? await readEmbedded(embeddedFolder(store.directory), (source) =>
-          saveSnapshot(source, file, release, progress),
-        )
+      ? await readEmbedded(embeddedFolder(store.directory), (source) => saveFrom(source, store))
       : await withStorage(store, {}, async (storage) =>
-          saveSnapshot(await sourceOf(storage, 'etcd'), file, release, progress),
+          saveFrom(await sourceOf(storage, 'etcd'), { storage }),
         );
   progress.end();
   process.stdout.write(savedText(file, saved));
+}
+
+/** Records a saved snapshot for the console; the snapshot is complete without it. */
+async function recordSaved(record: SnapshotRecord, { header }: SaveResult): Promise<void> {
+  const { recordSnapshot } = await import('../../../storage/snapshot/last-snapshot.js');
+  await recordSnapshot(record, header.time).catch((error: unknown) =>
+    process.stderr.write(
+      `${program}: the time of this snapshot could not be recorded, so the console does not show ` +
+        `it: ${(error as Error).message}\n`,
+    ),
+  );
 }
 
 async function restore(
