@@ -49,8 +49,20 @@ const ReplicaStatus = z.object({
           }),
         )
         .describe('The copies of the store whose size is known.'),
+      lastSnapshotTimestamp: timestamp()
+        .optional()
+        .describe(
+          'When `vestibule snapshot save` last saved this store. Absent if never. Other backups are ' +
+            'not known.',
+        ),
     })
     .describe('The store that it uses.'),
+  lastMailTimestamp: timestamp()
+    .optional()
+    .describe(
+      'When the mail server in use last accepted a mail, known at least to the day. Absent if ' +
+        'never, and for mails in the mock mailbox.',
+    ),
   activity: z
     .object({
       endTimestamp: timestamp().describe('The end of the last minute.'),

@@ -7,6 +7,10 @@ export class MailOutcomes {
   readonly #metric: Metrics['mail'] | undefined;
   sent = 0;
   failed = 0;
+  /** When the mail server last accepted a mail, in ms since the epoch. */
+  lastAcceptedAt: number | undefined;
+  /** Called when the mail server accepted the first mail since the start. */
+  onFirstAccepted: () => void = () => {};
 
   constructor(metric?: Metrics['mail']) {
     this.#metric = metric;
@@ -17,5 +21,12 @@ export class MailOutcomes {
     if (outcome === 'Sent' || outcome === 'Kept') this.sent += 1;
     else this.failed += 1;
     this.#metric?.inc({ outcome });
+    if (outcome === 'Sent') this.#accepted();
+  }
+
+  #accepted(): void {
+    const isFirst = this.lastAcceptedAt === undefined;
+    this.lastAcceptedAt = Date.now();
+    if (isFirst) this.onFirstAccepted();
   }
 }

@@ -447,7 +447,9 @@ export interface Replica {
         bytes: number;
         quotaBytes?: number;
       }[];
+      lastSnapshotTimestamp?: string;
     };
+    lastMailTimestamp?: string;
     activity: {
       endTimestamp: string;
       signIns: number[];

@@ -332,7 +332,12 @@ conforms(Replica, {
       failedChecks: ['clock'],
       clock: { skewSeconds: 6.5, peers: 2 },
       policy: 'p-1',
-      store: { driver: 'Etcd', copies: [{ name: 'etcd-0', bytes: 4096, quotaBytes: 8192 }] },
+      store: {
+        driver: 'Etcd',
+        copies: [{ name: 'etcd-0', bytes: 4096, quotaBytes: 8192 }],
+        lastSnapshotTimestamp: now,
+      },
+      lastMailTimestamp: now,
       activity: {
         endTimestamp: now,
         signIns: [1, 2],

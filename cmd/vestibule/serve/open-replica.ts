@@ -6,11 +6,14 @@ import type { Log } from '../../../observability/log.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { IdentityProvider } from '../../../provider/provider.js';
 import type { Store } from '../../../registry/store.js';
+import { toTimestamp } from '../../../registry/timestamp.js';
+import { lastSnapshotTime } from '../../../storage/snapshot/last-snapshot.js';
 import { databasePath } from '../../../storage/embedded/tables.js';
 import type { Config } from '../options/config.js';
 import { shownSettings } from '../options/shown-settings.js';
 import type { Totals } from './activity.js';
 import type { ClockSkew } from './clock-skew.js';
+import { LastMail } from './last-mail.js';
 import { embeddedFolder } from './open-storage.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
 
@@ -26,11 +29,16 @@ interface ReplicaParts {
 
 /** Returns the recorder of this process. */
 export function openReplica(config: Config, parts: ReplicaParts, log: Log): ReplicaRecorder {
-  return new ReplicaRecorder(parts.store, log, {
+  const { store, mails } = parts;
+  const server = config.smtpURL === undefined ? '' : new URL(config.smtpURL).host;
+  const lastMail = new LastMail(store.storage, server, mails);
+  const recorder = new ReplicaRecorder(store, log, {
     settings: shownSettings(config),
     totals: () => totalsOf(parts),
-    state: () => stateOf(config, parts),
+    state: () => stateOf(config, parts, lastMail),
   });
+  mails.onFirstAccepted = () => recorder.refresh();
+  return recorder;
 }
 
 const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
@@ -41,12 +49,17 @@ const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
   requestsRefused: policy.counts().refusals,
 });
 
-async function stateOf(config: Config, { server, store, policy, clocks }: ReplicaParts) {
+async function stateOf(
+  config: Config,
+  { server, store, policy, clocks }: ReplicaParts,
+  lastMail: LastMail,
+) {
   const active = policy.activeName();
   const checks = await server.checks();
   const failedChecks = checks
     .filter(({ type, isHealthy }) => type === 'readyz' && !isHealthy)
     .map(({ name }) => name);
+  const { lastMailAt, lastSnapshotAt } = await lastTimesOf(config, store, lastMail);
   const state: ReplicaState = {
     release,
     ready: failedChecks.length === 0,
@@ -56,9 +69,24 @@ async function stateOf(config: Config, { server, store, policy, clocks }: Replic
     store: {
       driver: store.storage.readsInProcess ? 'Embedded' : 'Etcd',
       copies: await copiesOf(config, store),
+      ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
     },
+    ...(lastMailAt !== undefined && { lastMailTimestamp: toTimestamp(lastMailAt) }),
   };
   return state;
+}
+
+/** Returns when a mail was accepted and a snapshot saved; nothing if the store does not answer. */
+async function lastTimesOf(config: Config, { storage }: Store, lastMail: LastMail) {
+  const record = config.store.type === 'embedded' ? config.store : { storage };
+  try {
+    return {
+      lastMailAt: await lastMail.time(),
+      lastSnapshotAt: await lastSnapshotTime(record),
+    };
+  } catch {
+    return {};
+  }
 }
 
 /** Returns the size of each copy that answers; none if the store does not. */

@@ -64,6 +64,11 @@ export class ReplicaRecorder {
     return this.#writing;
   }
 
+  /** Writes the record again now, after a write that has begun. */
+  refresh(): void {
+    if (!this.#isStopped) this.#writing = this.#writing.then(() => this.write());
+  }
+
   /** Stops, and deletes the record. */
   async stop(): Promise<void> {
     this.#isStopped = true;
