@@ -3,6 +3,7 @@ import type { AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
 import { apps } from './accountactions/apps.js';
 import { disable, enable } from './accountactions/disable.js';
+import { sendTestMail } from './accountactions/test-mail.js';
 import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
 import { Appearance } from './appearance/appearance.js';
@@ -65,6 +66,7 @@ export const actions: readonly Action[] = [
   newAddress,
   exportAction(kinds),
   apps,
+  sendTestMail,
   startRecovery,
   cancelByToken,
   acceptByToken,

@@ -7,10 +7,12 @@ import {
   addressChangedMail,
   newAddressMail,
   newBrowserMail,
+  testMail,
   type AccountDeleted,
   type AddressChanged,
   type NewAddressNotice,
   type NewBrowser,
+  type TestMail,
 } from './notices.js';
 import { passkeyMail, type PasskeyChange } from './passkey.js';
 import { recoveryMail, type RecoveryNotice } from './recovery.js';
@@ -46,6 +48,7 @@ export type MailOrder = {
   | { readonly newBrowser: NewBrowser }
   | { readonly passkey: PasskeyChange }
   | { readonly recovery: RecoveryNotice }
+  | { readonly test: TestMail }
   /** `object` is the name of the Invitation. */
   | { readonly invitation: InvitationNotice; readonly object: string }
 );
@@ -73,5 +76,6 @@ function contentOf(
   if ('passkey' in order) return passkeyMail(translator, named(order.passkey));
   if ('recovery' in order) return recoveryMail(translator, named(order.recovery));
   if ('invitation' in order) return invitationMail(translator, named(order.invitation));
+  if ('test' in order) return testMail(translator, named(order.test));
   throw new Error('the outbox has a mail that this release does not support');
 }

@@ -36,6 +36,18 @@ export interface NewBrowser {
   readonly account: string;
 }
 
+/** Data of the mail that an operator sends to test delivery. */
+export interface TestMail {
+  readonly host: string;
+  readonly now: number;
+}
+
+/** Returns the mail that shows that mail arrives. */
+export const testMail = (translator: Translator, { host, now }: TestMail): MailContent => ({
+  subject: translator.text('mail.test.subject', { host }),
+  blocks: [{ text: translator.text('mail.test.about', { host, time: translator.time(now) }) }],
+});
+
 /** Returns the mail with the code that verifies a new address. */
 export const newAddressMail = (
   translator: Translator,

@@ -176,6 +176,11 @@ permit (
   resource is Account
 )
 when { resource.owner == principal };
+
+@id("operators-test-mail")
+@message("Operators may send themselves a test mail.")
+permit (principal in Group::"operators", action == Action::"accounts/testmail", resource is Account)
+when { resource.owner == principal };
 `,
   },
   {

@@ -5,7 +5,7 @@ import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
-type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator';
+type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator' | 'owningOperator';
 
 const reading = 'get list watch';
 const everyVerb = `${reading} create patch update delete`;
@@ -27,6 +27,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Account: {
     owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/apps accounts/recovery`,
     operator: `${reading} create patch update delete accounts/disable accounts/enable accounts/recovery`,
+    owningOperator: 'accounts/testmail',
   },
   Passkey: {
     account: 'create',
@@ -122,6 +123,7 @@ function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
   if (['person', 'operator'].includes(subject))
     roles.push('account', ...(kind.owner && isMine(kind, target) ? ['owner' as const] : []));
   if (['operator', 'master'].includes(subject)) roles.push('operator');
+  if (subject === 'operator' && kind.owner && isMine(kind, target)) roles.push('owningOperator');
   if (subject === 'browser' && kind.boundToCookie && isMine(kind, target)) roles.push('bound');
   return roles;
 }

@@ -239,6 +239,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'action',
+    label: 'accounts/testmail',
+    info:
+      "Sends a mail to the address of the account, which shows that mail works.",
+  },
+  {
+    of: 'action',
     label: 'accounts/recovery',
     info:
       "Starts the removal of all passkeys of the account, which takes effect after a " +
