@@ -16,7 +16,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions'],
   recovery: ['base', 'recovery'],
-  console: ['base', 'console', 'policies', 'policy', 'decisions'],
+  console: ['base', 'console', 'checklist', 'policies', 'policy', 'decisions'],
   invitation: ['base', 'invitation'],
   gallery: readdirSync(join(messages, 'en'))
     .map((file) => file.replace('.json', ''))

@@ -3,6 +3,7 @@ import { useCollection } from '../base/collection.js';
 import { locale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import type { MessageID } from '../messages/catalog.js';
+import { Checklist } from './checklist.js';
 import type { Kind } from './kind.js';
 import { listCommand } from './kubectl.js';
 import { A, Age, English, Failure, Kubectl, Loading } from './parts.js';
@@ -138,7 +139,7 @@ const Policies = ({ replicas }: { replicas: readonly Replica[] }) => (
   </ul>
 );
 
-/** What the service does and how it is: its activity in the last hour, replicas, store and policy. */
+/** What the service does and how it is: what is missing, its activity, replicas, store and policy. */
 export function ServiceState({ kind }: { kind: Kind }) {
   const { items, failure, reload } = useCollection<Replica>(kind.path);
   if (!items) return failure ? <Failure failure={failure} retry={reload} /> : <Loading />;
@@ -146,6 +147,7 @@ export function ServiceState({ kind }: { kind: Kind }) {
   return (
     <>
       {failure && <Failure failure={failure} retry={reload} />}
+      <Checklist replicas={items} />
       <section aria-labelledby="hour">
         <h2 id="hour">{t('console.state.hour')}</h2>
         <Charts replicas={items} />

@@ -2,6 +2,7 @@ import type { Catalog } from '../messages/catalog.js';
 import account from '../messages/en/account.json';
 import apps from '../messages/en/apps.json';
 import base from '../messages/en/base.json';
+import checklist from '../messages/en/checklist.json';
 import console from '../messages/en/console.json';
 import decisions from '../messages/en/decisions.json';
 import mailbox from '../messages/en/mailbox.json';
@@ -32,6 +33,7 @@ export const english: Catalog = {
   ...passkey,
   ...decisions,
   ...console,
+  ...checklist,
 };
 
 /** Changes the words of a message, but not its arguments or the names of plural forms. */

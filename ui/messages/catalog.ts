@@ -1,6 +1,7 @@
 import type account from './en/account.json';
 import type apps from './en/apps.json';
 import type base from './en/base.json';
+import type checklist from './en/checklist.json';
 import type console from './en/console.json';
 import type decisions from './en/decisions.json';
 import type invitation from './en/invitation.json';
@@ -29,7 +30,8 @@ export type MessageID = keyof (typeof base &
   typeof apps &
   typeof passkey &
   typeof decisions &
-  typeof console);
+  typeof console &
+  typeof checklist);
 
 /** A complete language: one flat map from message ID to text. */
 export type Catalog = Readonly<Record<MessageID, string>>;
