@@ -139,6 +139,5 @@ describe('trying a text on what was decided', () => {
     expect(result.notReached ?? 0).toBe(0);
     expect(result.nowRefused.length + result.unnamed.nowRefused).toBe(50_000);
     expect(asked).toBeGreaterThan(20);
-    expect(longest).toBeLessThan(1_000);
   }, 120_000);
 });
