@@ -27,7 +27,7 @@ import {
   settingsReference,
 } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
-import { pageVocabulary, settingDescriptions } from './generate/vocabulary.mjs';
+import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
@@ -61,7 +61,7 @@ const files = {
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
-  'ui/console/setting-descriptions.gen.ts': settingDescriptions(settings),
+  'ui/console/known-settings.gen.ts': knownSettings(settings),
   'ui/console/policy-vocabulary.gen.ts': pageVocabulary(
     vocabularyOf(kinds, actions),
     contextAttributes,

@@ -92,7 +92,10 @@ const ReplicaStatus = z.object({
           .describe('Where the value comes from.'),
       }),
     )
-    .describe('Its settings in force. `vestibule serve --help` says what each of them is.'),
+    .describe(
+      'Its settings in force, but for those that have the default of their release. ' +
+        '`vestibule serve --help` says what each of them is.',
+    ),
 });
 
 /** What a running process says about itself. */

@@ -45,13 +45,24 @@ const wrapped = (text) =>
 const entryText = ({ of, label, info }) =>
   `  {\n    of: '${of}',\n    label: '${label}',\n${info ? `    info:\n      ${wrapped(info)},\n` : ''}  },`;
 
-/** Returns what each setting is, as the console shows it. */
-export const settingDescriptions = (
-  settings,
-) => `// Generated from the settings by hack/gen. Do not edit.
+/** Returns what each setting is and its default, as the console shows them. */
+export const knownSettings = (settings) => `// Generated from the settings by hack/gen. Do not edit.
 
-/** What each setting of the service is, in English. */
-export const settingDescriptions: Readonly<Record<string, string>> = {
-${settings.map(({ flag, describe }) => `  '${flag}':\n      ${wrapped(describe)},`).join('\n')}
+/** A setting of the service. */
+export interface KnownSetting {
+  /** What it is, in English. */
+  readonly description: string;
+  /** Its default, if every process has the same. */
+  readonly value?: string;
+}
+
+/** The settings of the service by name. */
+export const knownSettings: Readonly<Record<string, KnownSetting>> = {
+${settings.map(settingText).join('\n')}
 };
 `;
+
+const settingText = ({ flag, describe, default: fallback }) =>
+  `  '${flag}': {\n    description:\n      ${wrapped(describe)},\n${
+    fallback === undefined ? '' : `    value: '${fallback}',\n`
+  }  },`;

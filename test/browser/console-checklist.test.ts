@@ -69,7 +69,10 @@ async function report(
       Object.assign(status, { lastMailTimestamp });
       Object.assign(status.store, store);
       for (const [name, value] of Object.entries(settings))
-        status.settings.find((one: any) => one.name === name).value = value;
+        status.settings = [
+          ...status.settings.filter((one: any) => one.name !== name),
+          { name, value, source: 'Flag' },
+        ];
     }
     return route.fulfill({ response, json: list });
   });

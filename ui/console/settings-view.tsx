@@ -6,7 +6,7 @@ import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { listCommand } from './kubectl.js';
 import { English, Failure, Kubectl, Loading } from './parts.js';
-import { settingDescriptions } from './setting-descriptions.gen.js';
+import { knownSettings } from './known-settings.gen.js';
 
 type Setting = Replica['status']['settings'][number];
 
@@ -15,17 +15,29 @@ interface SharedSetting extends Setting {
   readonly differs: boolean;
 }
 
-/** Returns the settings of all replicas by name, which are not the same while a release rolls out. */
+/**
+ * Returns the settings of all replicas by name, which are not the same while a release rolls out. A
+ * replica says only what differs from the default.
+ */
 function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
-  const all = replicas.flatMap(({ status }) => status.settings);
-  return [...new Map(all.map((setting) => [setting.name, setting])).values()].map((setting) => {
-    const same = all.filter(({ name, value }) => name === setting.name && value === setting.value);
-    return { ...setting, differs: same.length < replicas.length };
+  const byName = replicas.map(
+    ({ status }) => new Map(status.settings.map((setting) => [setting.name, setting])),
+  );
+  const names = new Set([
+    ...Object.keys(knownSettings),
+    ...byName.flatMap((one) => [...one.keys()]),
+  ]);
+  return [...names].sort().map((name) => {
+    const { value } = knownSettings[name] ?? {};
+    const fallback: Setting = { name, ...(value !== undefined && { value }), source: 'Default' };
+    const all = byName.map((one) => one.get(name) ?? fallback);
+    const shown = all.find(({ source }) => source !== 'Default') ?? all[0] ?? fallback;
+    return { ...shown, differs: all.some((one) => one.value !== shown.value) };
   });
 }
 
 const matches = ({ name, value, source }: Setting, words: string): boolean =>
-  [name, value, source, settingDescriptions[name]].some((text) =>
+  [name, value, source, knownSettings[name]?.description].some((text) =>
     text?.toLowerCase().includes(words),
   );
 
@@ -54,7 +66,7 @@ const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
             </td>
             <td>{t(`console.source.${source}`)}</td>
             <td>
-              <English>{settingDescriptions[name]}</English>
+              <English>{knownSettings[name]?.description}</English>
             </td>
           </tr>
         ))}

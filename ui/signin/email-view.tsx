@@ -43,19 +43,31 @@ function EmailForm({ store }: { store: SignInStore }) {
   );
 }
 
-/**
- * The address of a sign-in to the account page by any method, which continues where lost passkeys
- * are reported.
- */
-const recoverySignInURL = (): string =>
+/** The address of a sign-in to the account page by any method, which continues at a step of it. */
+const accountSignInURL = (step: 'recover' | 'passkey-add'): string =>
   `/oauth2/auth?${new URLSearchParams({
     client_id: 'vestibule-account',
     response_type: 'none',
     scope: 'openid',
     redirect_uri: `${location.origin}/account`,
     prompt: 'login',
-    state: 'recover',
+    state: step,
   })}`;
+
+/** The way for who cannot use the passkey that is required: to report it lost, or to add a first one. */
+function WithoutPasskey({ client }: { client: string }) {
+  if (client === 'vestibule-account')
+    return (
+      <p class="fine">
+        <a href={accountSignInURL('recover')}>{t('email.lost')}</a>
+      </p>
+    );
+  return (
+    <p class="fine">
+      {t('email.only')} <a href={accountSignInURL('passkey-add')}>{t('email.add')}</a>
+    </p>
+  );
+}
 
 /** The first view: the email address or a passkey. */
 export function EmailView({ store }: { store: SignInStore }) {
@@ -81,11 +93,7 @@ export function EmailView({ store }: { store: SignInStore }) {
           <PasskeyButton store={store} main={!byEmail} autofill={byEmail} />
         </div>
       )}
-      {!byEmail && client.name === 'vestibule-account' && (
-        <p class="fine">
-          <a href={recoverySignInURL()}>{t('email.lost')}</a>
-        </p>
-      )}
+      {!byEmail && <WithoutPasskey client={client.name} />}
     </View>
   );
 }

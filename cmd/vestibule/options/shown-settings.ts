@@ -10,21 +10,23 @@ const sourceOf = (source: string | undefined): ShownSetting['source'] => {
   return source === 'file' ? 'File' : 'Environment';
 };
 
-/** Hides the user and the password of URLs, which Config shows. */
-const withoutUserinfo = (value: string): string => value.replaceAll(/\/\/[^/,]*@/g, '//***@');
+/** Returns a value as text. Hides the user and the password of URLs, which Config shows. */
+const textOf = (value: unknown): string | undefined =>
+  value === undefined ? undefined : String(value).replaceAll(/\/\/[^/,]*@/g, '//***@');
 
 /**
- * Returns every setting with its value, by name. Values are those that Config has for display, so
- * no secret is among them.
+ * Returns the settings that are not the default of every process, by name. Values are those that
+ * Config has for display, so no secret is among them.
  */
 export const shownSettings = ({
   displayed,
   sources,
 }: Pick<Config, 'displayed' | 'sources'>): ShownSetting[] =>
   settings
-    .map(({ flag }) => ({
-      name: flag,
-      ...(displayed[flag] !== undefined && { value: withoutUserinfo(String(displayed[flag])) }),
-      source: sourceOf(sources[flag]),
-    }))
+    .flatMap(({ flag, default: fallback }) => {
+      const value = textOf(displayed[flag]);
+      const source = sourceOf(sources[flag]);
+      if (source === 'Default' && value === textOf(fallback)) return [];
+      return [{ name: flag, ...(value !== undefined && { value }), source }];
+    })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
