@@ -93,7 +93,7 @@ const ReplicaStatus = z.object({
       }),
     )
     .describe(
-      'Its settings in force, but for those that have the default of their release. ' +
+      'Its settings in force, except those that have the default of their release. ' +
         '`vestibule serve --help` says what each of them is.',
     ),
 });
