@@ -29,7 +29,8 @@ const App = z.object({
   access: z
     .enum(['Allowed', 'SignInAgain', 'PasskeyRequired', 'Refused'])
     .describe(
-      'What policy answers. SignInAgain: a new sign-in is enough. PasskeyRequired: a passkey would be enough, and the account has none.',
+      'What policy answers. SignInAgain: a new sign-in is enough. PasskeyRequired: a passkey would ' +
+        'be enough, and the account has none.',
     ),
   startURI: z
     .string()

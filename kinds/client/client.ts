@@ -57,7 +57,9 @@ const ClientSpec = z.object({
     .enum(['Allowed', 'Everyone', 'NoOne'])
     .optional()
     .describe(
-      'Who sees it in the app menu of the account page, if it has initiateLoginURI or homepageURI: those whom policy lets sign in (Allowed, the default), also those refused, with the reason (Everyone), or no one.',
+      'Who sees it in the app menu of the account page, if it has initiateLoginURI or homepageURI: ' +
+        'those whom policy lets sign in (Allowed, the default), also those refused, with the reason ' +
+        '(Everyone), or no one.',
     ),
   policyURI: webAddress().optional().describe('Privacy policy.'),
   termsURI: webAddress().optional().describe('Terms of service.'),

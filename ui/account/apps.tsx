@@ -16,19 +16,23 @@ addMessages(messages);
 const byName = (all: readonly App[]): App[] =>
   [...all].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
 
+/** The name of an app beside its logo; a link if it can be started. */
+function AppName({ app }: { app: App }) {
+  const name = nameOf(app);
+  const text = <Text of={name} />;
+  return (
+    <div class="party">
+      <Monogram name={name} logo={app.logoURI} />
+      <span class="strong">{app.startURI ? <Link to={app.startURI}>{text}</Link> : text}</span>
+    </div>
+  );
+}
+
 /** An app that the person can start. */
 function Startable({ app }: { app: App }) {
-  const name = nameOf(app);
   return (
     <li class="thing short">
-      <div class="party">
-        <Monogram name={name} logo={app.logoURI} />
-        <span class="strong">
-          <Link to={app.startURI!}>
-            <Text of={name} />
-          </Link>
-        </span>
-      </div>
+      <AppName app={app} />
       <p class="hint">
         <Ltr of={hostOf(app.startURI)} />
         {app.access === 'SignInAgain' && <> · {t('apps.again')}</>}
@@ -54,15 +58,9 @@ const PasskeyLink = () => (
 
 /** An app that policy refuses: the message of the rule, and what the person can do. */
 function Refused({ app }: { app: App }) {
-  const name = nameOf(app);
   return (
     <li class="thing short">
-      <div class="party">
-        <Monogram name={name} logo={app.logoURI} />
-        <span class="strong">
-          <Text of={name} />
-        </span>
-      </div>
+      <AppName app={app} />
       <p class="hint">
         <Text of={app.reason ?? ''} max={500} />
       </p>
