@@ -238,7 +238,9 @@ export class Server {
     const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
     if (this.#isStopping) throw unauthorized();
     req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
-    return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), true);
+    return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), {
+      isUnrecorded: true,
+    });
   }
 
   /** Answers a request that passed every step. */

@@ -9,25 +9,17 @@ import { toAttributes } from './decisions/record.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Impact } from '../kinds/policy/policy.js';
 
-/**
- * Names listed in each direction, decisions per page, and durations in milliseconds: between two
- * yields to the event loop, and of the whole replay.
- */
-const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4, timeoutMs: 20_000 };
+/** Names listed in each direction, decisions per page, and ms between two yields to the event loop. */
+const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4 };
 
 type Evaluate = Awaited<ReturnType<Engine['compile']>>;
 
 /**
  * Evaluates the recorded decisions against another text. Yields to the event loop every few
- * milliseconds, and counts the decisions that the time limit did not allow to evaluate.
+ * milliseconds, and counts the decisions that `limits.policyReplay` did not allow to evaluate.
  */
-export async function replay(
-  engine: Engine,
-  store: Store,
-  text: string,
-  timeoutMs = limits.timeoutMs,
-): Promise<Impact> {
-  const deadline = performance.now() + timeoutMs;
+export async function replay(engine: Engine, store: Store, text: string): Promise<Impact> {
+  const deadline = performance.now() + store.settings.limits.policyReplay;
   const evaluate = await engine.compile('', text);
   const outcome = new Outcome(
     evaluate,

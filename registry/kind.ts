@@ -2,12 +2,15 @@ import type { z } from 'zod';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
+import type { FieldTracker } from './field-tracker.js';
+import type { KindObject, Metadata } from './object.js';
 import type { Keys } from '../security/keyring.js';
 import type { Limits } from './limit-settings.js';
 import type { Limit, LimitOf } from './rate-limit.js';
 import type { Cause, DecisionSummary } from './status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
+export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from './object.js';
 
 /** A value that is there, or will be: `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
@@ -27,41 +30,6 @@ export type Verb =
   | 'patch'
   | 'delete'
   | 'deletecollection';
-
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-}
-
-/**
- * metadata of every object (docs/design/kubernetes.md#metadata). `resourceVersion` is the store's
- * and never stored inside the value.
- */
-export interface Metadata {
-  name: string;
-  /** The prefix that the name was generated from. */
-  generateName?: string;
-  uid: string;
-  resourceVersion: string;
-  generation: number;
-  /** RFC 3339, UTC, whole seconds. */
-  creationTimestamp: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  ownerReferences?: OwnerReference[];
-  deletionTimestamp?: string;
-}
-
-/** An object of a kind as the server holds it; `internal` never leaves it. */
-export interface KindObject<S = any, T = any, I = any> {
-  metadata: Metadata;
-  spec: S;
-  status: T;
-  internal: I;
-}
 
 /** Facts about the request that strategies and actions may use. */
 export interface RequestFacts {
@@ -179,12 +147,21 @@ export interface Transaction {
     field: string,
     value: string,
   ): Promise<ObjectOf<K> | undefined>;
-  create<K extends AnyKind>(kind: K, object: Draft<ObjectOf<K>>): Promise<ObjectOf<K>>;
-  /** Changes an object; writes nothing if nothing changed. Throws 404 if it is absent. */
+  /** Creates an object; the fields that `tracker` applies have an owner. */
+  create<K extends AnyKind>(
+    kind: K,
+    object: Draft<ObjectOf<K>>,
+    tracker?: FieldTracker,
+  ): Promise<ObjectOf<K>>;
+  /**
+   * Changes an object; writes nothing if nothing changed. Throws 404 if it is absent. `tracker`
+   * says who owns the changes; by default the service.
+   */
   update<K extends AnyKind>(
     kind: K,
     name: string,
     change: (next: ObjectOf<K>) => Awaitable<void>,
+    tracker?: FieldTracker,
   ): Promise<ObjectOf<K>>;
   delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
   /** Removes an object at once, even if its kind deletes in steps. */

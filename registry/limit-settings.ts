@@ -167,6 +167,13 @@ export const limitSettings = {
     'How long a recovery waits before the account loses its passkeys, and how long a ' +
       'passkey that was added after an email sign-in waits before it counts in full.',
   ),
+  policyReplay: duration(
+    '20s',
+    ['1s', '5m'],
+    'a replay takes a share of the processor all the time',
+    'How long the dry run of a Policy evaluates earlier decisions; it counts those that it did not ' +
+      'reach.',
+  ),
   authorizationCodeLifetime: duration(
     '60s',
     ['10s', '10m'],

@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { duplicateValue } from './field-errors.js';
+import type { JSONSchema } from './json-schema.js';
+import type { Cause } from './status.js';
 
 /** The keywords of schemas that say how server-side apply merges lists and objects. */
 export const mergeKeywords = [
@@ -31,3 +34,39 @@ export const atomicObject = <T extends z.ZodTypeAny>(schema: T): T =>
 /** Returns the keywords that a zod schema declares. */
 export const declaredKeywords = (def: unknown): Record<string, unknown> =>
   (def as DefWithKeywords).mergeKeywords ?? {};
+
+const schemasBelow = (schema: JSONSchema): JSONSchema[] => [
+  ...Object.values(schema.properties ?? {}),
+  ...(schema.items ? [schema.items] : []),
+  ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
+];
+
+const isDistinct = (schema: JSONSchema): boolean =>
+  schema['x-kubernetes-list-type'] === 'set' || schema['x-kubernetes-list-type'] === 'map';
+
+/** Reports whether a schema has lists of distinct items. */
+export const hasDistinctLists = (schema: JSONSchema): boolean =>
+  isDistinct(schema) || schemasBelow(schema).some(hasDistinctLists);
+
+/** Returns a cause for each item of a set or map list of a valid value that is there twice. */
+export function duplicateItems(schema: JSONSchema, value: unknown, at: string): Cause[] {
+  if (Array.isArray(value)) {
+    const keys = schema['x-kubernetes-list-map-keys'] as readonly string[] | undefined;
+    const seen = new Set<string>();
+    return value.flatMap((item: unknown, i) => {
+      const below = schema.items ? duplicateItems(schema.items, item, `${at}[${i}]`) : [];
+      if (!isDistinct(schema)) return below;
+      const id = JSON.stringify(keys ? keys.map((key) => (item as FieldsByName)[key]) : item);
+      const isDuplicate = seen.has(id);
+      seen.add(id);
+      return isDuplicate ? [duplicateValue(`${at}[${i}]`, keys ? id.slice(1, -1) : id)] : below;
+    });
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const known = schema.properties?.[name] ?? schema.additionalProperties;
+    return typeof known === 'object' ? duplicateItems(known, member, `${at}.${name}`) : [];
+  });
+}
+
+type FieldsByName = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapList } from './list-type.js';
 import { describePattern } from './pattern.js';
 
 const labelKey = describePattern(
@@ -34,8 +35,8 @@ export const CallerMetadata = z.object({
     .record(z.string().max(317).regex(labelKey), z.string().max(262_144))
     .optional()
     .describe('Arbitrary metadata.'),
-  ownerReferences: z
-    .array(
+  ownerReferences: mapList(
+    z.array(
       z.object({
         apiVersion: identifier(317).describe('Group and version of the owner.'),
         kind: identifier(63).describe('Kind of the owner.'),
@@ -44,7 +45,9 @@ export const CallerMetadata = z.object({
         controller: z.boolean().optional().describe('It is the managing owner.'),
         blockOwnerDeletion: z.boolean().optional().describe('Accepted without effect.'),
       }),
-    )
+    ),
+    'uid',
+  )
     .max(16)
     .optional()
     .describe('Objects this one depends on.'),
@@ -70,4 +73,17 @@ export const Metadata = CallerMetadata.extend({
     .datetime()
     .optional()
     .describe('When the deletion of the object started.'),
+  managedFields: z
+    .array(
+      z.object({
+        manager: z.string().describe('Its name.'),
+        operation: z.enum(['Apply', 'Update']).describe('How it set the fields.'),
+        apiVersion: z.string().describe('Group and version of the fields.'),
+        time: z.string().datetime().optional().describe('When its fields changed last.'),
+        fieldsType: z.literal('FieldsV1').describe('The form of fieldsV1.'),
+        fieldsV1: z.object({}).passthrough().describe('The fields, as a tree.'),
+      }),
+    )
+    .optional()
+    .describe('The managers of fields; absent until someone applies the object.'),
 });

@@ -2,9 +2,10 @@ import type { AnyKind, Call, KindObject } from './kind.js';
 import { tooLongValue } from './field-errors.js';
 import type { Cause } from './status.js';
 
-/** Returns the stored size of labels, annotations and owner references in bytes. */
-function sizeOf({ metadata: { labels, annotations, ownerReferences } }: KindObject): number {
-  return Buffer.byteLength(JSON.stringify({ labels, annotations, ownerReferences }));
+/** Returns the stored size of the metadata that callers influence, in bytes. */
+function sizeOf({ metadata }: KindObject): number {
+  const { labels, annotations, ownerReferences, managedFields } = metadata;
+  return Buffer.byteLength(JSON.stringify({ labels, annotations, ownerReferences, managedFields }));
 }
 
 /**
@@ -21,7 +22,10 @@ export function metadataSizeFaults(
   if (
     !kind.owner ||
     caller.type === 'System' ||
-    (!metadata.labels && !metadata.annotations && !metadata.ownerReferences)
+    (!metadata.labels &&
+      !metadata.annotations &&
+      !metadata.ownerReferences &&
+      !metadata.managedFields)
   )
     return [];
   const max = settings.limits.ownedMetadataSize;
@@ -30,7 +34,7 @@ export function metadataSizeFaults(
   return [
     tooLongValue(
       'metadata',
-      `labels, annotations and owner references may not be more than ${max} bytes together (got ${size})`,
+      `labels, annotations, owner references and managed fields may not be more than ${max} bytes together (got ${size})`,
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Action } from './action.js';
 import type { AnyKind } from './kind.js';
+import { trackedSchema } from './managedfields/tracked-fields.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */
@@ -8,6 +9,8 @@ interface KindSchemas {
   readonly status: JSONSchema;
   /** The validator of the spec in a create request. */
   readonly createSpec: Validator;
+  /** The schema of the fields that have owners. */
+  readonly tracked: JSONSchema;
 }
 
 function schemasOf(kind: AnyKind): KindSchemas {
@@ -15,7 +18,12 @@ function schemasOf(kind: AnyKind): KindSchemas {
   const createSpec = kind.create?.spec
     ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`))
     : spec;
-  return { spec, createSpec, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
+  return {
+    spec,
+    createSpec,
+    status: toJSONSchema(kind.status, `${kind.kind}.status`),
+    tracked: trackedSchema(spec.schema),
+  };
 }
 
 /**

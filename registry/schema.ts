@@ -3,26 +3,13 @@ import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { refuseUnconvertible } from './schema-guard.js';
-import { declaredKeywords, mergeKeywords } from './list-type.js';
+import type { JSONSchema } from './json-schema.js';
+import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
 import { causesOf } from './schema-faults.js';
 import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 
-/** A JSON Schema (2020-12), for the validator and OpenAPI 3.1. */
-export interface JSONSchema {
-  type?: string | string[];
-  properties?: Record<string, JSONSchema>;
-  required?: string[];
-  additionalProperties?: boolean | JSONSchema;
-  items?: JSONSchema;
-  anyOf?: JSONSchema[];
-  oneOf?: JSONSchema[];
-  const?: unknown;
-  enum?: unknown[];
-  description?: string;
-  discriminator?: { propertyName: string };
-  [keyword: string]: unknown;
-}
+export type { JSONSchema } from './json-schema.js';
 
 /**
  * Converts a zod schema. Throws with the path for a construct that JSON Schema would lose, and for
@@ -93,10 +80,12 @@ export class Validator {
   readonly schema: JSONSchema;
   #compiled: ValidateFunction | undefined;
   readonly #hasLines: boolean;
+  readonly #hasDistinctLists: boolean;
 
   constructor(schema: JSONSchema) {
     this.schema = schema;
     this.#hasLines = hasLines(schema);
+    this.#hasDistinctLists = hasDistinctLists(schema);
   }
 
   /**
@@ -108,7 +97,12 @@ export class Validator {
     const compiled = this.#compiled;
     if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
     if (this.#hasLines) normaliseLines(this.schema, value);
-    return [];
+    return this.#hasDistinctLists ? duplicateItems(this.schema, value, at) : [];
+  }
+
+  /** Normalizes lines of text to NFC in place, also of a value that is not valid; returns it. */
+  normalize<T>(value: T): T {
+    return normaliseLines(this.schema, value) as T;
   }
 
   /** Compiles the schema before the first request. */

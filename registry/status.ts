@@ -16,6 +16,7 @@ export type CauseReason =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
   | 'FieldValueTypeInvalid'
+  | 'FieldManagerConflict'
   | 'InternalError'
   | 'ResourceVersionTooLarge'
   | 'ReauthenticationRequired';
@@ -225,6 +226,38 @@ export const staleVersion = (of: KindNames, name: string): StatusError =>
     name,
     'the object has been modified; please apply your changes to the latest version and try again',
   );
+
+/** 409: an apply would change fields that others own; a cause names each with its manager. */
+export function applyConflict(
+  of: KindNames,
+  name: string,
+  causes: readonly (Cause & { readonly by: string })[],
+): StatusError {
+  const [first] = causes;
+  const lists = [...new Set(causes.map(({ by }) => by))].map(
+    (by) =>
+      `conflicts with ${by}:\n${causes
+        .filter((cause) => cause.by === by)
+        .map(({ field }) => `- ${field}`)
+        .join('\n')}`,
+  );
+  return new StatusError(
+    'Conflict',
+    causes.length === 1
+      ? `Apply failed with 1 conflict: conflict with ${first!.by}: ${first!.field}`
+      : `Apply failed with ${causes.length} conflicts: ${lists.join('\n')}`,
+    {
+      name,
+      group: of.group,
+      kind: of.resource,
+      causes: causes.map(({ reason, message, field }) => ({
+        reason,
+        message,
+        ...(field && { field }),
+      })),
+    },
+  );
+}
 
 /** 410: a proof, an interaction or a resourceVersion has expired. */
 export const expired = (why: string, of?: KindNames, name?: string): StatusError =>

@@ -17,6 +17,8 @@ import {
 } from './kind.js';
 import { digest } from '../security/keyring.js';
 import { limitKey, scaleLimit, addUse, type Limit } from './rate-limit.js';
+import type { FieldTracker } from './field-tracker.js';
+import { updatesByService } from './managedfields/update.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
@@ -95,7 +97,11 @@ export class StoreTransaction implements Transaction {
     return reserved && this.get(kind, reserved.value.toString());
   }
 
-  async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
+  async create<K extends AnyKind>(
+    kind: K,
+    draft: Draft<ObjectOf<K>>,
+    tracker = updatesByService,
+  ): Promise<ObjectOf<K>> {
     const input = draft as {
       metadata: KindObject['metadata'] & { generateName?: string };
     } & KindObject;
@@ -126,7 +132,7 @@ export class StoreTransaction implements Transaction {
       status: input.status ?? {},
       internal: input.internal,
     };
-    await this.#runHooks(kind, object, undefined);
+    await this.#runHooks(kind, object, undefined, tracker);
     return object as ObjectOf<K>;
   }
 
@@ -165,6 +171,7 @@ export class StoreTransaction implements Transaction {
     kind: K,
     name: string,
     change: (next: ObjectOf<K>) => Awaitable<void>,
+    tracker = updatesByService,
   ): Promise<ObjectOf<K>> {
     const key = objectKey(kind, name);
     const staged = this.#staged.get(key);
@@ -172,7 +179,7 @@ export class StoreTransaction implements Transaction {
     const next = staged ? staged.object : before?.parse();
     if (!next) throw notFound(kind, name);
     await change(next as ObjectOf<K>);
-    await this.#runHooks(kind, next, before);
+    await this.#runHooks(kind, next, before, tracker);
     return next as ObjectOf<K>;
   }
 
@@ -321,20 +328,23 @@ export class StoreTransaction implements Transaction {
   }
 
   /**
-   * Runs the hooks of every write in order: default, validate, generation, beforeCommit, unique
-   * values.
+   * Runs the hooks of every write in order: default, owners of fields, validate, generation,
+   * beforeCommit, unique values.
    */
   async #runHooks(
     kind: AnyKind,
     next: KindObject,
     before: EncodedObject | undefined,
+    tracker: FieldTracker,
   ): Promise<void> {
     const old = before?.object;
     const call = this.#call;
     await kind.strategy.default?.(next, old, call);
-    const causes = this.#registry.schemas(kind).spec.check(next.spec, 'spec');
+    const { spec, tracked } = this.#registry.schemas(kind);
+    const causes = spec.check(next.spec, 'spec');
     const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
+    if (causes.length === 0) tracker.track({ kind, schema: tracked, next, old, now: call.now });
     if (causes.length === 0)
       causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
     if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));

@@ -291,6 +291,14 @@ export interface ObjectMeta {
   generation: number;
   creationTimestamp: string;
   deletionTimestamp?: string;
+  managedFields?: {
+    manager: string;
+    operation: 'Apply' | 'Update';
+    apiVersion: string;
+    time?: string;
+    fieldsType: 'FieldsV1';
+    fieldsV1: Record<string, never>;
+  }[];
 }
 
 /** A passkey that a person signs in with. */

@@ -42,6 +42,8 @@ export interface AuthorizationRequestContext {
   readonly isUnrecorded?: boolean;
   /** Whether an absent object is authorized as if it existed, for an access review. */
   readonly assumesExistence?: boolean;
+  /** Whether an apply creates the object if it is absent. */
+  readonly mayCreate?: boolean;
 }
 
 /** Authorization attributes of one object, which is decoded only if a rule reads it. */

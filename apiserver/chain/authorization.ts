@@ -13,6 +13,7 @@ import {
 } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
+import { isApply } from '../http/body.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { NonResourceRequestInfo, ResourceRequestInfo } from '../request/request-info.js';
 import { siteOf } from '../../security/fetch-metadata.js';
@@ -47,7 +48,9 @@ export class Authorization {
   readonly step: Step = async (req) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
-      req.authorized = await this.authorize(requestInfo, req.caller!, siteOf(req));
+      req.authorized = await this.authorize(requestInfo, req.caller!, siteOf(req), {
+        mayCreate: isApply(req),
+      });
     else {
       const authorized = this.authorizeNonResource(requestInfo, siteOf(req));
       req.authorized =
@@ -57,19 +60,21 @@ export class Authorization {
 
   /**
    * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser. With
-   * `isUnrecorded`, nothing is recorded.
+   * `isUnrecorded`, nothing is recorded. With `mayCreate`, a patch of an object that does not exist
+   * is authorized as its creation.
    */
   authorize(
     requestInfo: ResourceRequestInfo,
     caller: Caller,
     site?: string,
-    isUnrecorded = false,
+    { isUnrecorded = false, mayCreate = false } = {},
   ): Awaitable<AuthorizedRequest> {
     return this.#authorizeResource({
       requestInfo,
       caller,
       facts: factsOf(requestInfo, site),
       isUnrecorded,
+      mayCreate: mayCreate && !requestInfo.action,
     });
   }
 
@@ -112,8 +117,28 @@ export class Authorization {
       this.#authorizeCached(context) ??
       this.#store
         .stored(requestInfo.kind, requestInfo.name)
-        .then((target) => this.#authorizeObject(context, target))
+        .then(
+          (target) =>
+            (target ? undefined : this.#authorizeCreation(context)) ??
+            this.#authorizeObject(context, target),
+        )
     );
+  }
+
+  /**
+   * Authorizes the creation by an apply. A caller who may not create learns no more than for any
+   * other request for an absent object.
+   */
+  #authorizeCreation(context: AuthorizationRequestContext): AuthorizedRequest | undefined {
+    const { requestInfo, caller, facts } = context;
+    const { kind } = requestInfo;
+    if (!context.mayCreate || !kind.verbs.includes('create') || kind.nameSource === 'service')
+      return undefined;
+    const create = { ...context, requestInfo: { ...requestInfo, verb: 'create' as const } };
+    const decision = this.#decide(create, {}, 'allowed');
+    return decision.allowed
+      ? { requestInfo, caller, facts, decision, createsObject: true }
+      : undefined;
   }
 
   /**

@@ -21,6 +21,7 @@ const singleValued = new Set([
   'dryRun',
   'fieldValidation',
   'fieldManager',
+  'force',
   'propagationPolicy',
   'gracePeriodSeconds',
   'includeObject',
@@ -109,6 +110,7 @@ const maxTimerMs = 2 ** 31 - 1;
 const nonEmptyParameters = [
   'dryRun',
   'fieldValidation',
+  'force',
   'propagationPolicy',
   'gracePeriodSeconds',
   'watch',

@@ -119,9 +119,10 @@ const listParameters = [
   query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' }),
 ];
 const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
-const manager = query('fieldManager', 'Accepted without effect.');
+const manager = query('fieldManager', 'The manager that owns the changed fields.');
+const force = query('force', 'An apply takes over fields that others own.', { type: 'boolean' });
 const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
-const patchBodies = {
+const actionPatchBodies = {
   ...jsonBody(
     {
       type: 'array',
@@ -131,6 +132,13 @@ const patchBodies = {
     'application/json-patch+json',
   ),
   ...jsonBody({ type: 'object', description: 'RFC 7396.' }, 'application/merge-patch+json'),
+};
+const patchBodies = {
+  ...actionPatchBodies,
+  ...jsonBody(
+    { type: 'object', description: 'The fields to apply, with apiVersion and kind.' },
+    'application/apply-patch+yaml',
+  ),
 };
 const deletionBody = {
   required: false,
@@ -198,7 +206,7 @@ export const verbOperations: Record<
     item: true,
     describe: (kind) => ({
       summary: `Changes fields of a ${kind.kind}.`,
-      parameters: [nameParameter, ...writeParameters],
+      parameters: [nameParameter, ...writeParameters, force],
       requestBody: { required: true, content: patchBodies },
       responses: responses(200, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
@@ -262,7 +270,7 @@ export function actionOperation(action: Action, registry: Registry): OpenAPIOper
 
 function actionContent(action: Action, registry: Registry) {
   if (action.verb === 'get') return undefined;
-  if (action.verb === 'patch') return patchBodies;
+  if (action.verb === 'patch') return actionPatchBodies;
   return jsonBody({
     type: 'object',
     description: action.kind,

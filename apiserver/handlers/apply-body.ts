@@ -13,6 +13,8 @@ import { wireObject } from '../codec/object-encoding.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
 import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
 import { clone } from '../../registry/encoded-object.js';
+import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
+import { setManagedFields } from './managed-fields.js';
 
 /** A lower-case RFC 1123 subdomain: the syntax of object names. */
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -98,13 +100,11 @@ export function applyBody(
   if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
   next.spec = desired.spec;
-  const { labels, annotations } = metadata;
-  const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
-  const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
-  for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
-    if (hasContent(value)) target[field] = value;
-    else if (target[field] !== undefined) delete target[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
-  }
+  setCallerMetadata(next, {
+    ...metadata,
+    ...(kind.owner && { ownerReferences: next.metadata.ownerReferences }),
+  });
+  setManagedFields(kind, next, metadata.managedFields);
   return unknown;
 }
 
@@ -125,7 +125,7 @@ function desiredObject(kind: AnyKind, next: KindObject, change: Change): Record<
 }
 
 /** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */
-function checkVersion(
+export function checkVersion(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
@@ -142,7 +142,8 @@ function checkVersion(
   if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
 }
 
-function checkIdentity(
+/** Throws 400, 409 or 422 if name or uid are not those of the object. */
+export function checkIdentity(
   kind: AnyKind,
   next: KindObject,
   metadata: Record<string, unknown>,
@@ -164,10 +165,6 @@ function checkIdentity(
     );
   throw invalid(kind, next.metadata.name, [invalidValue('metadata.uid', 'field is immutable')]);
 }
-
-/** Reports whether a member is present, not null and not empty. */
-const hasContent = (value: unknown): boolean =>
-  value !== undefined && value !== null && Object.keys(value).length > 0;
 
 /** Returns the members without empty ones. */
 const withoutEmpty = (members: Record<string, unknown>): Record<string, unknown> =>

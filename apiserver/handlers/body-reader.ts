@@ -2,6 +2,7 @@ import type { Limits } from '../../registry/limit-settings.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
 import { parseJSON } from '../../registry/strict-json.js';
 import { parseJSONPatch } from '../codec/json-patch.js';
+import { parseYAML } from '../codec/yaml.js';
 import {
   jsonPatchType,
   mergePatchType,
@@ -23,16 +24,33 @@ export class BodyReader {
     this.#settings = settings;
   }
 
-  /** Returns the change of a PUT or PATCH; throws 400, 413, 415 or 429. */
-  async readChange(req: ApiRequest, max = this.#settings.requestBodySize): Promise<Change> {
-    const type = requireBodyType(req);
+  /** Returns the change of a PUT or PATCH that is no apply; throws 400, 413, 415 or 429. */
+  async readChange(
+    req: ApiRequest,
+    max = this.#settings.requestBodySize,
+    accepted?: readonly string[],
+  ): Promise<Change> {
+    const type = requireBodyType(req, accepted);
     const body = await this.readBody(req, max);
     if (type === jsonPatchType) return { mode: 'json', patch: parseJSONPatch(body, max) };
     return { mode: type === mergePatchType ? 'merge' : 'replace', body: requireObject(body) };
   }
 
+  /** Returns the configuration of an apply, JSON or YAML; throws 400, 413, 415 or 429. */
+  async readConfiguration(
+    req: ApiRequest,
+    max = this.#settings.requestBodySize,
+  ): Promise<Record<string, unknown>> {
+    requireBodyType(req);
+    return requireObject(await parseYAML(await this.#readCounted(req, max)));
+  }
+
   /** Reads a JSON body and counts it against the account's daily budget. */
   async readBody(req: ApiRequest, max = this.#settings.requestBodySize): Promise<unknown> {
+    return parseJSON(await this.#readCounted(req, max));
+  }
+
+  async #readCounted(req: ApiRequest, max: number): Promise<Buffer> {
     const bytes = await readBytes(req, max);
     await spendAccountBudget(
       this.#limits,
@@ -41,6 +59,6 @@ export class BodyReader {
       bytes.length,
       Date.now(),
     );
-    return parseJSON(bytes);
+    return bytes;
   }
 }

@@ -31,6 +31,8 @@ const knownMetadata = new Set([
   'namespace',
   'selfLink',
 ]);
+/** Text without control and separator characters. */
+export const printable = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 const hiddenPattern =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
@@ -80,6 +82,8 @@ export function checkUnknownFields(
   of: KindNames = kind,
 ): void {
   if (query !== emptyQuery) checkWriteParameters(query, name, of);
+  if (query.has('force') && req.method === 'PATCH')
+    throw invalid(of, name, [forbiddenField('force', 'may not be specified for non-apply patch')]);
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req))
@@ -119,7 +123,7 @@ export function checkWriteParameters(
     ]);
   if (fieldManager.length > 128)
     throw invalid(of, name, [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
-  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(fieldManager))
+  if (!printable.test(fieldManager))
     throw invalid(of, name, [
       invalidValue('fieldManager', 'should only contain printable characters'),
     ]);

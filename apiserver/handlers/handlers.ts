@@ -6,7 +6,6 @@ import type {
   CreateActionBody,
   KindObject,
   Ports,
-  RequestFacts,
 } from '../../registry/kind.js';
 import type { LimitOf } from '../../registry/rate-limit.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
@@ -14,7 +13,7 @@ import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
-import { requireBodyType, requireObject } from '../http/body.js';
+import { actionPatchTypes, isApply, requireBodyType, requireObject } from '../http/body.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import {
   hiddenCharacters,
@@ -34,11 +33,14 @@ import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
 import { wholeRepresentation } from '../codec/representation.js';
+import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader } from './body-reader.js';
+import { callOf } from './call.js';
+import { managerOf } from './managed-fields.js';
 import { toStatusError } from '../../registry/storage-errors.js';
-import { siteOf } from '../../security/fetch-metadata.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
+import { updatesBy } from '../../registry/managedfields/update.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
@@ -60,11 +62,13 @@ export class Handlers {
 
   readonly #bodyLimit: number;
   readonly #bodies: BodyReader;
+  readonly #applier: Applier;
 
   constructor(parts: HandlerDependencies) {
     this.#parts = parts;
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
     this.#bodies = new BodyReader(parts.limits, parts.store.settings.limits);
+    this.#applier = new Applier(parts.registry, parts.authorization, this.#bodies);
   }
 
   get(req: ApiRequest, res: ApiResponse): Awaitable<void> {
@@ -148,7 +152,13 @@ export class Handlers {
     await this.#write(req, res);
   }
   async patch(req: ApiRequest, res: ApiResponse): Promise<void> {
-    await this.#write(req, res);
+    if (!isApply(req)) return this.#write(req, res);
+    const { requestInfo } = authorizedOf(req);
+    await this.#spendLimit(requestInfo.kind.changeLimit, req);
+    const { code, object, call } = await this.#applier.apply(req, () =>
+      this.#call(req, res, isDryRun(requestInfo)),
+    );
+    await this.#respond(req, res, code, object, call);
   }
 
   /**
@@ -165,15 +175,22 @@ export class Handlers {
     const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
     const call = this.#call(req, res, isDryRun(requestInfo));
+    const tracker = updatesBy(
+      managerOf(requestInfo.query.get('fieldManager'), req.headers['user-agent'], isBrowser(req)),
+    );
     const object = await call.change((tx) =>
-      tx.update(requestInfo.kind, requestInfo.name!, (next) =>
-        checkUnknownFields(
-          req,
-          res,
-          requestInfo,
-          requestInfo.name!,
-          applyBody(requestInfo.kind, next, change, schema),
-        ),
+      tx.update(
+        requestInfo.kind,
+        requestInfo.name!,
+        (next) =>
+          checkUnknownFields(
+            req,
+            res,
+            requestInfo,
+            requestInfo.name!,
+            applyBody(requestInfo.kind, next, change, schema),
+          ),
+        tracker,
       ),
     );
     await this.#respond(req, res, 200, object, call);
@@ -288,7 +305,7 @@ export class Handlers {
     const max = action.bodyLimit ?? requestInfo.kind.bodyLimit;
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
-      const change = await this.#bodies.readChange(req, max);
+      const change = await this.#bodies.readChange(req, max, actionPatchTypes);
       if (change.mode !== 'json') requireKind(change.body, action.kind);
       const { schema } = this.#parts.registry.schemas(answers).spec;
       return {
@@ -359,25 +376,8 @@ export class Handlers {
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
-    const { caller, target, fromCache = false, reauthorize, decision } = req.authorized!;
-    const site = siteOf(req);
-    const request: RequestFacts = {
-      auditID: req.auditID,
-      network: req.network,
-      userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
-      acceptLanguage: req.headers['accept-language'] ?? '',
-      browser: isBrowser(req),
-      ...(site && { site }),
-    };
-    return this.#parts.store.call({
-      caller,
-      request,
-      ports: this.#parts.ports(req, res),
-      dryRun,
-      decision,
-      ...(target &&
-        reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
-    });
+    const { store, ports } = this.#parts;
+    return callOf(store, req, ports(req, res), dryRun);
   }
 }
 

@@ -12,8 +12,15 @@ export const mergePatchType = 'application/merge-patch+json';
 
 export const jsonPatchType = 'application/json-patch+json';
 
-/** The media types of PATCH. */
-export const patchTypes = [jsonPatchType, mergePatchType] as const;
+export const applyPatchType = 'application/apply-patch+yaml';
+
+/** The media types of PATCH on an object; actions have no apply. */
+export const patchTypes = [jsonPatchType, mergePatchType, applyPatchType] as const;
+export const actionPatchTypes = [jsonPatchType, mergePatchType] as const;
+
+/** Reports whether a request is a server-side apply. */
+export const isApply = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'PATCH' && parseMediaType(headers['content-type'] ?? '')?.type === applyPatchType;
 
 /** Returns the media type of the body; throws 415 unless it is one of those `accepted`. */
 function requireMediaType<T extends string>(
@@ -39,12 +46,15 @@ function requireMediaType<T extends string>(
 }
 
 /**
- * Returns the media type of the body: a patch type for PATCH, JSON otherwise. Throws 415 for
+ * Returns the media type of the body: one of `patchTypes` for PATCH, JSON otherwise. Throws 415 for
  * another (docs/design/kubernetes.md#media-types).
  */
-export function requireBodyType(request: IncomingMessage): string {
+export function requireBodyType(
+  request: IncomingMessage,
+  accepted: readonly string[] = patchTypes,
+): string {
   const { method, headers } = request;
-  if (method === 'PATCH') return requireMediaType(request, patchTypes);
+  if (method === 'PATCH') return requireMediaType(request, accepted);
   const absent =
     !isBrowser(request) ||
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));

@@ -14,6 +14,8 @@ export interface AuthorizedRequest {
   readonly decision: Decision;
   /** The requested object at the version that was authorized. */
   readonly target?: EncodedObject;
+  /** Whether an apply was authorized to create the object, because it does not exist. */
+  readonly createsObject?: boolean;
   /** Whether the target came from a cache, so that only a commit proves it. */
   readonly fromCache?: boolean;
   /** Authorizes the request for the current target; throws if it is refused. */

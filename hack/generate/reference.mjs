@@ -163,6 +163,8 @@ const causeMeanings = {
   FieldValueTooLong: 'The value is too long.',
   FieldValueTooMany: 'There are too many values.',
   FieldValueTypeInvalid: 'The value has the wrong type.',
+  FieldManagerConflict:
+    'An apply would change a field that another manager owns; `force=true` takes it over.',
   InternalError: 'The value could not be checked.',
   ResourceVersionTooLarge:
     'The store has not reached this version: wait, or list without a version.',

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { mapList } from '../../registry/list-type.js';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
@@ -40,8 +41,8 @@ const ClaimsProviderSpec = z.object({
       'What happens if its claims cannot be fetched. Omit: they are left out. Fail: the request ' +
         'that needs them fails.',
     ),
-  scopes: z
-    .array(
+  scopes: mapList(
+    z.array(
       z.object({
         name: scopeName().describe('The scope (RFC 6749 §3.3).'),
         title: line(64).describe('A short title.'),
@@ -49,8 +50,8 @@ const ClaimsProviderSpec = z.object({
         description: line(500).describe('What it is used for.'),
         descriptions: texts(500, 'The description'),
         sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
-        claims: z
-          .array(
+        claims: mapList(
+          z.array(
             z.object({
               name: z
                 .string()
@@ -66,11 +67,15 @@ const ClaimsProviderSpec = z.object({
               titles: texts(64, 'The title'),
               type: ClaimType.describe('The type of its value; values of other types are dropped.'),
             }),
-          )
+          ),
+          'name',
+        )
           .max(32)
           .describe('The claims of the scope.'),
       }),
-    )
+    ),
+    'name',
+  )
     .max(32)
     .describe('The scopes it supplies; each scope has exactly one provider.'),
 });

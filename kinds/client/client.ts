@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapList, setList } from '../../registry/list-type.js';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { isLoopback } from '../../security/loopback.js';
@@ -34,15 +35,13 @@ export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestib
 const ClientSpec = z.object({
   displayName: line(64).describe('Its display name.'),
   displayNames: texts(64, 'Its display name'),
-  redirectURIs: z
-    .array(redirectURI())
+  redirectURIs: setList(z.array(redirectURI()))
     .max(50)
     .default([])
     .describe(
       'The permitted redirect URIs: exact matches, any port on loopback for native Clients.',
     ),
-  postLogoutRedirectURIs: z
-    .array(redirectURI())
+  postLogoutRedirectURIs: setList(z.array(redirectURI()))
     .max(50)
     .default([])
     .describe('The permitted redirect URIs after a sign-out.'),
@@ -89,18 +88,19 @@ const ClientSpec = z.object({
     .optional()
     .describe('Public keys for private_key_jwt.'),
   jwksURI: webAddress().optional().describe('The URL of those keys.'),
-  grantTypes: z
-    .array(GrantType)
+  grantTypes: setList(z.array(GrantType))
     .max(3)
     .default(['authorization_code', 'refresh_token'])
     .describe('The grant types that it may use.'),
-  scopes: z
-    .array(
+  scopes: mapList(
+    z.array(
       z.object({
         name: scopeName().describe('The scope (RFC 6749 §3.3).'),
         required: z.boolean().default(false).describe('The sign-in fails without it.'),
       }),
-    )
+    ),
+    'name',
+  )
     .max(50)
     .default([{ name: 'openid', required: true }])
     .describe('The scopes that it may request.'),
@@ -108,8 +108,7 @@ const ClientSpec = z.object({
     .enum(['public', 'pairwise'])
     .default('public')
     .describe('Whether sub is the name of the account or a pairwise identifier.'),
-  idTokenClaims: z
-    .array(claimName())
+  idTokenClaims: setList(z.array(claimName()))
     .max(50)
     .optional()
     .describe('The claims that the ID token includes.'),
@@ -135,8 +134,8 @@ const ClientSpec = z.object({
     })
     .optional()
     .describe('Lifetimes for this Client, which override the settings.'),
-  secretHashes: z
-    .array(
+  secretHashes: setList(
+    z.array(
       z
         .string()
         .regex(
@@ -145,7 +144,8 @@ const ClientSpec = z.object({
             'must be sha256: and 64 hexadecimal digits in lower case',
           ),
         ),
-    )
+    ),
+  )
     .max(2)
     .optional()
     .describe('The SHA-256 hashes of secrets that were created elsewhere.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { setList } from '../../registry/list-type.js';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { emailAddress } from '../signin/email-address.js';
@@ -9,8 +10,7 @@ export const InvitationSpec = z.object({
   email: emailAddress()
     .optional()
     .describe('The address that the invitation is mailed to, and that accepts it. Required.'),
-  groups: z
-    .array(z.string().min(1).max(253))
+  groups: setList(z.array(z.string().min(1).max(253)))
     .max(20)
     .default([])
     .describe('The Groups that the person joins. The creator must be permitted to update each.'),

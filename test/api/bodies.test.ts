@@ -189,7 +189,7 @@ describe('bodies and patches', () => {
     for (const type of [
       'application/strategic-merge-patch+json',
       'application/json',
-      'application/apply-patch+yaml',
+      'application/apply-patch+cbor',
     ]) {
       const { message } = await tab
         .patch('accounts/~', {}, { headers: { 'content-type': type } })

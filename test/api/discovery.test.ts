@@ -353,7 +353,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
     expect((await get('/openapi/v2').is(200)).body).toMatchObject({ swagger: '2.0', paths: {} });
   });
 
-  test('its operations tell kind, action, validation and the one type of patch', async () => {
+  test('its operations tell kind, action, validation and the types of patch', async () => {
     const { body } = await get(v3).is(200);
     const { resources } = (await get(mount).is(200)).body as {
       resources: { name: string; kind: string; verbs: string[] }[];
@@ -389,6 +389,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
         expect(Object.keys(operation.requestBody.content)).toEqual([
           'application/json-patch+json',
           'application/merge-patch+json',
+          ...(subresource ? [] : ['application/apply-patch+yaml']),
         ]);
       }
     for (const { name, kind } of resources.filter((one) => !one.name.includes('/')))
@@ -426,6 +427,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
       'x-kubernetes-preserve-unknown-fields',
       'x-kubernetes-group-version-kind',
       'x-kubernetes-selectable-fields',
+      'x-kubernetes-list-map-keys',
       'x-kubernetes-list-type',
     ]);
     const faults: string[] = [];

@@ -18,7 +18,10 @@ describe('trying a text on what was decided', () => {
   let operator: Tab;
   let account: ObjectOf<typeof Account>;
   beforeAll(async () => {
-    service = await startTest({ quickDecisions: true, flags });
+    service = await startTest({
+      quickDecisions: true,
+      flags: [...flags, '--limits-policy-replay', '5m'],
+    });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     account = (await operator.get('accounts/~').is(200)).body;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
-import { atomicObject, mapList, setList } from '../../registry/list-type.js';
+import { atomicObject, declaredKeywords, mapList, setList } from '../../registry/list-type.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { patternDescription } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
@@ -301,7 +301,10 @@ describe('zod and the validator agree on what they take', () => {
   });
 });
 
-/** The same schema as the validator sees it: unknown fields are refused at every depth. */
+/**
+ * The same schema as the validator sees it: unknown fields are refused at every depth, items of sets
+ * and maps are distinct, and base64 is only said (contentEncoding).
+ */
 function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
   if (schema instanceof z.ZodObject) {
     const closed = z.object(
@@ -314,8 +317,19 @@ function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
     );
     return schema._def.unknownKeys === 'passthrough' ? closed.passthrough() : closed.strict();
   }
-  if (schema instanceof z.ZodArray)
-    return new z.ZodArray({ ...schema._def, type: strict(schema.element) });
+  if (schema instanceof z.ZodArray) {
+    const list = new z.ZodArray({ ...schema._def, type: strict(schema.element) });
+    const { 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys } = declaredKeywords(
+      schema._def,
+    ) as Record<string, string[]>;
+    const idOf = (item: any): string => JSON.stringify(keys ? keys.map((key) => item[key]) : item);
+    return type ? list.refine((items) => new Set(items.map(idOf)).size === items.length) : list;
+  }
+  if (schema instanceof z.ZodString)
+    return new z.ZodString({
+      ...schema._def,
+      checks: schema._def.checks.filter(({ kind }) => kind !== 'base64'),
+    });
   if (schema instanceof z.ZodOptional) return strict(schema.unwrap()).optional();
   if (schema instanceof z.ZodDefault) return strict(schema.removeDefault()).optional();
   if (schema instanceof z.ZodDiscriminatedUnion)
@@ -422,5 +436,15 @@ test('how lists and objects are merged is declared', () => {
     whole: { 'x-kubernetes-map-type': 'atomic' },
   });
   expect(Object.keys(properties!.list!)).not.toContain('x-kubernetes-list-type');
-  expect(new Validator(schema).check({ whole: { name: 'a' }, list: [] }, 'spec')).toEqual([]);
+  const check = (value: object) =>
+    new Validator(schema).check({ whole: { name: 'a' }, list: [], ...value }, 'spec');
+  expect(check({ set: ['a', 'b'], map: [{ name: 'a' }], list: ['a', 'a'] })).toEqual([]);
+  expect(
+    check({ set: ['a', 'b', 'a'], map: [{ name: 'a' }, { name: 'a' }] }).map(
+      ({ reason, field, message }) => [reason, field, message],
+    ),
+  ).toEqual([
+    ['FieldValueDuplicate', 'spec.set[2]', 'Duplicate value: "a"'],
+    ['FieldValueDuplicate', 'spec.map[1]', 'Duplicate value: "a"'],
+  ]);
 });

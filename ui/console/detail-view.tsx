@@ -104,6 +104,12 @@ function ObjectFields({ kind, object }: { kind: Kind; object: AnyObject }) {
 }
 
 const tabs = ['fields', 'yaml', 'decisions'] as const;
+
+/** Returns an object without the owners of its fields, as kubectl prints it. */
+function withoutManagedFields(object: AnyObject): AnyObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
 type Tab = (typeof tabs)[number];
 
 function Tabs({ path, tab, all }: { path: string; tab: Tab; all: readonly Tab[] }) {
@@ -177,7 +183,9 @@ export function DetailView({
         <>
           <Tabs path={pathTo(kind.resource, name)} tab={tab} all={all} />
           {tab === 'fields' && <ObjectFields kind={kind} object={object} />}
-          {tab === 'yaml' && <Code text={toYaml(object)} label={t('console.view.yaml')} />}
+          {tab === 'yaml' && (
+            <Code text={toYaml(withoutManagedFields(object))} label={t('console.view.yaml')} />
+          )}
           {tab === 'decisions' && decisions && (
             <ObjectDecisions object={object} decisions={decisions} />
           )}

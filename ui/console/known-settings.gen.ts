@@ -500,6 +500,12 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "From 1h to 720h.",
     value: '48h',
   },
+  'limits-policy-replay': {
+    description:
+      "How long the dry run of a Policy evaluates earlier decisions; it counts those " +
+      "that it did not reach. From 1s to 5m.",
+    value: '20s',
+  },
   'limits-authorization-code-lifetime': {
     description:
       "Lifetime of an authorization code. From 10s to 10m.",

@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compareValues } from '../../apiserver/managedfields/compare.js';
-import { FieldSet } from '../../apiserver/managedfields/field-set.js';
-import { decodeFields, encodeFields } from '../../apiserver/managedfields/fields-v1.js';
+import { compareValues } from '../../registry/managedfields/compare.js';
+import { FieldSet } from '../../registry/managedfields/field-set.js';
+import { decodeFields, encodeFields } from '../../registry/managedfields/fields-v1.js';
 import {
-  applyConfiguration,
+  mergeConfiguration,
+  ownersAfterApply,
   ownersAfterUpdate,
   type ManagedFields,
-} from '../../apiserver/managedfields/managers.js';
-import { mergeValues } from '../../apiserver/managedfields/merge.js';
-import { formatPath } from '../../apiserver/managedfields/path-element.js';
-import { fieldSetOf } from '../../apiserver/managedfields/typed-value.js';
+} from '../../registry/managedfields/managers.js';
+import { mergeValues } from '../../registry/managedfields/merge.js';
+import { formatPath } from '../../registry/managedfields/path-element.js';
+import { fieldSetOf } from '../../registry/managedfields/typed-value.js';
 import type { JSONSchema } from '../../registry/schema.js';
 
 const text: JSONSchema = { type: 'string' };
@@ -74,20 +75,24 @@ interface Step {
   conflicts?: string[];
 }
 
-function run(steps: readonly Step[]): { live: unknown; owners: ManagedFields[] } {
+function run(steps: readonly Step[]): { live: unknown; owners: readonly ManagedFields[] } {
   let live: unknown = {};
-  let owners: ManagedFields[] = [];
+  let owners: readonly ManagedFields[] = [];
   for (const { apply, update, by, force = false, conflicts } of steps) {
     if (update) {
       owners = ownersAfterUpdate(schema, live, update, owners, by);
       live = update;
       continue;
     }
-    const applied = applyConfiguration(schema, live, apply!, owners, by, force);
+    const object = mergeConfiguration(schema, live, apply!, owners, by) ?? {};
+    const applied = ownersAfterApply(schema, live, object, owners, by, {
+      applied: fieldSetOf(schema, apply!),
+      force,
+    });
     expect(applied.conflicts?.map(({ manager, field }) => `${manager}: ${field}`)).toEqual(
       conflicts,
     );
-    if (!applied.conflicts) ({ owners, object: live = {} } = applied);
+    if (!applied.conflicts) [owners, live] = [applied.owners, object];
   }
   return { live, owners };
 }
@@ -506,8 +511,8 @@ describe('for any values', () => {
         );
         const applied = fieldSetOf(schema, first);
         expect(applied.difference(compareValues(schema, {}, once.live).added).isEmpty).toBe(true);
-        const again = applyConfiguration(schema, once.live, first, once.owners, 'a', false);
-        expect(again).toEqual({ object: once.live, owners: once.owners });
+        const again = mergeConfiguration(schema, once.live, first, once.owners, 'a');
+        expect(again ?? {}).toEqual(once.live);
         const { live: left } = run([
           { by: 'a', apply: first },
           { by: 'a', apply: second },

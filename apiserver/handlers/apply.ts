@@ -1,0 +1,165 @@
+import { forbiddenField, invalidType, requiredValue } from '../../registry/field-errors.js';
+import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
+import {
+  ConfigurationApply,
+  type AppliedConfiguration,
+} from '../../registry/managedfields/apply.js';
+import { withoutNulls } from '../../registry/managedfields/nulls.js';
+import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
+import type { Registry } from '../../registry/registry.js';
+import { badRequest, invalid, notFound, StatusError, type Cause } from '../../registry/status.js';
+import { siteOf } from '../../security/fetch-metadata.js';
+import type { Authorization } from '../chain/authorization.js';
+import { booleanParameter } from '../codec/query.js';
+import type { ApiRequest } from '../http/message.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
+import { checkIdentity, checkVersion, draftOf } from './apply-body.js';
+import type { BodyReader } from './body-reader.js';
+import {
+  checkWriteParameters,
+  hiddenCharacters,
+  isRecord,
+  metadataFaults,
+  requireKind,
+  unknownMembers,
+} from './field-validation.js';
+
+/** The object after an apply, with the HTTP status. */
+interface Applied {
+  readonly code: 200 | 201;
+  readonly object: KindObject;
+  readonly call: Call;
+}
+
+/** Another request may create and delete the object at the same time; then it is tried again. */
+const maxTries = 5;
+
+/** Serves server-side apply (docs/design/apply.md). */
+export class Applier {
+  readonly #registry: Registry;
+  readonly #authorization: Authorization;
+  readonly #bodies: BodyReader;
+
+  constructor(registry: Registry, authorization: Authorization, bodies: BodyReader) {
+    this.#registry = registry;
+    this.#authorization = authorization;
+    this.#bodies = bodies;
+  }
+
+  /**
+   * Applies the body to the object, or creates it as the chain authorized. `callOf` returns the call
+   * of a request as it is authorized now.
+   */
+  async apply(req: ApiRequest, callOf: () => Call): Promise<Applied> {
+    const requestInfo = req.requestInfo as ResourceRequestInfo & { name: string };
+    const { kind, name } = requestInfo;
+    const body = await this.#bodies.readConfiguration(req, kind.bodyLimit);
+    const options = optionsOf(requestInfo);
+    const fields = fieldsOf(kind, name, body, this.#registry);
+    const applied = { ...options, fields };
+    for (let tries = 1; ; tries += 1) {
+      const { createsObject = false } = req.authorized!;
+      try {
+        return await this.#try(kind, name, body, applied, createsObject, callOf());
+      } catch (error) {
+        if (tries === maxTries || !mayHaveRaced(error)) throw error;
+        req.authorized = await this.#authorization.authorize(
+          requestInfo,
+          req.caller!,
+          siteOf(req),
+          {
+            mayCreate: true,
+          },
+        );
+        if ((req.authorized.createsObject ?? false) === createsObject) throw error;
+      }
+    }
+  }
+
+  async #try(
+    kind: AnyKind,
+    name: string,
+    body: Record<string, unknown>,
+    applied: AppliedConfiguration,
+    createsObject: boolean,
+    call: Call,
+  ): Promise<Applied> {
+    const apply = new ConfigurationApply(this.#registry.schemas(kind).tracked, applied);
+    const metadata = isRecord(body.metadata) ? body.metadata : {};
+    if (createsObject) {
+      if (metadata.uid || metadata.resourceVersion) throw notFound(kind, name);
+      const { spec = {} } = applied.fields;
+      const draft = draftOf(kind, {
+        ...applied.fields,
+        spec,
+        metadata: { ...applied.fields.metadata, name },
+      });
+      const object = await call.change((tx) => tx.create(kind, draft as never, apply));
+      return { code: 201, object, call };
+    }
+    const object = await call.change((tx) =>
+      tx.update(
+        kind,
+        name,
+        (next) => {
+          if (metadata.resourceVersion) checkVersion(kind, next, metadata, 'merge');
+          checkIdentity(kind, next, { ...metadata, name }, 'merge');
+          apply.merge(next, call.now);
+        },
+        apply,
+      ),
+    );
+    return { code: 200, object, call };
+  }
+}
+
+const mayHaveRaced = (error: unknown): boolean =>
+  error instanceof StatusError && (error.reason === 'AlreadyExists' || error.reason === 'NotFound');
+
+/** Returns the parameters of an apply; throws 400 or 422. */
+function optionsOf({
+  query,
+  kind,
+  name,
+}: ResourceRequestInfo): Omit<AppliedConfiguration, 'fields'> {
+  checkWriteParameters(query, name!, kind);
+  const manager = query.get('fieldManager') ?? '';
+  if (manager === '')
+    throw invalid(kind, name!, [requiredValue('fieldManager', 'is required for apply patch')]);
+  return { manager, force: booleanParameter(query, 'force') };
+}
+
+/** Returns the fields that a configuration applies; throws 400 or 422. */
+function fieldsOf(
+  kind: AnyKind,
+  name: string,
+  body: Record<string, unknown>,
+  registry: Registry,
+): TrackedFields {
+  for (const member of ['apiVersion', 'kind'] as const)
+    if (body[member] === undefined) throw badRequest(`${member} must be set in an applied object`);
+  requireKind(body, kind.kind);
+  const { spec: validator, tracked } = registry.schemas(kind);
+  const metadata = isRecord(body.metadata) ? body.metadata : {};
+  if (metadata.name !== undefined && metadata.name !== name)
+    throw badRequest(
+      `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
+    );
+  if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
+    throw badRequest('metadata.managedFields must be empty in an applied object');
+  const unknown = unknownMembers(body, validator.schema);
+  if (unknown.length > 0)
+    throw badRequest(`field not declared in schema: ${unknown.map((one) => `.${one}`).join(', ')}`);
+  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec')];
+  if (body.spec !== undefined && body.spec !== null && !isRecord(body.spec))
+    causes.push(invalidType('spec', 'must be an object'));
+  if (metadata.generateName)
+    causes.push(forbiddenField('metadata.generateName', 'an applied object has a name'));
+  if (causes.length > 0) throw invalid(kind, name, causes);
+  const { labels, annotations, ownerReferences } = metadata;
+  const { metadata: given = {}, spec } = withoutNulls(tracked, {
+    metadata: { labels, annotations, ...(!kind.owner && { ownerReferences }) },
+    spec: body.spec,
+  }) as Partial<TrackedFields>;
+  return { metadata: given, spec: validator.normalize(spec) };
+}

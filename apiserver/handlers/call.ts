@@ -1,0 +1,27 @@
+import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
+import type { Store } from '../../registry/store.js';
+import { siteOf } from '../../security/fetch-metadata.js';
+import { isBrowser } from '../http/headers.js';
+import type { ApiRequest } from '../http/message.js';
+
+/** Returns the call of an authorized request; its first change starts from the authorized object. */
+export function callOf(store: Store, req: ApiRequest, ports: Ports, dryRun: boolean): Call {
+  const { caller, target, fromCache = false, reauthorize, decision } = req.authorized!;
+  const site = siteOf(req);
+  const request: RequestFacts = {
+    auditID: req.auditID,
+    network: req.network,
+    userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
+    acceptLanguage: req.headers['accept-language'] ?? '',
+    browser: isBrowser(req),
+    ...(site && { site }),
+  };
+  return store.call({
+    caller,
+    request,
+    ports,
+    dryRun,
+    decision,
+    ...(target && reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
+  });
+}

@@ -1,0 +1,128 @@
+import type { JSONSchema } from '../json-schema.js';
+import { compareValues } from './compare.js';
+import { FieldSet } from './field-set.js';
+import { mergeValues } from './merge.js';
+import { formatPath } from './path-element.js';
+import { pruneValue } from './prune.js';
+import { fieldSetOf } from './typed-value.js';
+
+/** A manager is known by its name and by whether it applies or updates. */
+export interface ManagerID {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+}
+
+/** An entry of metadata.managedFields. */
+export interface ManagedFields extends ManagerID {
+  /** When its fields changed last, RFC 3339. */
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+/** A field that another manager owns with another value. */
+export interface FieldConflict extends ManagerID {
+  readonly time?: string;
+  /** A path such as `.spec.displayName`. */
+  readonly field: string;
+}
+
+const isSame = (a: ManagerID, b: ManagerID): boolean =>
+  a.manager === b.manager && a.operation === b.operation;
+
+/**
+ * Returns the owners after an update, of an object that may be new (`before` is undefined). The
+ * manager of the update owns what it changed, and no one owns what it removed.
+ */
+export function ownersAfterUpdate(
+  schema: JSONSchema,
+  before: unknown,
+  after: unknown,
+  owners: readonly ManagedFields[],
+  by: string,
+  time?: string,
+): readonly ManagedFields[] {
+  const { added, modified, removed } = compareValues(schema, before, after);
+  const changed = added.union(modified);
+  if (changed.isEmpty && removed.isEmpty) return owners;
+  const id: ManagerID = { manager: by, operation: 'Update' };
+  const own = owners.find((one) => isSame(one, id))?.fields ?? FieldSet.empty;
+  return withoutEmpty([
+    ...owners.filter((one) => !isSame(one, id)).map((one) => without(one, changed.union(removed))),
+    { ...id, ...(time && { time }), fields: own.difference(removed).union(changed) },
+  ]);
+}
+
+/**
+ * Merges a configuration into the live object and removes what its manager applied before and does
+ * not apply now, unless someone else owns it, too.
+ */
+export function mergeConfiguration(
+  schema: JSONSchema,
+  live: unknown,
+  configuration: unknown,
+  owners: readonly ManagedFields[],
+  by: string,
+): unknown {
+  const { last, others } = ownersFor(owners, by);
+  const owned = others.reduce(
+    (set, { fields }) => set.union(fields),
+    fieldSetOf(schema, configuration),
+  );
+  const merged = mergeValues(schema, live, configuration);
+  return pruneValue(schema, merged, last?.fields ?? FieldSet.empty, owned);
+}
+
+/** The owners after an apply, or the conflicts. */
+export type AppliedOwners =
+  | { readonly conflicts: readonly FieldConflict[] }
+  | { readonly conflicts?: undefined; readonly owners: readonly ManagedFields[] };
+
+/**
+ * Returns the owners after an apply that changed the object from `before` to `after`: its manager
+ * owns what it applied. A changed field that another manager owns is a conflict, unless `force`
+ * takes it over.
+ */
+export function ownersAfterApply(
+  schema: JSONSchema,
+  before: unknown,
+  after: unknown,
+  owners: readonly ManagedFields[],
+  by: string,
+  { applied, force, time }: { applied: FieldSet; force: boolean; time?: string },
+): AppliedOwners {
+  const { last, others, id } = ownersFor(owners, by);
+  const { added, modified, removed } = compareValues(schema, before, after);
+  const changed = added.union(modified);
+  const conflicts = force ? [] : conflictsOf(others, changed);
+  if (conflicts.length > 0) return { conflicts };
+  const isSameAsLast = changed.isEmpty && removed.isEmpty && last?.fields.equals(applied);
+  const own = isSameAsLast ? last : { ...id, ...(time && { time }), fields: applied };
+  const left = others.map((one) => without(one, changed.union(removed)));
+  return { owners: withoutEmpty([...left, own!]) };
+}
+
+function ownersFor(owners: readonly ManagedFields[], by: string) {
+  const id: ManagerID = { manager: by, operation: 'Apply' };
+  return {
+    id,
+    last: owners.find((one) => isSame(one, id)),
+    others: owners.filter((one) => !isSame(one, id)),
+  };
+}
+
+function conflictsOf(others: readonly ManagedFields[], changed: FieldSet): FieldConflict[] {
+  return others.flatMap(({ fields, ...owner }) =>
+    [...fields.intersection(changed).paths()].map((path) => ({
+      ...owner,
+      field: formatPath(path),
+    })),
+  );
+}
+
+const without = (owner: ManagedFields, set: FieldSet): ManagedFields => ({
+  ...owner,
+  fields: owner.fields.difference(set),
+});
+
+const withoutEmpty = (owners: readonly ManagedFields[]): ManagedFields[] =>
+  owners.filter(({ fields }) => !fields.isEmpty);

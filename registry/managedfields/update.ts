@@ -1,0 +1,38 @@
+import { tooLongValue } from '../field-errors.js';
+import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
+import { invalid } from '../status.js';
+import { toTimestamp } from '../timestamp.js';
+import { decodeOwners, encodeOwners } from './entries.js';
+import { ownersAfterUpdate, type ManagedFields } from './managers.js';
+import { trackedFields } from './tracked-fields.js';
+
+/** The bytes of metadata.managedFields in an object. */
+const maxSize = 64 << 10;
+
+/** Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. */
+export const updatesBy = (manager: string): FieldTracker => ({
+  track(write) {
+    const { schema, next, old, now } = write;
+    const { managedFields } = next.metadata;
+    if (!managedFields) return;
+    const owners = decodeOwners(managedFields);
+    const before = old && trackedFields(old);
+    const after = trackedFields(next);
+    const time = toTimestamp(now);
+    setOwners(write, ownersAfterUpdate(schema, before, after, owners, manager, time));
+  },
+});
+
+/** The tracker of changes by this service itself. */
+export const updatesByService = updatesBy('vestibule');
+
+/** Stores the owners in the object; throws 422 if they need too much space. */
+export function setOwners({ kind, next }: TrackedWrite, owners: readonly ManagedFields[]): void {
+  const entries = encodeOwners(owners);
+  const size = Buffer.byteLength(JSON.stringify(entries));
+  if (size > maxSize)
+    throw invalid(kind, next.metadata.name, [
+      tooLongValue('metadata.managedFields', `may not be more than ${maxSize} bytes (got ${size})`),
+    ]);
+  next.metadata.managedFields = entries;
+}

@@ -1,0 +1,48 @@
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+}
+
+/**
+ * metadata of every object (docs/design/kubernetes.md#metadata). `resourceVersion` is the store's
+ * and never stored inside the value.
+ */
+export interface Metadata {
+  name: string;
+  /** The prefix that the name was generated from. */
+  generateName?: string;
+  uid: string;
+  resourceVersion: string;
+  generation: number;
+  /** RFC 3339, UTC, whole seconds. */
+  creationTimestamp: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  deletionTimestamp?: string;
+  /** Who owns which field; absent until someone applies (docs/design/apply.md). */
+  managedFields?: ManagedFieldsEntry[];
+}
+
+/** The fields that one manager owns (Kubernetes: ManagedFieldsEntry). */
+export interface ManagedFieldsEntry {
+  manager: string;
+  operation: 'Apply' | 'Update';
+  apiVersion: string;
+  /** RFC 3339, UTC, whole seconds. */
+  time?: string;
+  fieldsType: 'FieldsV1';
+  /** A set of fields as a tree (Kubernetes: FieldsV1). */
+  fieldsV1: object;
+}
+
+/** An object of a kind as the server holds it; `internal` never leaves it. */
+export interface KindObject<S = any, T = any, I = any> {
+  metadata: Metadata;
+  spec: S;
+  status: T;
+  internal: I;
+}
