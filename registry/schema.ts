@@ -100,11 +100,6 @@ export class Validator {
     return this.#hasDistinctLists ? duplicateItems(this.schema, value, at) : [];
   }
 
-  /** Normalizes lines of text to NFC in place, also of a value that is not valid; returns it. */
-  normalize<T>(value: T): T {
-    return normaliseLines(this.schema, value) as T;
-  }
-
   /** Compiles the schema before the first request. */
   compile(): void {
     this.#compiled ??= ajv.compile(this.schema);

@@ -161,5 +161,5 @@ function fieldsOf(
     metadata: { labels, annotations, ...(!kind.owner && { ownerReferences }) },
     spec: body.spec,
   }) as Partial<TrackedFields>;
-  return { metadata: given, spec: validator.normalize(spec) };
+  return { metadata: given, spec };
 }
