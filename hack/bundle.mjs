@@ -3,6 +3,7 @@
  * then loads some twenty modules instead of nine hundred. Packages with native code, WebAssembly,
  * files of their own or long tables stay in node_modules.
  */
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'vite';
 
@@ -16,11 +17,36 @@ const root = join(import.meta.dirname, '..');
 const escaped = (code) =>
   code.replace(/[^\x00-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** Returns the output of git; empty outside of a repository, as in the image. */
+function git(...args) {
+  try {
+    return execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim();
+  } catch {
+    return '';
+  }
+}
+
+/** What the program is built from: REVISION and SOURCE_DATE_EPOCH, else the checkout. */
+function buildInfo() {
+  const { REVISION, SOURCE_DATE_EPOCH } = process.env;
+  const seconds = Number(SOURCE_DATE_EPOCH || git('log', '-1', '--format=%ct') || 0);
+  const commit = REVISION || git('rev-parse', 'HEAD');
+  const clean = REVISION || git('status', '--porcelain') === '' ? 'clean' : 'dirty';
+  return {
+    commit,
+    date: `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`,
+    treeState: commit && clean,
+  };
+}
+
 await build({
   configFile: false,
   root,
   logLevel: 'error',
   publicDir: false,
+  define: { vestibuleBuild: JSON.stringify(buildInfo()) },
   ssr: {
     noExternal: true,
     external: [

@@ -124,7 +124,8 @@ permit (principal, action in [Action::"get", Action::"list", Action::"watch"], r
 @message("Mail is kept here for tests.")
 permit (
   principal,
-  action in [Action::"get", Action::"list", Action::"watch", Action::"deletecollection"],
+  action in
+    [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"],
   resource is MockMessage
 );
 `,

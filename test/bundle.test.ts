@@ -11,3 +11,12 @@ test('what runs holds only characters that V8 keeps in one byte each', () => {
     files.filter((name) => readFileSync(join(bundle, name)).some((byte) => byte > 0x7f)),
   ).toEqual([]);
 });
+
+test('what runs knows the commit and the time that it was built from', () => {
+  const text = readdirSync(bundle)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(bundle, name), 'utf8'))
+    .join('\n');
+  expect(text).toMatch(/commit["']?: ?["'][0-9a-f]{40}["']/);
+  expect(text).toMatch(/date["']?: ?["']20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ["']/);
+});

@@ -39,14 +39,17 @@ export const wholeRepresentation: Representation = {
   bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
 };
 
-/** Returns an object's metadata for this caller. */
+/**
+ * Returns an object's metadata for this caller, without the owners of its fields: they contain the
+ * items of sets, which a caller who may read only metadata must not see.
+ */
 function partialMetadata(
   version: string,
   stored: EncodedObject,
   call: ViewContext,
   revision?: number,
 ): object {
-  const { metadata } = objectForCaller(stored, call);
+  const { managedFields: _, ...metadata } = objectForCaller(stored, call).metadata;
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: version,

@@ -1,3 +1,4 @@
+import { buildInfo } from '../../observability/build-info.js';
 import type { Action } from '../../registry/action.js';
 import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
@@ -105,9 +106,9 @@ export const versionInfo = (release: string) => ({
   major: '1',
   minor: '33',
   gitVersion: `v1.33.0+vestibule.${release}`,
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
+  gitCommit: buildInfo.commit,
+  gitTreeState: buildInfo.treeState,
+  buildDate: buildInfo.date,
   goVersion: 'none',
   compiler: `node ${process.version}`,
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { group, type Awaitable, type Caller, type Verb } from '../../registry/kind.js';
+import {
+  group,
+  type AnyKind,
+  type Awaitable,
+  type Caller,
+  type Verb,
+} from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -40,7 +46,7 @@ const maxBodySize = 64 << 10;
 const denied = (reason: string): AccessReviewResult => ({ allowed: false, reason });
 
 /**
- * Access reviews of the caller: kubectl's `auth whoami` and `auth can-i`
+ * Access reviews of the caller: kubectl's `auth whoami`, `auth can-i` and `auth can-i --list`
  * (docs/design/kubernetes.md#reviews).
  */
 export class SelfSubjectReviews {
@@ -78,6 +84,14 @@ export class SelfSubjectReviews {
         metadata: {},
         status: { userInfo: userInfo(caller) },
       });
+    if (kind === 'SelfSubjectRulesReview')
+      return this.#encoder.json(req, res, 201, {
+        kind,
+        apiVersion,
+        metadata: {},
+        spec: {},
+        status: await this.#rules(caller, siteOf(req)),
+      });
     const review = validateSpec(spec);
     this.#encoder.json(req, res, 201, {
       kind,
@@ -99,6 +113,37 @@ export class SelfSubjectReviews {
     return type && ['get', 'head'].includes(verb)
       ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, site)
       : denied('there is nothing to be done there');
+  }
+
+  /** Returns a SubjectRulesReviewStatus: what an access review without a name permits. */
+  async #rules(caller: Caller, site: string | undefined): Promise<unknown> {
+    const resourceRules: unknown[] = [];
+    for (const kind of this.#registry.kinds)
+      for (const [subresource, offered] of verbsOf(kind, this.#registry)) {
+        const permitted = await Promise.all(
+          offered.map((verb) => {
+            const requestInfo = this.#requestInfoFor(kind, verb, { subresource, name: '' })!;
+            return this.#authorization.canDo(requestInfo, caller, site);
+          }),
+        );
+        const verbs = offered.filter((_, i) => permitted[i]!.allowed);
+        const resource = subresource ? `${kind.resource}/${subresource}` : kind.resource;
+        if (verbs.length > 0)
+          resourceRules.push({ verbs, apiGroups: [group], resources: [resource] });
+      }
+    const nonResourceRules: unknown[] = [];
+    for (const [type, nonResourceURLs] of Object.entries(otherPaths)) {
+      const path = nonResourceURLs[0]!;
+      const request = { type: type as keyof typeof otherPaths, path, query: emptyQuery };
+      if ((await this.#authorization.canDoNonResource(request, site)).allowed)
+        nonResourceRules.push({ verbs: ['get'], nonResourceURLs });
+    }
+    return {
+      resourceRules,
+      nonResourceRules,
+      incomplete: true,
+      evaluationError: 'policy may decide otherwise about single objects',
+    };
   }
 
   /** A star means everything: allowed only if each resource and verb is. */
@@ -131,7 +176,7 @@ export class SelfSubjectReviews {
   #requestInfoFor(
     kind: ResourceRequestInfo['kind'],
     verb: string,
-    { subresource, name }: z.infer<typeof Resource>,
+    { subresource, name }: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
   ): ResourceRequestInfo | undefined {
     if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name)))
       return undefined;
@@ -157,6 +202,20 @@ export class SelfSubjectReviews {
   }
 }
 
+/** Returns the verbs of a kind, and of each of its subresources by name. */
+function verbsOf(kind: AnyKind, registry: Registry): ReadonlyMap<string, readonly string[]> {
+  const verbs = new Map<string, string[]>([['', [...kind.verbs]]]);
+  for (const { of, subresource, verb } of registry.actions)
+    if (of === kind) verbs.set(subresource, [...(verbs.get(subresource) ?? []), verb]);
+  return verbs;
+}
+
+/** What is no object, by the type of its path. */
+const otherPaths = {
+  discovery: ['/api', '/api/*', '/apis', '/apis/*', '/openapi/*', '/version'],
+  health: ['/healthz', '/livez', '/livez/*', '/readyz', '/readyz/*'],
+};
+
 interface ReviewBody {
   readonly body: { readonly kind?: unknown; readonly apiVersion?: unknown };
   readonly spec: unknown;
@@ -170,7 +229,10 @@ async function readReview(req: ApiRequest, kind: string): Promise<ReviewBody> {
     return { body, spec: body.spec };
   }
   const { raw, ...body } = unwrap(await readBytes(req, maxBodySize));
-  return { body, spec: kind === 'SelfSubjectReview' ? undefined : specOf(fieldsOf(raw).get(2)) };
+  return {
+    body,
+    spec: kind === 'SelfSubjectAccessReview' ? specOf(fieldsOf(raw).get(2)) : undefined,
+  };
 }
 
 const resourceFields = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];

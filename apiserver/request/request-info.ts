@@ -50,6 +50,7 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'],
   ['/apis/authentication.k8s.io/v1beta1/selfsubjectreviews', 'SelfSubjectReview'],
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
+  ['/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', 'SelfSubjectRulesReview'],
 ]);
 /**
  * Documents that are also served with a trailing slash, as kube-apiserver does; collections are not

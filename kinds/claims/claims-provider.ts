@@ -126,11 +126,12 @@ export const ClaimsProvider = defineKind({
             ...scopeFaults(next.spec),
             ...textFaults(next.spec),
           ],
-    /** Only operators see the URL and the CA bundle, also in kubectl's last-applied annotation. */
+    /** Only operators see the URL and the CA bundle, and who set them. */
     status(provider, { caller }) {
       if (isOperator(caller)) return;
       delete provider.spec.url;
       delete provider.spec.caBundle;
+      delete provider.metadata.managedFields;
       if (provider.metadata.annotations)
         provider.metadata.annotations = withoutManifest(provider.metadata.annotations);
     },
@@ -193,21 +194,16 @@ function textFaults({ displayNames, scopes }: Spec): Cause[] {
 }
 
 function scopeFaults({ scopes }: Spec): Cause[] {
-  return scopes.flatMap((scope, i) => [
-    ...(scopes.findIndex(({ name }) => name === scope.name) < i
-      ? [invalidValue(`spec.scopes[${i}].name`, 'must be unique')]
-      : []),
-    ...scope.claims.flatMap((claim, j) => {
-      if (reservedClaims.has(claim.name))
-        return [
-          invalidValue(
-            `spec.scopes[${i}].claims[${j}].name`,
-            'is reserved for claims of this service',
-          ),
-        ];
-      return scope.claims.findIndex(({ name }) => name === claim.name) < j
-        ? [invalidValue(`spec.scopes[${i}].claims[${j}].name`, 'must be unique')]
-        : [];
-    }),
-  ]);
+  return scopes.flatMap(({ claims }, i) =>
+    claims.flatMap(({ name }, j) =>
+      reservedClaims.has(name)
+        ? [
+            invalidValue(
+              `spec.scopes[${i}].claims[${j}].name`,
+              'is reserved for claims of this service',
+            ),
+          ]
+        : [],
+    ),
+  );
 }

@@ -12,7 +12,7 @@ export const MockMessage = defineKind({
   resource: 'mockmessages',
   nameSource: 'service',
   description: 'A message in the mock mailbox, which exists only while email is mocked.',
-  verbs: ['get', 'list', 'watch', 'deletecollection'],
+  verbs: ['get', 'list', 'watch', 'delete', 'deletecollection'],
   spec: z.object({}),
   status: z.object({
     to: z.string().describe('Recipient.'),

@@ -345,6 +345,18 @@ describe.each(stores)('server-side apply on %s', (store) => {
     });
   });
 
+  test('metadata alone does not say what is in a set', async () => {
+    const name = newName();
+    await apply(name, 'flux', { displayName: 'A', members: members('secret') }).is(201);
+    for (const as of ['PartialObjectMetadata', 'Table']) {
+      const { bytes } = await send('GET', `groups/${name}`, undefined, {
+        accept: `application/json;as=${as};g=meta.k8s.io;v=v1`,
+      }).is(200);
+      expect(bytes.toString()).toContain(name);
+      expect(bytes.toString()).not.toContain('secret');
+    }
+  });
+
   describe('refusals', () => {
     test.each<[string, number, string, string, unknown, string]>([
       ['no manager', 422, 'groups/x', 'apply', configuration({}), 'fieldManager: Required value'],

@@ -149,6 +149,7 @@ describe('plain discovery (1.1)', () => {
   test('a version that kubectl can compare', async () => {
     const { body } = await get('/version').is(200);
     expect(body.gitVersion).toMatch(/^v1\.\d+\.\d+\+vestibule\.\d+\.\d+\.\d+$/);
+    expect(body.buildDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(Object.keys(body).sort()).toEqual([
       'buildDate',
       'compiler',

@@ -62,7 +62,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   policydecisions: { owner: reading, other: 'list watch', operator: reading },
   policies: { ...anyone(reading), operator: `${reading} create` },
   claimsreviews: { owner: reading, other: 'list watch', operator: reading },
-  mockmessages: anyone(`${reading} deletecollection`),
+  mockmessages: anyone(`${reading} delete deletecollection`),
   clients: { operator: `${everything} clients/secret` },
   claimsproviders: { owner: reading, other: reading, operator: everything },
   groups: { operator: everything },

@@ -326,7 +326,6 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       '/apis/authentication.k8s.io',
       '/apis/authentication.k8s.io/v1',
       '/apis/authorization.k8s.io/v1',
-      '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
       '/apis/authorization.k8s.io/v1beta1/selfsubjectaccessreviews',
       '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       '/apis/authentication.k8s.io/v1/tokenreviews',
@@ -353,6 +352,50 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       expect((await service.tab().get(path, { plain: true }).is(200)).bytes.toString()).not.toMatch(
         /selfsubject|k8s\.io\/v1"/i,
       );
+  });
+});
+
+describe('SelfSubjectRulesReview', () => {
+  const rules = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
+  const rulesOf = async (as: Who): Promise<any> =>
+    (await post(rules, as, { spec: { namespace: 'default' } }).is(201)).body;
+
+  test('lists exactly what an access review without a name permits', async () => {
+    const { body } = await operator.get(`/apis/${group}/v1alpha1`).is(200);
+    for (const as of ['ada', 'operator', undefined] as const) {
+      const { kind, apiVersion, status } = await rulesOf(as);
+      expect([kind, apiVersion]).toEqual(['SelfSubjectRulesReview', 'authorization.k8s.io/v1']);
+      const permitted: string[] = status.resourceRules.flatMap(
+        ({ verbs, resources }: Record<string, string[]>) =>
+          verbs!.map((verb) => `${verb} ${resources!.join()}`),
+      );
+      const asked: string[] = [];
+      for (const { name, verbs } of body.resources as { name: string; verbs: string[] }[])
+        for (const verb of verbs) {
+          const [resource, subresource] = name.split('/');
+          if (await asks(as, { group, resource, verb, ...(subresource && { subresource }) }))
+            asked.push(`${verb} ${name}`);
+        }
+      expect([as, [...permitted].sort()]).toEqual([as, [...asked].sort()]);
+    }
+  });
+
+  test('differs by caller, and says that rules may depend on the object', async () => {
+    const [ofAda, ofOperator] = [await rulesOf('ada'), await rulesOf('operator')];
+    const verbsOn = (review: any, resource: string): string[] =>
+      review.status.resourceRules.find(({ resources }: any) => resources[0] === resource)?.verbs ??
+      [];
+    expect(verbsOn(ofOperator, 'clients')).toContain('create');
+    expect(verbsOn(ofAda, 'clients')).not.toContain('create');
+    expect(verbsOn(ofAda, 'sessions')).toContain('list');
+    expect(ofAda.status).toMatchObject({
+      incomplete: true,
+      evaluationError: 'policy may decide otherwise about single objects',
+    });
+    expect(ofAda.status.nonResourceRules[0]).toEqual({
+      verbs: ['get'],
+      nonResourceURLs: expect.arrayContaining(['/apis', '/openapi/*', '/version']),
+    });
   });
 });
 

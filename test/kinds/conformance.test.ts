@@ -129,7 +129,7 @@ conforms(ClaimsProvider, {
       field: 'spec.scopes[0].claims[0].titles',
     },
     { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
-    { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' },
+    { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1]' },
     {
       spec: {
         scopes: [

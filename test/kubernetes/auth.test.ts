@@ -58,6 +58,18 @@ eachKubectl((found) => {
     ).toBe(0);
   });
 
+  test('lists what it may do', async () => {
+    const { code, out, error } = await operator.run(['auth', 'can-i', '--list']);
+    expect([code, error]).toEqual([
+      0,
+      'Warning: the list may be incomplete: policy may decide otherwise about single objects\n',
+    ]);
+    expect(out).toMatch(
+      /^groups\.id\.vestibule\.org +\[\] +\[\] +\[get list watch create patch update delete\]$/m,
+    );
+    expect(out).toMatch(/^ +\[\/apis\/\*\] +\[\] +\[get\]$/m);
+  });
+
   test('may impersonate no one, and is unauthorized without a good token', async () => {
     expect(await operator.fails('get', 'groups', '--as=root')).toContain(
       'impersonation is not served',

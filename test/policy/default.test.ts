@@ -46,7 +46,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   PolicyDecision: { owner: reading, operator: reading },
   Policy: { anyone: reading, operator: 'create' },
   ClaimsReview: { owner: reading, operator: reading },
-  MockMessage: { anyone: `${reading} deletecollection` },
+  MockMessage: { anyone: `${reading} delete deletecollection` },
   Client: { operator: `${everyVerb} clients/secret` },
   ClaimsProvider: { account: reading, operator: everyVerb },
   Group: { operator: everyVerb },
