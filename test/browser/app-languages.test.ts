@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Appearance } from '../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { says, Supplier } from '../provider/supplier.js';
+import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../support/signin.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
@@ -177,4 +179,20 @@ test.each([
   await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
   const { subject } = await mailTo(service, address, []);
   expect(subject).toContain(app);
+});
+
+test('what this service supplies comes from its own name', async () => {
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.update(Appearance, 'default', ({ spec }) => {
+      Object.assign(spec, { displayName: 'Harbour', accentColor: '#0c6b62' });
+    }),
+  );
+  await settles(
+    async () => (await service.tab().navigate('/account').is(200)).bytes,
+    (bytes) => bytes.includes('/assets/appearance-'),
+  );
+  const { page } = await openConsent('en');
+  await page.getByText('From Harbour').first().waitFor();
+  expect(await page.getByText('From Vestibule').count()).toBe(0);
+  expect(await page.getByText('From Card office').count()).toBe(1);
 });

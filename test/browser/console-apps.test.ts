@@ -167,7 +167,7 @@ test('without apps the list leads to the first one, by keyboard only', async () 
   await heading(person, 'Add an app');
   await reach(person, 'Another app');
   await page.keyboard.press('Enter');
-  await heading(person, 'Add Another app');
+  await heading(person, 'Add an app');
   await reach(person, 'Redirect URI of the app');
   await page.keyboard.type('https://notes.example.test/cb');
   await reach(person, 'Name');

@@ -46,6 +46,12 @@ interface Scope extends Titled {
   readonly descriptions?: Texts;
 }
 
+/** Returns the name of a claims provider; the built-in one has the name of the deployment. */
+export const providerName = (
+  provider: { name: string; displayName: string; displayNames?: Texts },
+  deployment: string | undefined,
+): string => (isBuiltIn(provider.name) && deployment) || nameOf(provider);
+
 const isBuiltIn = (provider: string): boolean => provider === 'vestibule';
 
 /** Returns the title of a scope of a claims provider. */

@@ -166,9 +166,9 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
         onSecret={() => void request.run(() => requestSecret(created))}
       />
     );
-  const name = template.name || t('console.apps.other');
+  const { name } = template;
   return (
-    <Frame title="console.apps.new" values={{ name }} part="apps">
+    <Frame title={name ? 'console.apps.new' : 'console.apps.add'} values={{ name }} part="apps">
       <DraftForm
         kind={kind}
         template={template}

@@ -1,9 +1,10 @@
 import type { ClaimPreview, ConsentScope } from '../api.js';
+import { useAppearance } from '../base/appearance.js';
 import { locale } from '../base/i18n.js';
 import {
   claimTitle,
-  nameOf,
   permissionText,
+  providerName,
   scopeDescription,
   scopeTitle,
 } from '../base/local-text.js';
@@ -79,12 +80,15 @@ interface Props {
 /** What an app does with a scope, who supplies it, and why it is refused. */
 function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'error'>) {
   const { provider } = scope;
+  const { displayName } = useAppearance();
   return (
     <div class="what" id={`${id}-what`}>
       <p class="hint">
         <Text of={scopeDescription(provider.name, scope)} max={500} />
       </p>
-      <p class="hint">{format('consent.from', { provider: nameOf(provider) })}</p>
+      <p class="hint">
+        {format('consent.from', { provider: providerName(provider, displayName) })}
+      </p>
       {!scope.allowed && scope.reason && (
         <p class="reason">
           {format('consent.refused.why', {
