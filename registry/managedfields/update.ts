@@ -7,7 +7,7 @@ import { ownersAfterUpdate, type ManagedFields } from './managers.js';
 import { trackedFields } from './tracked-fields.js';
 
 /** The bytes of metadata.managedFields in an object. */
-const maxSize = 64 << 10;
+const maxSize = 256 << 10;
 
 /** Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. */
 export const updatesBy = (manager: string): FieldTracker => ({
