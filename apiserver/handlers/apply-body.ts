@@ -142,6 +142,14 @@ export function checkVersion(
   if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
 }
 
+/** Throws 400 if a body names another object than the URL. */
+export function requireName(given: unknown, name: string): void {
+  if (given !== undefined && given !== name)
+    throw badRequest(
+      `the name of the object (${String(given).slice(0, 253)}) does not match the name on the URL`,
+    );
+}
+
 /** Throws 400, 409 or 422 if name or uid are not those of the object. */
 export function checkIdentity(
   kind: AnyKind,
@@ -149,10 +157,7 @@ export function checkIdentity(
   metadata: Record<string, unknown>,
   mode: Change['mode'],
 ): void {
-  if (metadata.name !== undefined && metadata.name !== next.metadata.name && metadata.name !== '~')
-    throw badRequest(
-      `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
-    );
+  if (metadata.name !== '~') requireName(metadata.name, next.metadata.name);
   if (mode !== 'replace' && metadata.name === undefined)
     throw badRequest('the name of an object cannot be removed');
   if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)

@@ -13,7 +13,7 @@ import type { Authorization } from '../chain/authorization.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ApiRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { checkIdentity, checkVersion, draftOf } from './apply-body.js';
+import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
 import type { BodyReader } from './body-reader.js';
 import {
   checkWriteParameters,
@@ -141,10 +141,7 @@ function fieldsOf(
   requireKind(body, kind.kind);
   const { spec: validator, tracked } = registry.schemas(kind);
   const metadata = isRecord(body.metadata) ? body.metadata : {};
-  if (metadata.name !== undefined && metadata.name !== name)
-    throw badRequest(
-      `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
-    );
+  requireName(metadata.name, name);
   if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
     throw badRequest('metadata.managedFields must be empty in an applied object');
   const unknown = unknownMembers(body, validator.schema);

@@ -175,7 +175,7 @@ export class Handlers {
     const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
     const call = this.#call(req, res, isDryRun(requestInfo));
-    const tracker = updatesBy(
+    const tracker = updatesBy(() =>
       managerOf(requestInfo.query.get('fieldManager'), req.headers['user-agent'], isBrowser(req)),
     );
     const object = await call.change((tx) =>

@@ -19,8 +19,11 @@ export const patchTypes = [jsonPatchType, mergePatchType, applyPatchType] as con
 export const actionPatchTypes = [jsonPatchType, mergePatchType] as const;
 
 /** Reports whether a request is a server-side apply. */
-export const isApply = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'PATCH' && parseMediaType(headers['content-type'] ?? '')?.type === applyPatchType;
+export function isApply({ method, headers }: IncomingMessage): boolean {
+  const type = headers['content-type'];
+  if (method !== 'PATCH' || type === undefined || type === mergePatchType) return false;
+  return parseMediaType(type)?.type === applyPatchType;
+}
 
 /** Returns the media type of the body; throws 415 unless it is one of those `accepted`. */
 function requireMediaType<T extends string>(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describePattern } from '../../registry/pattern.js';
 import { invalidValue } from '../../registry/field-errors.js';
+import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
 import { defineKind, type KindObject } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
@@ -40,9 +41,6 @@ const AppearanceSpec = z.object({
   privacyPolicyURI: webAddress().optional().describe('Privacy policy.'),
   termsOfServiceURI: webAddress().optional().describe('Terms of service.'),
 });
-
-/** Where `kubectl apply` keeps the object that it sent. */
-const lastAppliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** What an Appearance says. */
 export type AppearanceSpec = z.infer<typeof AppearanceSpec>;
@@ -101,9 +99,9 @@ async function storeLogo(next: AppearanceObject, upload: string): Promise<void> 
   next.internal = { logo: encoded.png.toString('base64') };
   next.spec.logo = path;
   const { annotations } = next.metadata;
-  const applied = annotations?.[lastAppliedByKubectl];
+  const applied = annotations?.[lastAppliedAnnotation];
   if (applied !== undefined)
-    annotations![lastAppliedByKubectl] = applied.replace(
+    annotations![lastAppliedAnnotation] = applied.replace(
       JSON.stringify(upload),
       JSON.stringify(path),
     );

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
 import { mapList } from '../../registry/list-type.js';
 import { defineKind, group, type Settings } from '../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
@@ -155,11 +156,10 @@ export const ClaimsProvider = defineKind({
   },
 });
 
-/** The annotation in which kubectl stores the last applied manifest. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
 const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== lastApplied));
+  Object.fromEntries(
+    Object.entries(annotations).filter(([name]) => name !== lastAppliedAnnotation),
+  );
 
 const urlFaults = (url: string | undefined, settings: Settings): Cause[] =>
   url === undefined ? [requiredValue('spec.url')] : outboundFaults('spec.url', url, settings);

@@ -16,7 +16,7 @@ import { trackedFields, trackedPaths, type TrackedFields } from './tracked-field
 import { setOwners } from './update.js';
 
 /** The annotation in which `kubectl apply` keeps what it applied last. */
-const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** What a manager applies to an object. */
 export interface AppliedConfiguration {
@@ -74,7 +74,8 @@ export function setCallerMetadata(
   const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
   for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
     if (hasContent(value)) target[field] = value;
-    else if (target[field] !== undefined) delete target[field]; // `delete` slows later access to an object, so nothing is deleted that is absent.
+    // `delete` slows later access to an object, so nothing is deleted that is absent.
+    else if (target[field] !== undefined) delete target[field];
   }
 }
 

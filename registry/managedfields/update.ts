@@ -9,8 +9,11 @@ import { trackedFields } from './tracked-fields.js';
 /** The bytes of metadata.managedFields in an object. */
 const maxSize = 256 << 10;
 
-/** Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. */
-export const updatesBy = (manager: string): FieldTracker => ({
+/**
+ * Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. Its name
+ * is asked for only then.
+ */
+export const updatesBy = (nameOf: () => string): FieldTracker => ({
   track(write) {
     const { schema, next, old, now } = write;
     const { managedFields } = next.metadata;
@@ -19,12 +22,12 @@ export const updatesBy = (manager: string): FieldTracker => ({
     const before = old && trackedFields(old);
     const after = trackedFields(next);
     const time = toTimestamp(now);
-    setOwners(write, ownersAfterUpdate(schema, before, after, owners, manager, time));
+    setOwners(write, ownersAfterUpdate(schema, before, after, owners, nameOf(), time));
   },
 });
 
 /** The tracker of changes by this service itself. */
-export const updatesByService = updatesBy('vestibule');
+export const updatesByService = updatesBy(() => 'vestibule');
 
 /** Stores the owners in the object; throws 422 if they need too much space. */
 export function setOwners({ kind, next }: TrackedWrite, owners: readonly ManagedFields[]): void {

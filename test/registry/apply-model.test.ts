@@ -305,7 +305,7 @@ class Live {
           Sheet,
           'one',
           (next) => void applyBody(Sheet, next, changeOf(next, write, mode), spec.schema),
-          updatesBy(manager),
+          updatesBy(() => manager),
         ),
       );
       return [];
