@@ -4,6 +4,7 @@ import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status.js';
 import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
 import { Documents } from './discovery/documents.js';
+import { Events } from './handlers/events.js';
 import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
 import {
@@ -37,6 +38,7 @@ export function createApi(parts: ApiDependencies): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
+  const events = new Events(parts.store, parts.authorization, parts.encoder);
   const verbs: Record<string, Handler> = {
     get: (req, res) => handlers.get(req, res),
     list: (req, res) => lister.list(req, res),
@@ -48,7 +50,8 @@ export function createApi(parts: ApiDependencies): Api {
     deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const byVerb: Handler = (req, res) => {
-    const { action, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
+    const { action, subject, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
+    if (subject) return events.list(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
   for (const root of mounts)

@@ -100,6 +100,7 @@ export const Grant = defineKind({
     /** The time of the consent in ms since the epoch; it expires after 365 days. */
     decided: z.number().int(),
   }),
+  selectableFields: { 'status.client.name': ({ status }) => status.client.name },
   columns: {
     Account: (grant) => grant.status.account,
     Client: (grant) => grant.status.client.name,

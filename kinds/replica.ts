@@ -57,6 +57,21 @@ const ReplicaStatus = z.object({
         ),
     })
     .describe('The store that it uses.'),
+  manifests: z
+    .array(
+      z.object({
+        file: z.string().describe('The name of the file in the folder of `manifests`.'),
+        state: z
+          .enum(['Applied', 'Faulty'])
+          .describe('Whether it was applied as it is now, or has a fault.'),
+        objects: z.number().int().min(0).describe('How many objects it declares.'),
+        message: z.string().optional().describe('The first fault, if there is one.'),
+        timestamp: timestamp().describe('When it was last applied with a change, or was faulty.'),
+      }),
+    )
+    .max(1000)
+    .optional()
+    .describe('The files of the folder of `manifests`, if it is set.'),
   lastMailTimestamp: timestamp()
     .optional()
     .describe(

@@ -25,9 +25,11 @@ export interface PolicyAuthorizer extends PolicyPort {
   start(): Promise<void>;
   /**
    * Activates the text of a manifest unless it was the last one loaded from a manifest. Throws
-   * PolicyRefusedError if the text is not acceptable.
+   * PolicyRefusedError if the text is not acceptable. Returns whether it was activated.
    */
-  load(spec: { cedar: string; description?: string }): Promise<void>;
+  load(spec: { cedar: string; description?: string }): Promise<boolean>;
+  /** Returns whether `load` would activate the text; throws as `load` does. */
+  wouldLoad(spec: { cedar: string }): Promise<boolean>;
   /** Returns the name of the policy that is active here, or undefined. */
   activeName(): string | undefined;
   /** Counters of the evaluator since the start. */
@@ -84,25 +86,36 @@ export function openPolicyAuthorizer(
       await controller.stop();
       await recorder.stop();
     },
+    async wouldLoad({ cedar }) {
+      return (await checkManifest(engine, store, cedar)) !== undefined;
+    },
     async load(spec) {
+      const checked = await checkManifest(engine, store, spec.cedar);
+      if (!checked) return false;
       const manifest = hashOf(spec.cedar);
       const call = store.systemCall();
-      const isNew = await store.change(
-        call,
-        async (tx) => (await readNewestPolicy(tx))?.manifest !== manifest,
-      );
-      if (!isNew) return;
-      const checked = await engine.check(spec.cedar);
-      if ('faults' in checked)
-        throw new PolicyRefusedError(`spec.cedar: ${formatFault(checked.faults[0]!)}`);
       const created = await store.change(call, async (tx) =>
         (await readNewestPolicy(tx))?.manifest === manifest
           ? undefined
           : createPolicy(tx, call, { spec, rules: checked.rules, manifest }),
       );
       if (created) await activate(created, checked.warnings);
+      return created !== undefined;
     },
   };
+}
+
+/**
+ * Checks the text of a manifest; undefined if it was the last one that was loaded. Throws
+ * PolicyRefusedError if it is not acceptable.
+ */
+async function checkManifest(engine: Engine, store: Store, cedar: string) {
+  const newest = await store.change(store.systemCall(), readNewestPolicy);
+  if (newest?.manifest === hashOf(cedar)) return undefined;
+  const checked = await engine.check(cedar);
+  if ('faults' in checked)
+    throw new PolicyRefusedError(`spec.cedar: ${formatFault(checked.faults[0]!)}`);
+  return checked;
 }
 
 function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFault[]): void {

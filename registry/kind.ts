@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
+import type { EventSource } from './event-source.js';
 import type { FieldTracker } from './field-tracker.js';
 import type { KindObject, Metadata } from './object.js';
 import type { Keys } from '../security/keyring.js';
@@ -282,15 +283,27 @@ export interface KindDefinition<
     ) => string | readonly string[] | undefined
   >;
   /** Fields that a field selector may name, beside the name and the owner, by their path. */
-  selectableFields?: Readonly<Record<string, SelectableField>>;
+  selectableFields?: Readonly<
+    Record<string, SelectableField<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>
+  >;
+  /** Present if the objects are events about other objects. At most one kind has it. */
+  events?: EventSource<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
 }
 
-/** A field for field selectors: `unique` names the unique value that it is compared with. */
-export interface SelectableField {
+/**
+ * A field for field selectors: a unique value, which is found by its reservation, or a function that
+ * returns the value of an object as callers see it at `now` (ms since the epoch).
+ */
+export type SelectableField<O> =
+  | UniqueField
+  | ((object: O, now: number) => string | boolean | undefined);
+
+/** A field for field selectors that is compared with a unique value. */
+export interface UniqueField {
   readonly unique: string;
   /** Returns the form of a text in which the value is reserved. */
   normalize(text: string): string;
@@ -324,7 +337,7 @@ export type Column<O> =
 export interface Kind<S = any, T = any, I = any>
   extends Omit<
     KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>,
-    'strategy' | 'columns' | 'unique' | 'expires' | 'budgetAccount'
+    'strategy' | 'columns' | 'unique' | 'expires' | 'budgetAccount' | 'selectableFields' | 'events'
   > {
   readonly group: string;
   readonly singular: string;
@@ -332,9 +345,10 @@ export interface Kind<S = any, T = any, I = any>
   readonly categories: readonly string[];
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
-  readonly selectableFields: Readonly<Record<string, SelectableField>>;
+  readonly selectableFields: Readonly<Record<string, SelectableField<any>>>;
   readonly expires?: (object: any) => number | undefined;
   readonly budgetAccount?: (object: any) => string | undefined;
+  readonly events?: EventSource<any>;
   readonly strategy: Strategy<any>;
   /** Used by the type system only. */
   readonly $object?: KindObject<S, T, I>;

@@ -1,4 +1,4 @@
-import type { Range, Storage } from '../storage/storage.js';
+import type { Entry, Range, Storage } from '../storage/storage.js';
 import type { Transaction } from './kind.js';
 import { toStatusError } from './storage-errors.js';
 
@@ -12,6 +12,8 @@ export interface CountedObjects {
   readonly max: number;
   /** How long an object is kept, in milliseconds. */
   readonly retentionMs: number;
+  /** Returns a key that goes with an object, if there is one. */
+  readonly dependentKey?: (entry: Entry) => string | undefined;
 }
 
 /**
@@ -35,11 +37,12 @@ export async function countOwned(
 async function evictOldest(
   tx: Transaction,
   storage: Storage,
-  { range, max }: CountedObjects,
+  { range, max, dependentKey }: CountedObjects,
 ): Promise<number> {
   const { entries } = await toStatusError(storage.list(range));
   const newestFirst = [...entries].sort((a, b) => b.revision - a.revision);
   const oldest = newestFirst.slice(Math.max(max, entries.length) - evictionBatch);
-  tx.add({ checks: [], writes: oldest.map(({ key }) => ({ delete: key })) });
+  const keys = oldest.flatMap((entry) => [entry.key, dependentKey?.(entry) ?? []].flat());
+  tx.add({ checks: [], writes: keys.map((key) => ({ delete: key })) });
   return entries.length - oldest.length;
 }

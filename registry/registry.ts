@@ -33,6 +33,8 @@ function schemasOf(kind: AnyKind): KindSchemas {
 export class Registry {
   readonly kinds: readonly AnyKind[];
   readonly actions: readonly Action[];
+  /** The kind whose objects are events about others. */
+  readonly eventKind: AnyKind | undefined;
   readonly #byResource: ReadonlyMap<string, AnyKind>;
   readonly #schemas = new Map<string, KindSchemas>();
   readonly #bodies = new Map<Action, Validator>();
@@ -40,6 +42,7 @@ export class Registry {
   constructor(kinds: readonly AnyKind[], actions: readonly Action[]) {
     this.kinds = kinds;
     this.actions = actions.filter((action) => kinds.includes(action.of));
+    this.eventKind = kinds.find(({ events }) => events);
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
     for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
     for (const action of this.actions)

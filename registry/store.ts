@@ -149,8 +149,9 @@ export class Store {
   }
 
   /** Returns a Call of the service itself. */
-  systemCall(): Call {
+  systemCall({ dryRun = false } = {}): Call {
     return this.call({
+      dryRun,
       caller: { type: 'System' },
       request: systemRequest,
       ports: this.#dependencies.ports(),

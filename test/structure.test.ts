@@ -55,7 +55,7 @@ const fenced: Record<string, readonly string[]> = {
   'oidc-provider': ['provider'],
   nodemailer: ['mail'],
   'csv-parse': ['cmd/vestibule/client/import-file', 'ui/console/import-file'],
-  'json-merge-patch': ['apiserver/codec/merge-patch', 'cmd/vestibule/serve/manifests'],
+  'json-merge-patch': ['apiserver/codec/merge-patch'],
   preact: ['ui'],
   pino: ['observability/log'],
   'prom-client': ['observability/metrics/metrics'],

@@ -79,7 +79,15 @@ export interface ClaimsProvider {
       }[];
     }[];
   };
-  status: Record<string, never>;
+  status: {
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
+  };
 }
 
 /** A list of claimsproviders. */
@@ -261,6 +269,13 @@ export interface MockMessage {
     sentTimestamp: string;
     code?: string;
     link?: string;
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
   };
 }
 
@@ -320,6 +335,13 @@ export interface Passkey {
     };
     lastUsedTimestamp: string | null;
     fullStrengthTimestamp?: string;
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
   };
 }
 
@@ -355,6 +377,13 @@ export interface Policy {
       };
       notReached?: number;
     };
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
   };
 }
 
@@ -457,6 +486,13 @@ export interface Replica {
       }[];
       lastSnapshotTimestamp?: string;
     };
+    manifests?: {
+      file: string;
+      state: 'Applied' | 'Faulty';
+      objects: number;
+      message?: string;
+      timestamp: string;
+    }[];
     lastMailTimestamp?: string;
     activity: {
       endTimestamp: string;

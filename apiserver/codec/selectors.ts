@@ -31,8 +31,9 @@ interface UniqueValue {
 interface FieldRequirements {
   name?: string;
   owner?: string;
-  readonly notNames: string[];
   readonly unique: UniqueValue[];
+  /** What else an object must meet. */
+  readonly tests: ((object: KindObject) => boolean)[];
 }
 
 const label = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -109,36 +110,51 @@ function splitRequirements(text: string): string[] {
 export function parseSelector(query: Query, kind: AnyKind): Selector {
   const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);
-  const { name, owner, notNames: not, unique } = fields;
+  const { name, owner, unique, tests } = fields;
   return {
     ...(name !== undefined && { name }),
     ...(owner !== undefined && { owner }),
     ...(unique[0] && { unique: unique[0] }),
-    hasFilters: labels.length > 0 || not.length > 0 || unique.length > 0 || name !== undefined,
+    hasFilters: labels.length > 0 || tests.length > 0 || unique.length > 0 || name !== undefined,
     matches: (object) =>
       (name === undefined || object.metadata.name === name) &&
-      !not.includes(object.metadata.name) &&
+      tests.every((test) => test(object)) &&
       unique.every(({ field, value }) => [kind.unique[field]!(object)].flat().includes(value)) &&
       labels.every((requirement) => matchesLabels(object.metadata.labels ?? {}, requirement)),
   };
 }
 
 function parseFields(text: string, kind: AnyKind): FieldRequirements {
-  const found: FieldRequirements = { notNames: [], unique: [] };
+  const found: FieldRequirements = { unique: [], tests: [] };
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
     const [, field, operator, value] = match as unknown as [string, string, string, string];
-    const selectable = kind.selectableFields[field];
-    if (selectable && operator !== '!=')
-      found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
-    else if (field === 'metadata.name' && operator === '!=')
-      found.notNames.push(checkedName(value));
-    else if (field === 'metadata.name') found.name = checkedName(value);
-    else if (field === kind.owner && operator !== '!=') found.owner = checkedName(value);
-    else throw unknownField(field, kind);
+    addRequirement(found, kind, { field, isEqual: operator !== '!=', value });
   }
   return found;
+}
+
+function addRequirement(
+  found: FieldRequirements,
+  kind: AnyKind,
+  { field, isEqual, value }: { field: string; isEqual: boolean; value: string },
+): void {
+  const selectable = Object.hasOwn(kind.selectableFields, field)
+    ? kind.selectableFields[field]
+    : undefined;
+  if (typeof selectable === 'function')
+    found.tests.push(
+      (object) => (String(selectable(object, Date.now()) ?? '') === value) === isEqual,
+    );
+  else if (selectable && isEqual)
+    found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
+  else if (field === 'metadata.name' && isEqual) found.name = checkedName(value);
+  else if (field === 'metadata.name') {
+    const name = checkedName(value);
+    found.tests.push(({ metadata }) => metadata.name !== name);
+  } else if (field === kind.owner && isEqual) found.owner = checkedName(value);
+  else throw unknownField(field, kind);
 }
 
 /** Returns a value that may be the name of an object; throws 400 for another. */

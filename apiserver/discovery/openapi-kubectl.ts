@@ -36,7 +36,46 @@ export function kubernetesOpenapi(document: unknown): unknown {
         mapped(methods, operation),
       ]),
     ),
-    components: { schemas: mapped(components.schemas, toOpenAPI30) },
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(components.schemas).map(([name, schema]) => [
+          name,
+          toOpenAPI30(asSent(name, schema, components.schemas)),
+        ]),
+      ),
+    },
+  };
+}
+
+/**
+ * Returns a schema with only those fields required that a caller must send, because `kubectl
+ * explain` marks them: of a kind nothing of metadata and status, and spec only if it is sent.
+ */
+function asSent(name: string, schema: JSONSchema, schemas: Record<string, JSONSchema>): JSONSchema {
+  if (name === 'ObjectMeta') return withoutRequired(schema);
+  if (!schema['x-kubernetes-group-version-kind']) return schema;
+  const { required: _required, properties, ...rest } = schema;
+  const draft = schemas[`${name}Draft`]?.properties?.spec;
+  const { spec, status } = properties!;
+  return {
+    ...rest,
+    ...(draft?.required && { required: ['spec'] }),
+    properties: {
+      ...properties,
+      spec: draft ? spec! : withoutRequired(spec!),
+      status: withoutRequired(status!),
+    },
+  };
+}
+
+/** Returns a schema in which nothing is required, at any depth. */
+function withoutRequired({ required: _required, ...schema }: JSONSchema): JSONSchema {
+  return {
+    ...schema,
+    ...(schema.properties && { properties: mapped(schema.properties, withoutRequired) }),
+    ...(schema.items && { items: withoutRequired(schema.items) }),
+    ...(schema.anyOf && { anyOf: schema.anyOf.map(withoutRequired) }),
+    ...(schema.oneOf && { oneOf: schema.oneOf.map(withoutRequired) }),
   };
 }
 

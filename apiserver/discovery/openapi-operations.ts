@@ -70,6 +70,16 @@ const withRepresentations = (
   };
 };
 
+/** Returns a response that is a stream of events if a watch is requested. */
+const withEvents = (
+  { kind }: AnyKind,
+  responses: Record<string, unknown>,
+): Record<string, unknown> => {
+  const good = responses[200] as { content: object };
+  const events = jsonBody(schemaRef(`${kind}Event`), 'application/json;stream=watch');
+  return { ...responses, 200: { ...good, content: { ...good.content, ...events } } };
+};
+
 /** The errors of any request. */
 export const commonErrors: Reason[] = [
   'BadRequest',
@@ -104,45 +114,70 @@ const nameParameter = {
   in: 'path',
   required: true,
   description: 'Name of the object.',
-  schema: { type: 'string' },
+  schema: { type: 'string', minLength: 1, maxLength: 253 },
 };
+const oneOf = (...values: string[]): JSONSchema => ({ type: 'string', enum: values });
+const count: JSONSchema = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 };
+const selector: JSONSchema = { type: 'string', maxLength: 4096 };
+const labels = query('labelSelector', 'Only objects whose labels match.', selector);
+const fields = query('fieldSelector', 'Only objects whose fields match.', selector);
+const isWatch = query('watch', 'Stream changes instead.', { type: 'boolean' });
 const listParameters = [
-  query('labelSelector', 'Only objects whose labels match.'),
-  query('fieldSelector', 'Only objects whose fields match.'),
-  query('limit', 'Maximum number of items, up to 500.', { type: 'integer' }),
+  labels,
+  fields,
+  query('limit', 'Maximum number of items; a page has at most 500.', count),
   query('continue', 'The next page.'),
-  query('resourceVersion', 'Not older than this version.'),
-  query('resourceVersionMatch', 'Exact or NotOlderThan.'),
-  query('watch', 'Stream changes instead.', { type: 'boolean' }),
+  query('resourceVersion', 'Not older than this version.', {
+    type: 'string',
+    pattern: '^(0|[1-9][0-9]{0,15})?$',
+  }),
+  query('resourceVersionMatch', 'How resourceVersion is meant.', oneOf('Exact', 'NotOlderThan')),
+  isWatch,
   query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
   query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }),
-  query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' }),
+  query('timeoutSeconds', 'End a watch after so long.', count),
 ];
-const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
-const manager = query('fieldManager', 'The manager that owns the changed fields.');
+const validation = query(
+  'fieldValidation',
+  'What happens to unknown fields.',
+  oneOf('Ignore', 'Warn', 'Strict'),
+);
+const manager = query('fieldManager', 'The manager that owns the changed fields.', {
+  type: 'string',
+  maxLength: 128,
+});
 const force = query('force', 'An apply takes over fields that others own.', { type: 'boolean' });
-const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
+const dryRun = query('dryRun', 'All: nothing is stored.', oneOf('All'));
+const writeParameters = [dryRun, validation, manager];
+/** Returns the schema of an object with any members; without the keyword, generators allow none. */
+const anyObject = (description: string): JSONSchema => ({
+  type: 'object',
+  description,
+  additionalProperties: true,
+});
+
+/** Generators of clients take the first one. */
 const actionPatchBodies = {
+  ...jsonBody(anyObject('The fields to change (RFC 7396).'), 'application/merge-patch+json'),
   ...jsonBody(
     {
       type: 'array',
       description: 'RFC 6902.',
-      items: { type: 'object', description: 'An operation.' },
+      items: anyObject('An operation.'),
     },
     'application/json-patch+json',
   ),
-  ...jsonBody({ type: 'object', description: 'RFC 7396.' }, 'application/merge-patch+json'),
 };
 const patchBodies = {
   ...actionPatchBodies,
   ...jsonBody(
-    { type: 'object', description: 'The fields to apply, with apiVersion and kind.' },
+    anyObject('The fields to apply, with apiVersion and kind.'),
     'application/apply-patch+yaml',
   ),
 };
 const deletionBody = {
   required: false,
-  content: jsonBody({ type: 'object', description: 'DeleteOptions.' }),
+  content: jsonBody(schemaRef('DeleteOptions')),
 };
 
 /** Each verb's operation, on an object (`item`) or on the collection; a watch is a list. */
@@ -155,7 +190,7 @@ export const verbOperations: Record<
     item: true,
     describe: (kind) => ({
       summary: `Reads one ${kind.kind}.`,
-      parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
+      parameters: [nameParameter, isWatch],
       responses: {
         ...withRepresentations(
           responses(200, `The ${kind.kind}.`, schemaRef(kind.kind), commonErrors),
@@ -174,11 +209,13 @@ export const verbOperations: Record<
       summary: `Lists or watches ${kind.resource}.`,
       parameters: listParameters,
       responses: withRepresentations(
-        responses(
-          200,
-          'The list; of a watch one event a line.',
-          { anyOf: [schemaRef(`${kind.kind}List`), schemaRef(`${kind.kind}Event`)] },
-          [...commonErrors, 'Expired', 'Invalid'],
+        withEvents(
+          kind,
+          responses(200, 'The list; of a watch one event a line.', schemaRef(`${kind.kind}List`), [
+            ...commonErrors,
+            'Expired',
+            'Invalid',
+          ]),
         ),
         ['Table', 'PartialObjectMetadataList'],
       ),
@@ -219,8 +256,13 @@ export const verbOperations: Record<
         : `Deletes a ${kind.kind}.`,
       parameters: [
         nameParameter,
-        query('dryRun', 'All: nothing is stored.'),
-        query('propagationPolicy', 'Accepted without effect.'),
+        dryRun,
+        query(
+          'propagationPolicy',
+          'Accepted without effect.',
+          oneOf('Orphan', 'Background', 'Foreground'),
+        ),
+        query('gracePeriodSeconds', 'Accepted without effect.', { type: 'integer', minimum: 0 }),
       ],
       requestBody: deletionBody,
       responses: responses(
@@ -237,11 +279,7 @@ export const verbOperations: Record<
     item: false,
     describe: (kind) => ({
       summary: `Deletes ${kind.resource}.`,
-      parameters: [
-        query('labelSelector', 'Only these.'),
-        query('fieldSelector', 'Only these.'),
-        query('dryRun', 'All: nothing is stored.'),
-      ],
+      parameters: [labels, fields, dryRun],
       requestBody: deletionBody,
       responses: responses(200, 'What went.', schemaRef(`${kind.kind}List`), onWrites),
     }),

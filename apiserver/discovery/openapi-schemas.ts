@@ -3,6 +3,7 @@ import { CallerMetadata, Metadata } from '../../registry/metadata-schema.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes } from '../../registry/status.js';
+import { deleteOptionsSchema } from '../request/delete-options.js';
 
 /** Returns a reference to one of the document's schemas. */
 export const schemaRef = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -254,13 +255,13 @@ const representationSchemas: Record<string, JSONSchema> = {
 };
 
 /** The metadata that a caller may set: without a name if the service names the kind. */
-function draftMetadata({ nameSource }: AnyKind): JSONSchema {
+function draftMetadata(isNamed: boolean): JSONSchema {
   const { labels, annotations } = toJSONSchema(CallerMetadata, 'metadata').properties!;
   return {
     type: 'object',
-    description: nameSource === 'service' ? 'Labels, annotations.' : 'Name, labels, annotations.',
+    description: isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
     properties: {
-      ...(nameSource !== 'service' && { name: textSchema('Name of the object.') }),
+      ...(isNamed && { name: textSchema('Name of the object.') }),
       labels: labels!,
       annotations: annotations!,
     },
@@ -275,7 +276,7 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
     properties: {
       apiVersion: textSchema('Group and version.'),
       kind: textSchema('The kind.'),
-      metadata: draftMetadata(kind),
+      metadata: schemaRef(kind.nameSource === 'service' ? 'UnnamedDraftMetadata' : 'DraftMetadata'),
       spec: {
         ...registry.schemas(kind).createSpec.schema,
         description: 'What the caller may set.',
@@ -291,7 +292,10 @@ export function componentSchemas(registry: Registry): Record<string, JSONSchema>
     ObjectMeta: toJSONSchema(Metadata, 'metadata'),
     ListMeta: listMeta,
     Bookmark: bookmark,
+    DraftMetadata: draftMetadata(true),
+    UnnamedDraftMetadata: draftMetadata(false),
     Status: statusSchema,
+    DeleteOptions: deleteOptionsSchema,
     ...representationSchemas,
   };
   for (const kind of registry.kinds) {

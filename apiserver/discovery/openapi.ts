@@ -127,6 +127,26 @@ function addDocument(paths: Paths, path: string, summary: string): void {
   });
 }
 
+/** How callers authenticate; what anyone may see or do needs neither. */
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of this service with scope `api` (RFC 6750 §2.1).',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-vestibule-session',
+    description: 'The session of a browser; its requests must come from this service’s pages.',
+  },
+};
+
+const tagsOf = (registry: Registry): { name: string; description: string }[] => [
+  ...registry.kinds.map(({ kind, description }) => ({ name: kind, description })),
+  { name: 'Discovery', description: 'What is served, for clients.' },
+];
+
 function pathsOf(registry: Registry): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) addKind(paths, kind);
@@ -151,8 +171,10 @@ export function openapi(registry: Registry, release: string): unknown {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
+    tags: tagsOf(registry),
+    security: [{ bearer: [] }, { session: [] }, {}],
     paths: pathsOf(registry),
     webhooks: webhooks(registry),
-    components: { schemas: componentSchemas(registry) },
+    components: { schemas: componentSchemas(registry), securitySchemes },
   };
 }

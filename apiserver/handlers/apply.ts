@@ -13,6 +13,7 @@ import type { Authorization } from '../chain/authorization.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ApiRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import { optionsKind } from '../request/options-kind.js';
 import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
 import type { BodyReader } from './body-reader.js';
 import {
@@ -117,15 +118,13 @@ const mayHaveRaced = (error: unknown): boolean =>
   error instanceof StatusError && (error.reason === 'AlreadyExists' || error.reason === 'NotFound');
 
 /** Returns the parameters of an apply; throws 400 or 422. */
-function optionsOf({
-  query,
-  kind,
-  name,
-}: ResourceRequestInfo): Omit<AppliedConfiguration, 'fields'> {
-  checkWriteParameters(query, name!, kind);
+function optionsOf({ query, verb }: ResourceRequestInfo): Omit<AppliedConfiguration, 'fields'> {
+  checkWriteParameters(query, verb);
   const manager = query.get('fieldManager') ?? '';
   if (manager === '')
-    throw invalid(kind, name!, [requiredValue('fieldManager', 'is required for apply patch')]);
+    throw invalid(optionsKind(verb), '', [
+      requiredValue('fieldManager', 'is required for apply patch'),
+    ]);
   return { manager, force: booleanParameter(query, 'force') };
 }
 

@@ -7,6 +7,7 @@ import type { Revision } from '../../storage/storage.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { Query } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import { optionsKind } from '../request/options-kind.js';
 
 /**
  * The position of a list: revision `r`, last key `k`, the selectors `q`, and the number `n` of
@@ -36,11 +37,9 @@ export class ContinueTokens {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
     if (query.has('resourceVersionMatch'))
-      throw invalid(
-        { ...(authorized.requestInfo as ResourceRequestInfo).kind, kind: 'ListOptions' },
-        '',
-        [forbiddenField('resourceVersionMatch', 'not with continue')],
-      );
+      throw invalid(optionsKind('list'), '', [
+        forbiddenField('resourceVersionMatch', 'not with continue'),
+      ]);
     if (!['', '0', undefined].includes(query.get('resourceVersion')))
       throw badRequest('specifying resource version is not allowed when using continue');
     try {

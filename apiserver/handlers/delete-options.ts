@@ -1,36 +1,17 @@
-import { z } from 'zod';
 import { apiVersion, type KindObject } from '../../registry/kind.js';
-import { toJSONSchema, Validator, prune } from '../../registry/schema.js';
+import { Validator, prune } from '../../registry/schema.js';
 import { unsupportedValue } from '../../registry/field-errors.js';
 import { badRequest, conflict, invalid, type Cause } from '../../registry/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isDryRun, checkUnknownFields } from './field-validation.js';
+import { deleteOptionsSchema, type SentDeleteOptions } from '../request/delete-options.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import { optionsKind } from '../request/options-kind.js';
 
-const DeleteOptions = z.object({
-  propagationPolicy: z
-    .enum(['Orphan', 'Background', 'Foreground'])
-    .optional()
-    .describe('Accepted without effect.'),
-  dryRun: z
-    .array(z.enum(['All']))
-    .max(1)
-    .optional()
-    .describe('All: nothing is stored.'),
-  preconditions: z
-    .object({
-      uid: z.string().optional().describe('Must be its uid.'),
-      resourceVersion: z.string().optional().describe('Must be its version.'),
-    })
-    .optional()
-    .describe('What must hold.'),
-  gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
-  orphanDependents: z.boolean().optional().describe('Ignored.'),
-});
-type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly isDryRun: boolean };
+type DeleteOptions = SentDeleteOptions & { readonly isDryRun: boolean };
 
-const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
+const validator = new Validator(deleteOptionsSchema);
 const policies = ['Orphan', 'Background', 'Foreground', undefined];
 
 /**
@@ -52,14 +33,14 @@ export async function readDeleteOptions(
     !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(bodyVersion))
   )
     throw badRequest('the API version in the data does not match the expected API version (v1)');
-  const optionsKind = { ...requestInfo.kind, kind: 'DeleteOptions' };
+  const names = optionsKind('delete');
   checkUnknownFields(
     req,
     res,
     requestInfo,
     requestInfo.name ?? '',
     prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)),
-    optionsKind,
+    names,
   );
   const causes: Cause[] = validator
     .check(body, '')
@@ -74,8 +55,8 @@ export async function readDeleteOptions(
         'supported values: "Orphan", "Background", "Foreground"',
       ),
     );
-  if (causes.length > 0) throw invalid(optionsKind, requestInfo.name ?? '', causes);
-  const options = body as z.infer<typeof DeleteOptions>;
+  if (causes.length > 0) throw invalid(names, requestInfo.name ?? '', causes);
+  const options = body as SentDeleteOptions;
   return { ...options, isDryRun: isDryRun(requestInfo, options.dryRun ?? []) };
 }
 

@@ -1,4 +1,4 @@
-import { apiVersion } from '../../registry/kind.js';
+import { apiVersion, type Verb } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
 import {
@@ -12,6 +12,7 @@ import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
 import { emptyQuery } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import { optionsKind } from '../request/options-kind.js';
 
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
 const knownMetadata = new Set([
@@ -76,14 +77,16 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
 export function checkUnknownFields(
   req: ApiRequest,
   res: ApiResponse,
-  { query, kind }: ResourceRequestInfo,
+  { query, kind, verb }: ResourceRequestInfo,
   name: string,
   unknown: readonly string[],
   of: KindNames = kind,
 ): void {
-  if (query !== emptyQuery) checkWriteParameters(query, name, of);
+  if (query !== emptyQuery) checkWriteParameters(query, verb);
   if (query.has('force') && req.method === 'PATCH')
-    throw invalid(of, name, [forbiddenField('force', 'may not be specified for non-apply patch')]);
+    throw invalid(optionsKind(verb), '', [
+      forbiddenField('force', 'may not be specified for non-apply patch'),
+    ]);
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req))
@@ -110,21 +113,18 @@ export function checkUnknownFields(
  * Throws 422 for malformed parameters of writes, so that a mistake is not taken for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-export function checkWriteParameters(
-  query: ResourceRequestInfo['query'],
-  name: string,
-  of: KindNames,
-): void {
+export function checkWriteParameters(query: ResourceRequestInfo['query'], verb: Verb): void {
+  const of = optionsKind(verb);
   const mode = query.get('fieldValidation') ?? 'Warn';
   const fieldManager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
-    throw invalid(of, name, [
+    throw invalid(of, '', [
       unsupportedValue('fieldValidation', 'supported values: "Ignore", "Warn", "Strict"'),
     ]);
   if (fieldManager.length > 128)
-    throw invalid(of, name, [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
+    throw invalid(of, '', [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
   if (!printable.test(fieldManager))
-    throw invalid(of, name, [
+    throw invalid(of, '', [
       invalidValue('fieldManager', 'should only contain printable characters'),
     ]);
 }
@@ -176,13 +176,15 @@ export function hiddenCharacters(value: unknown, path: string): Cause[] {
 
 /** Parses dryRun from query and options; only All is supported. */
 export function isDryRun(
-  requestInfo: { query: ReadonlyMap<string, string>; kind: KindNames },
+  requestInfo: { query: ReadonlyMap<string, string>; verb: Verb },
   options: readonly unknown[] = [],
 ): boolean {
   const given = requestInfo.query.get('dryRun');
   const values = [...(given === undefined ? [] : [given]), ...options];
   if (values.some((one) => one !== 'All'))
-    throw invalid(requestInfo.kind, '', [unsupportedValue('dryRun', 'supported values: "All"')]);
+    throw invalid(optionsKind(requestInfo.verb), '', [
+      unsupportedValue('dryRun', 'supported values: "All"'),
+    ]);
   return values.length > 0;
 }
 

@@ -23,6 +23,7 @@ import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
 import { versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
+import { optionsKind } from '../request/options-kind.js';
 import { waitUntilFresh } from './resource-version.js';
 
 /** The minimum page size when some rows are filtered out. */
@@ -330,18 +331,16 @@ export class Lister {
    * Returns the revision to read at, or undefined for the latest (docs/design/kubernetes.md#lists).
    */
   async #readRevision(
-    { query, kind }: ResourceRequestInfo,
+    { query }: ResourceRequestInfo,
     limit: number | undefined,
   ): Promise<Revision | undefined> {
     const match = query.get('resourceVersionMatch');
     const text = query.get('resourceVersion') || undefined;
     const matchError = (message: string): Error =>
-      invalid({ ...kind, kind: 'ListOptions' }, '', [
-        forbiddenField('resourceVersionMatch', message),
-      ]);
+      invalid(optionsKind('list'), '', [forbiddenField('resourceVersionMatch', message)]);
     const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
     if (query.has('sendInitialEvents'))
-      throw invalid({ ...kind, kind: 'ListOptions' }, '', [
+      throw invalid(optionsKind('list'), '', [
         forbiddenField('sendInitialEvents', 'sendInitialEvents is for watches'),
       ]);
     if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))

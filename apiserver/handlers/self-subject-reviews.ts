@@ -66,9 +66,8 @@ export class SelfSubjectReviews {
     const [, , of, version] = (requestInfo as { path: string }).path.split('/');
     const apiVersion = `${of}/${version}`;
     const kind = reviewPaths.get((requestInfo as { path: string }).path)!;
-    const kindNames = { kind, group: of!, resource: `${kind.toLowerCase()}s` };
-    isDryRun({ query: requestInfo.query, kind: kindNames }); // refuses what is not All
-    checkWriteParameters(requestInfo.query, '', kindNames);
+    isDryRun({ query: requestInfo.query, verb: 'create' }); // refuses what is not All
+    checkWriteParameters(requestInfo.query, 'create');
     negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
     const { body, spec } = await readReview(req, kind);
     if ((body.kind || kind) !== kind)

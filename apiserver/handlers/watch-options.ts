@@ -4,6 +4,7 @@ import type { Revision } from '../../storage/storage.js';
 import { booleanParameter, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
+import { optionsKind } from '../request/options-kind.js';
 
 /** The longest watch in milliseconds, within the range of timers. */
 const maxTimeoutMs = 2_000_000_000;
@@ -28,9 +29,9 @@ export function parseWatchOptions(
 ): WatchOptions {
   const { query, kind } = requestInfo;
   const optionError = (field: string, message: string): Error =>
-    invalid({ ...kind, kind: 'ListOptions' }, '', [forbiddenField(field, message)]);
+    invalid(optionsKind('watch'), '', [forbiddenField(field, message)]);
   const version = versionOf(query, () =>
-    invalid({ ...kind, kind: 'ListOptions' }, '', [
+    invalid(optionsKind('watch'), '', [
       invalidValue('resourceVersion', 'must be a decimal number'),
     ]),
   );

@@ -114,7 +114,9 @@ export async function readObject(
   optional = false,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, max);
-  return bytes.length === 0 && optional ? {} : parseObject(bytes);
+  if (!optional) return parseObject(bytes);
+  const value = bytes.length === 0 ? null : parseJSON(bytes);
+  return value === null ? {} : requireObject(value);
 }
 
 /** Parses bytes as a JSON object; throws 400 for anything else. */

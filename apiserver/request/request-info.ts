@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../../registry/action.js';
 import { apiVersion, group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import type { EventSubject } from '../../registry/event-source.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
 import { endpointMethods } from './provider-paths.js';
@@ -19,6 +20,8 @@ export interface ResourceRequestInfo {
   /** The representation of objects. */
   readonly representation: Representation;
   readonly query: Query;
+  /** Present on a list of the events about one object. */
+  readonly subject?: EventSubject;
 }
 
 /** A parsed request for anything else; `type` is the policy's name for it. */
@@ -29,6 +32,9 @@ export interface NonResourceRequestInfo {
 }
 
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
+
+/** Reports whether a text can be the name of an object. */
+const isName = (text: string): boolean => text.length <= 253 && apiName.test(text);
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** The paths of discovery and OpenAPI documents (docs/design/kubernetes.md#documents). */
@@ -68,6 +74,9 @@ const pagePath =
 /** The two paths of the API, with the same handlers (docs/design/api.md#versions). */
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
+/** The path at which kubectl looks for events (docs/design/kubernetes.md#events). */
+export const eventsPath = '/api/v1/events';
+
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(request: IncomingMessage, registry: Registry): RequestInfo {
   const target = request.url!;
@@ -90,6 +99,8 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Requ
         registry,
         request.headers.accept,
       );
+  const eventKind = path === eventsPath && registry.eventKind;
+  if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
   return { type: otherType(path, method, request), path, query };
 }
 
@@ -153,8 +164,7 @@ function parseResource(
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
-  if (name !== undefined && name !== '~' && (name.length > 253 || !apiName.test(name)))
-    throw notFound(kind, name);
+  if (name !== undefined && name !== '~' && !isName(name)) throw notFound(kind, name);
   if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
     throw notFound(kind, name);
   if (subresource !== undefined)
@@ -169,6 +179,39 @@ function parseResource(
     ...(name !== undefined && { name }),
     query,
     representation: negotiateRepresentation(accept, verb, query),
+  };
+}
+
+/** Parses a list of events, which is authorized as a list of the kind that has them. */
+function parseEvents(
+  method: string,
+  kind: AnyKind,
+  query: Query,
+  accept: string | undefined,
+): ResourceRequestInfo {
+  if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
+  if (isWatch(query)) throw badRequest('events have no watch');
+  const fields = new Map(
+    (query.get('fieldSelector') ?? '').split(',').map((part): [string, string] => {
+      const [field = '', ...value] = part.split('=');
+      return [field, value.join('=')];
+    }),
+  );
+  const [involvedKind, name] = [
+    fields.get('involvedObject.kind'),
+    fields.get('involvedObject.name'),
+  ];
+  if (!/^[A-Za-z]{1,63}$/.test(involvedKind ?? '') || !isName(name ?? ''))
+    throw badRequest(
+      'name the object: fieldSelector=involvedObject.kind=<kind>,involvedObject.name=<name>',
+    );
+  return {
+    type: 'resource',
+    kind,
+    verb: 'list',
+    query: emptyQuery,
+    representation: negotiateRepresentation(accept, 'events', emptyQuery),
+    subject: { kind: involvedKind!, name: name! },
   };
 }
 

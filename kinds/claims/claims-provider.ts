@@ -2,8 +2,15 @@ import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
+import { conditions, withTransitionTimes, type ConditionState } from '../../registry/conditions.js';
 import { mapList } from '../../registry/list-type.js';
-import { defineKind, group, type Settings } from '../../registry/kind.js';
+import {
+  defineKind,
+  group,
+  type ObjectOf,
+  type Settings,
+  type Transaction,
+} from '../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
@@ -109,7 +116,7 @@ export const ClaimsProvider = defineKind({
     'A service that supplies claims by responding to claims reviews; the one named vestibule is built in.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: ClaimsProviderSpec,
-  status: z.object({}),
+  status: z.object({ conditions: conditions('Available').optional() }),
   unique: {
     scope: (provider) => (isBuiltIn(provider) ? [] : provider.spec.scopes.map(({ name }) => name)),
   },
@@ -127,16 +134,17 @@ export const ClaimsProvider = defineKind({
             ...scopeFaults(next.spec),
             ...textFaults(next.spec),
           ],
-    /** Only operators see the URL and the CA bundle, and who set them. */
+    /** Only operators see the URL and the CA bundle, who set them, and whether it responds. */
     status(provider, { caller }) {
       if (isOperator(caller)) return;
       delete provider.spec.url;
       delete provider.spec.caBundle;
+      delete provider.status.conditions;
       delete provider.metadata.managedFields;
       if (provider.metadata.annotations)
         provider.metadata.annotations = withoutManifest(provider.metadata.annotations);
     },
-    beforeCommit(_tx, next, old, { caller }) {
+    beforeCommit(_tx, next, old, { caller, now }) {
       const {
         metadata: { name },
         spec,
@@ -152,9 +160,54 @@ export const ClaimsProvider = defineKind({
         spec.scopes.some((scope) => builtInNames.has(scope.name))
       )
         throw alreadyExists(named, name, 'scope');
+      if (!next || (old?.status.conditions && isDeepStrictEqual(old.spec, spec))) return;
+      const state = isBuiltIn(next) ? builtInState : notAskedState;
+      next.status.conditions = withTransitionTimes([state], old?.status.conditions, now);
     },
   },
 });
+
+/** Returns the state of the condition Available. */
+const availability = (
+  status: ConditionState['status'],
+  reason: string,
+  message: string,
+): ConditionState => ({ type: 'Available', status, reason, message });
+
+const builtInState = availability('True', 'BuiltIn', 'This service supplies the scopes.');
+const notAskedState = availability(
+  'Unknown',
+  'NotAsked',
+  'No claims were requested since it changed.',
+);
+
+type ProviderObject = ObjectOf<typeof ClaimsProvider>;
+
+/**
+ * Records in the condition Available whether a provider responds, unless it was changed since the
+ * reviews.
+ */
+export async function recordAvailability(
+  tx: Transaction,
+  { metadata }: ProviderObject,
+  isAvailable: boolean,
+  now: number,
+): Promise<void> {
+  const provider = await tx.get(ClaimsProvider, metadata.name);
+  const isSame =
+    provider?.metadata.uid === metadata.uid && provider.metadata.generation === metadata.generation;
+  if (!isSame || availabilityOf(provider) === (isAvailable ? 'True' : 'False')) return;
+  const state = isAvailable
+    ? availability('True', 'Answered', 'It answered the last claims review.')
+    : availability('False', 'Failing', 'Several claims reviews in a row failed.');
+  await tx.update(ClaimsProvider, metadata.name, ({ status }) => {
+    status.conditions = withTransitionTimes([state], status.conditions, now);
+  });
+}
+
+/** Returns the status of the condition Available. */
+export const availabilityOf = ({ status }: ProviderObject): ConditionState['status'] | undefined =>
+  status.conditions?.find(({ type }) => type === 'Available')?.status;
 
 const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(

@@ -53,6 +53,10 @@ export const ClaimsReview = defineKind({
     timestamp: timestamp().describe('When the review ended.'),
   }),
   expires: (review) => fromTimestamp(review.status.timestamp) + retentionMs,
+  selectableFields: {
+    'spec.client': ({ spec }) => spec.client,
+    'spec.provider': ({ spec }) => spec.provider,
+  },
   columns: {
     Client: (review) => review.spec.client,
     Provider: (review) => review.spec.provider,

@@ -6,13 +6,9 @@ import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { alreadyExists, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
-import {
-  applyProfile,
-  Condition,
-  conditionsOf,
-  securityFaults,
-  securityFields,
-} from './security-profile.js';
+import { conditions } from '../../registry/conditions.js';
+import { conditionsOf } from './conditions.js';
+import { applyProfile, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
 import { line, redirectURI, texts, timestamp, webAddress } from '../signin/schema-types.js';
@@ -173,10 +169,7 @@ export const Client = defineKind({
       )
       .max(2)
       .describe('The active secrets, without their values.'),
-    conditions: z
-      .array(Condition)
-      .optional()
-      .describe('The conditions of the Client: PKCERequired.'),
+    conditions: conditions('Ready and PKCERequired').optional(),
   }),
   internal: z.object({
     secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })),
@@ -187,16 +180,16 @@ export const Client = defineKind({
     PKCE: { wide: (client) => client.spec.pkce },
   },
   strategy: {
-    default(next, old, { now }) {
+    default(next) {
       next.status.secrets ??= [];
       next.internal ??= { secrets: [] };
       applyProfile(next.spec);
-      next.status.conditions = conditionsOf(next.spec, old?.status.conditions, now);
     },
     validate: (next, _old, { settings }) => validate(next.metadata.name, next.spec, settings),
-    beforeCommit(_tx, next, old) {
+    beforeCommit(_tx, next, old, { now }) {
       if (next && !old && builtInClients.has(next.metadata.name))
         throw alreadyExists(named, next.metadata.name);
+      if (next) next.status.conditions = conditionsOf(next, old?.status.conditions, now);
     },
   },
 });

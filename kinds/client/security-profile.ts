@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { timestamp } from '../signin/schema-types.js';
 
 /** The fields of a Client's spec that protect its requests and tokens. */
 export const securityFields = {
@@ -35,16 +33,6 @@ export const securityFields = {
       'The signature algorithm of its client assertions (OpenID Connect Registration §2); any of these by default.',
     ),
 };
-
-/** A condition of an object (Kubernetes API conventions). */
-export const Condition = z.object({
-  type: z.string().describe('The type of the condition.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition.'),
-  reason: z.string().describe('The reason as an identifier.'),
-  message: z.string().describe('A description of the state.'),
-  lastTransitionTime: timestamp().describe('When the status last changed.'),
-});
-export type Condition = z.infer<typeof Condition>;
 
 type Security = { [F in keyof typeof securityFields]?: z.infer<(typeof securityFields)[F]> };
 
@@ -110,35 +98,4 @@ function isSecureRedirect(uri: string, applicationType: ClientSpec['applicationT
   if (!URL.canParse(uri)) return true;
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'http:' || (applicationType === 'native' && isLoopback(hostname));
-}
-
-/**
- * Returns the conditions of a Client; an unchanged condition keeps its transition time. `now` in
- * milliseconds since the epoch.
- */
-export function conditionsOf(
-  { pkce }: Security,
-  before: readonly Condition[] | undefined,
-  now: number,
-): Condition[] {
-  const condition =
-    pkce === 'Optional'
-      ? {
-          type: 'PKCERequired',
-          status: 'False' as const,
-          reason: 'Optional',
-          message:
-            'Authorization requests without a code challenge are accepted: an intercepted code ' +
-            'can be redeemed by anyone who has the secret of this app.',
-        }
-      : {
-          type: 'PKCERequired',
-          status: 'True' as const,
-          reason: 'Required',
-          message: 'Every authorization request has a code challenge.',
-        };
-  const unchanged = before?.find(
-    (one) => one.type === condition.type && one.status === condition.status,
-  );
-  return [{ ...condition, lastTransitionTime: unchanged?.lastTransitionTime ?? toTimestamp(now) }];
 }

@@ -30,6 +30,10 @@ export const Interaction = defineKind({
   internal: InteractionInternal,
   unique: { link: ({ internal }) => internal.email?.link },
   expires: ({ internal }) => recordExpiresAt(internal),
+  selectableFields: {
+    'spec.client': ({ spec }) => spec.client,
+    'status.phase': ({ status }) => status.phase,
+  },
   columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
   strategy: {
     decorate: decorateInteraction,

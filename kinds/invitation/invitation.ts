@@ -5,10 +5,12 @@ import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { assertMayInvite, mailInvitation } from './prepare.js';
 import {
+  acceptedCondition,
   InvitationInternal,
   InvitationSpec,
   InvitationStatus,
   isPending,
+  phaseAt,
   type InvitationObject,
 } from './schema.js';
 
@@ -38,6 +40,10 @@ export const Invitation = defineKind({
   },
   expires: ({ spec, status }) =>
     fromTimestamp(status.acceptedTimestamp ?? spec.until!) + retentionMs,
+  selectableFields: {
+    'spec.client': ({ spec }) => spec.client,
+    'status.phase': phaseAt,
+  },
   columns: {
     Email: ({ spec }) => spec.email,
     Phase: ({ status }) => status.phase,
@@ -53,8 +59,8 @@ export const Invitation = defineKind({
     },
     validate: ({ spec }, old, call) => (old ? [] : faultsOf(spec, call)),
     status(object, { now }) {
-      if (object.status.phase === 'Pending' && !isPending(object, now))
-        object.status.phase = 'Expired';
+      object.status.phase = phaseAt(object, now);
+      object.status.conditions = [acceptedCondition(object)];
     },
     async beforeCommit(tx, next, old, call) {
       if (!next || old) return;

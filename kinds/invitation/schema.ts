@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conditions, type Condition } from '../../registry/conditions.js';
 import { setList } from '../../registry/list-type.js';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
@@ -38,6 +39,7 @@ export const InvitationStatus = z.object({
     .optional()
     .describe('The Groups that the person joined. Groups that were deleted or full are left out.'),
   deliveryState: deliveryState(),
+  conditions: conditions('Accepted').optional(),
 });
 
 /** The internal part: the SHA-256 (base64url) of the token that the first operator needs. */
@@ -53,3 +55,43 @@ export type InvitationObject = KindObject<
 /** Reports whether an Invitation can be accepted at `now` (ms since the epoch). */
 export const isPending = ({ spec, status }: InvitationObject, now: number): boolean =>
   status.phase === 'Pending' && now < fromTimestamp(spec.until!);
+
+/** Returns the condition Accepted, which is False while an Invitation is pending and once it expired. */
+export function acceptedCondition({ metadata, spec, status }: InvitationObject): Condition {
+  const type = 'Accepted';
+  switch (status.phase) {
+    case 'Accepted':
+      return {
+        type,
+        status: 'True',
+        reason: 'SignedIn',
+        message: 'The person signed in with its address.',
+        lastTransitionTime: status.acceptedTimestamp ?? metadata.creationTimestamp,
+      };
+    case 'Expired':
+      return {
+        type,
+        status: 'False',
+        reason: 'Expired',
+        message: `Until ${spec.until} no one signed in with its address.`,
+        lastTransitionTime: metadata.creationTimestamp,
+      };
+    case 'Pending':
+      return {
+        type,
+        status: 'False',
+        reason: 'Pending',
+        message: `It can be accepted until ${spec.until}.`,
+        lastTransitionTime: metadata.creationTimestamp,
+      };
+  }
+}
+
+/** Returns the phase of an Invitation at `now` (ms since the epoch): the stored one never expires. */
+export const phaseAt = (
+  invitation: InvitationObject,
+  now: number,
+): InvitationObject['status']['phase'] =>
+  invitation.status.phase === 'Pending' && !isPending(invitation, now)
+    ? 'Expired'
+    : invitation.status.phase;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conditions } from '../../registry/conditions.js';
 import { defineKind } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
@@ -23,7 +24,22 @@ export const MockMessage = defineKind({
     sentTimestamp: timestamp().describe('When it was sent.'),
     code: z.string().optional().describe('The code in the message, if any.'),
     link: z.string().optional().describe('The link in the message, if any.'),
+    conditions: conditions('Delivered').optional(),
   }),
   expires: (message) => fromTimestamp(message.status.sentTimestamp) + 24 * 3_600_000,
-  columns: { To: (message) => message.status.to, Subject: (message) => message.status.subject },
+  selectableFields: { 'status.to': ({ status }) => status.to },
+  columns: { To: ({ status }) => status.to, Subject: ({ status }) => status.subject },
+  strategy: {
+    status({ status }) {
+      status.conditions = [
+        {
+          type: 'Delivered',
+          status: 'True',
+          reason: 'Stored',
+          message: 'It is in the mock mailbox; it was not sent.',
+          lastTransitionTime: status.sentTimestamp,
+        },
+      ];
+    },
+  },
 });

@@ -6,6 +6,7 @@ import {
   type ObjectOf,
   type Transaction,
 } from '../../registry/kind.js';
+import { conditions, withTransitionTimes } from '../../registry/conditions.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -27,7 +28,8 @@ import {
   verifyRegistration,
   type Registration,
 } from './webauthn/verify-registration.js';
-import { fullStrengthTimestampOf, type RegisteredAfter } from './strength.js';
+import { fullStrengthState, fullStrengthTimestampOf, type RegisteredAfter } from './strength.js';
+import { awaitFullStrength } from './strength-row.js';
 
 const noticeLifetimeMs = 86_400_000;
 
@@ -63,6 +65,7 @@ const PasskeyStatus = z.object({
       'When sign-ins with it start to count as phishing-resistant: later than its creation if ' +
         'it was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
     ),
+  conditions: conditions('FullStrength').optional(),
 });
 
 const PasskeyInternal = z.object({
@@ -110,6 +113,13 @@ export const Passkey = defineKind({
       registerSignedIn(call, spec as RegistrationRequest),
   },
   strategy: {
+    default({ status }, old, { now }) {
+      status.conditions = withTransitionTimes(
+        [fullStrengthState(status, now)],
+        old?.status.conditions,
+        now,
+      );
+    },
     async beforeCommit(tx, next, old, call) {
       if (next && old) return;
       const account = await tx.get(Account, (next ?? old)!.status.account);
@@ -227,8 +237,15 @@ export async function addPasskey(
   if (account.status.passkeys >= max)
     throw conflict(Account, name, `an account may have at most ${max} passkeys`);
   const known = authenticatorName(aaguid);
+  const fullStrengthTimestamp = fullStrengthTimestampOf(
+    binding,
+    call.now,
+    call.settings.limits.recoveryWait,
+  );
+  const passkey = `${name}-${randomName(10)}`;
+  await awaitFullStrength(tx, passkey, { fullStrengthTimestamp }, call.now);
   return tx.create(Passkey, {
-    metadata: { name: `${name}-${randomName(10)}` },
+    metadata: { name: passkey },
     spec: { displayName: called ?? known ?? 'Passkey' },
     status: {
       account: name,
@@ -237,11 +254,7 @@ export async function addPasskey(
       transports: reached,
       authenticator: { aaguid, ...(known && { name: known }) },
       lastUsedTimestamp: null,
-      fullStrengthTimestamp: fullStrengthTimestampOf(
-        binding,
-        call.now,
-        call.settings.limits.recoveryWait,
-      ),
+      fullStrengthTimestamp,
     },
     internal: { credentialID: id, publicKey, counter },
   });

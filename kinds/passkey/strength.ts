@@ -1,4 +1,5 @@
-import { toTimestamp } from '../../registry/timestamp.js';
+import type { ConditionState } from '../../registry/conditions.js';
+import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { phishingResistant } from '../session/acr.js';
 
 /** The part of a passkey's status that decides the strength of a sign-in. */
@@ -11,7 +12,7 @@ export interface PasskeyStrength {
  * epoch). Passkeys of earlier releases have no timestamp and always count.
  */
 export const hasFullStrength = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
-  fullStrengthTimestamp === undefined || Date.parse(fullStrengthTimestamp) <= now;
+  fullStrengthTimestamp === undefined || fromTimestamp(fullStrengthTimestamp) <= now;
 
 /** The sign-in that a passkey is registered after; `acr` as Clients receive it. */
 export interface RegisteredAfter {
@@ -32,3 +33,21 @@ export function fullStrengthTimestampOf(
   const isFull = isSignUp || acr === phishingResistant;
   return toTimestamp(isFull ? now : Math.ceil((now + waitMs) / 1000) * 1000);
 }
+
+/** Returns the state of the condition FullStrength at `now` (ms since the epoch). */
+export const fullStrengthState = (status: PasskeyStrength, now: number): ConditionState =>
+  hasFullStrength(status, now)
+    ? {
+        type: 'FullStrength',
+        status: 'True',
+        reason: 'Counts',
+        message: 'Sign-ins with it count as phishing-resistant.',
+      }
+    : {
+        type: 'FullStrength',
+        status: 'False',
+        reason: 'Waiting',
+        message:
+          'It was added after a sign-in by mail. Sign-ins with it count as phishing-resistant ' +
+          `from ${status.fullStrengthTimestamp}.`,
+      };

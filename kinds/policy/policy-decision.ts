@@ -3,6 +3,7 @@ import { defineKind, type KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 import { principals } from './principals.js';
+import { refusalContent, refusalKey, refusalSubject } from './refusal-event.js';
 
 /** How long a decision is kept after it was last made, in milliseconds. */
 export const retentionMs = 90 * 86_400_000;
@@ -120,6 +121,14 @@ export const PolicyDecision = defineKind({
   status: DecisionStatus,
   internal: z.object({ client: z.string().optional() }),
   expires: ({ status }) => fromTimestamp(status.lastTimestamp) + retentionMs,
+  events: { subject: refusalSubject, content: refusalContent },
+  selectableFields: {
+    'spec.action': ({ spec }) => spec.action,
+    'spec.client': ({ spec }) => spec.client,
+    'spec.resource.kind': ({ spec }) => spec.resource?.kind,
+    'spec.resource.name': ({ spec }) => spec.resource?.name,
+    'status.allowed': ({ status }) => status.allowed,
+  },
   columns: {
     Principal: ({ spec }) => spec.principal,
     Action: ({ spec }) => spec.action,
@@ -127,5 +136,11 @@ export const PolicyDecision = defineKind({
       spec.scope ?? [spec.resource?.kind, spec.resource?.name].filter(Boolean).join('/'),
     Allowed: ({ status }) => status.allowed,
     Count: ({ status }) => status.count,
+  },
+  strategy: {
+    beforeCommit(tx, next, old) {
+      const key = next ? undefined : refusalKey(old!);
+      if (key !== undefined) tx.remove(key);
+    },
   },
 });

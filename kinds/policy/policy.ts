@@ -8,6 +8,7 @@ import {
   type Metadata,
   type Transaction,
 } from '../../registry/kind.js';
+import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isOperator } from '../group/group.js';
@@ -81,6 +82,7 @@ const PolicyStatus = z.object({
     )
     .describe('The rules of the text.'),
   impact: Impact.optional().describe('On a dry run: what would change.'),
+  conditions: conditions('InForce').optional(),
 });
 
 /** A Policy as the server holds it. */
@@ -100,6 +102,7 @@ export const Policy = defineKind({
   verbs: ['get', 'list', 'watch', 'create'],
   spec: PolicySpec,
   status: PolicyStatus,
+  selectableFields: { 'status.inForce': ({ status }) => status.inForce },
   columns: {
     'In-Force': ({ status }) => status.inForce,
     Rules: ({ status }) => status.rules.length,
@@ -109,6 +112,7 @@ export const Policy = defineKind({
     /** Everyone may read the policy; only operators see its author. */
     status({ status }, { caller }) {
       if (!isOperator(caller)) delete status.author;
+      status.conditions = [inForceCondition(status)];
     },
   },
   create: {
@@ -128,6 +132,18 @@ export const Policy = defineKind({
       return created;
     },
   },
+});
+
+const inForceCondition = ({
+  inForce,
+  inForceSince,
+  supersededTimestamp,
+}: z.infer<typeof PolicyStatus>): Condition => ({
+  type: 'InForce',
+  ...(inForce
+    ? { status: 'True', reason: 'Newest', message: 'Every request is decided by this policy.' }
+    : { status: 'False', reason: 'Superseded', message: 'A newer policy replaced it.' }),
+  lastTransitionTime: supersededTimestamp ?? inForceSince,
 });
 
 /** A policy to be created; its text was checked. */

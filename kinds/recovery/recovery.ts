@@ -31,6 +31,7 @@ export const Recovery = defineKind({
     status.endedTimestamp === undefined
       ? undefined
       : fromTimestamp(status.endedTimestamp) + retentionDays * 86_400_000,
+  selectableFields: { 'status.phase': ({ status }) => status.phase },
   columns: {
     Account: ({ status }) => status.account,
     Phase: ({ status }) => status.phase,

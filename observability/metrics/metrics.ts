@@ -218,6 +218,11 @@ export class Metrics {
       ],
     },
   );
+  readonly manifestApplied = this.#gauge(
+    'vestibule_manifest_applied',
+    '1 if a file of --manifests was applied as it is now, 0 if it has a fault.',
+    ['file'],
+  );
   readonly limitSpent = this.#gauge(
     'vestibule_limit_spent_ratio',
     'Used share of a limit of the whole service in its window, from 0 to 1: wrong_codes, mails.',

@@ -1,9 +1,14 @@
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import { objectKey } from '../../registry/encoded-object.js';
+import { encodedObjectOf, objectKey } from '../../registry/encoded-object.js';
 import { countOwned } from '../../registry/owned-count.js';
 import { decisionCountKey } from '../../kinds/policy/decision-count-key.js';
-import { retentionMs, PolicyDecision } from '../../kinds/policy/policy-decision.js';
+import {
+  retentionMs,
+  PolicyDecision,
+  type DecisionObject,
+} from '../../kinds/policy/policy-decision.js';
+import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import { singleEventRange } from './names.js';
 
 /** Counts a decision of an account in the commit that writes it; the oldest above the limit go. */
@@ -14,5 +19,7 @@ export function countDecision(tx: Transaction, store: Store, account: string): P
     countKey: decisionCountKey(account),
     max: store.settings.limits.decisionsPerAccount,
     retentionMs,
+    dependentKey: (entry) =>
+      refusalKey(encodedObjectOf(PolicyDecision, entry).object as DecisionObject),
   });
 }

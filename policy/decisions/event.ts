@@ -13,6 +13,7 @@ import { ownerReference } from '../../registry/transaction.js';
 import { nameOf } from '../../security/keyring.js';
 import { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
+import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { countDecision } from './decision-count.js';
 import { seriesName, singleEventName } from './names.js';
@@ -178,8 +179,11 @@ export async function writeEvent(
 }
 
 function put(tx: Transaction, object: DecisionObject): void {
-  const key = objectKey(PolicyDecision, object.metadata.name);
-  tx.write(key, encode(PolicyDecision, object), PolicyDecision.expires!(object), object);
+  const { name } = object.metadata;
+  const expires = PolicyDecision.expires!(object);
+  tx.write(objectKey(PolicyDecision, name), encode(PolicyDecision, object), expires, object);
+  const eventKey = refusalKey(object);
+  if (eventKey !== undefined) tx.write(eventKey, Buffer.from(name), expires);
 }
 
 function objectOf(

@@ -31,12 +31,17 @@ export class CircuitBreaker {
     return (state.isTrialRunning = true);
   }
 
-  /** Records the result of a call that `enter` allowed. */
-  leave(name: string, version: string, isSuccess: boolean): void {
+  /**
+   * Records the result of a call that `enter` allowed. Returns the state of the breaker, or
+   * undefined if it is of another version by now.
+   */
+  leave(name: string, version: string, isSuccess: boolean): 'Open' | 'Closed' | undefined {
     const state = this.#states.get(name);
-    if (state?.version !== version) return;
+    if (state?.version !== version) return undefined;
     state.isTrialRunning = false;
     state.failures = isSuccess ? 0 : state.failures + 1;
-    if (state.failures >= failureThreshold) state.openUntil = performance.now() + openMs;
+    if (state.failures < failureThreshold) return 'Closed';
+    state.openUntil = performance.now() + openMs;
+    return 'Open';
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Account } from '../../kinds/account/account.js';
+import { availabilityOf, recordAvailability } from '../../kinds/claims/claims-provider.js';
 import { ClaimsReview, retentionMs, reviewCountKey } from '../../kinds/claims/claims-review.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import type { ClaimsProviderObject } from '../../kinds/claims/scope-index.js';
@@ -118,12 +119,20 @@ export class ClaimsReviewClient {
       () => this.#call(provider, asking, end),
       ({ outcome }) => ({ 'vestibule.outcome': outcome }),
     );
-    this.#breaker.leave(
-      provider.metadata.name,
-      versionOf(provider),
-      result.outcome === 'Answered' || result.isUp === true,
-    );
+    const isUp = result.outcome === 'Answered' || result.isUp === true;
+    const breaker = this.#breaker.leave(provider.metadata.name, versionOf(provider), isUp);
+    if (isUp || breaker === 'Open') this.#noteAvailability(provider, isUp);
     return result;
+  }
+
+  /** Updates the condition Available of a provider in the background, if it differs. */
+  #noteAvailability(provider: ClaimsProviderObject, isUp: boolean): void {
+    if (availabilityOf(provider) === (isUp ? 'True' : 'False')) return;
+    const { store, runInBackground } = this.#services;
+    runInBackground(() => {
+      const call = store.systemCall();
+      return call.change((tx) => recordAvailability(tx, provider, isUp, call.now));
+    });
   }
 
   async #call(

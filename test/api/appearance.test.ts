@@ -197,7 +197,7 @@ describe.each(stores)('the appearance of a service on %s', (store) => {
   });
 });
 
-test('a manifest sets the appearance once, with a logo', async () => {
+test('a manifest sets the appearance with a logo, again only when its file changes', async () => {
   const folder = join(temporary(), 'manifests');
   mkdirSync(folder);
   const manifest = (displayName: string): void =>
@@ -214,11 +214,15 @@ test('a manifest sets the appearance once, with a logo', async () => {
   expect(JSON.stringify(body).length).toBeLessThan(2_000);
   const { tab: op } = await signIn(service, 'op@example.test');
   await op.patch('appearances/default', { spec: { logo: null } }).is(200);
-  manifest('Haven');
   await service.stop();
   const again = await startTest(options);
-  const { body: after } = await again.tab().get('appearances/default').is(200);
-  expect(after.spec).toEqual({ displayName: 'Haven' });
+  const { body: same } = await again.tab().get('appearances/default').is(200);
+  expect(same.spec).toEqual({ displayName: 'Harbour' });
+  manifest('Haven');
+  await again.stop();
+  const third = await startTest(options);
+  const { body: after } = await third.tab().get('appearances/default').is(200);
+  expect(after.spec).toEqual({ displayName: 'Haven', logo: body.spec.logo });
 });
 
 test.each(['logo: 5', 'accentColor: 7', 'logo: aGFyYm91cg=='])(

@@ -57,6 +57,13 @@ describe('plain discovery (1.1)', () => {
       await get(path).fails(404, 'NotFound');
   });
 
+  test('what can be listed can be watched', async () => {
+    const { resources } = (await get('/api/v1alpha1').is(200)).body;
+    const listed = resources.filter(({ verbs }: any) => verbs.includes('list'));
+    expect(listed.length).toBeGreaterThan(10);
+    expect(listed.filter(({ verbs }: any) => !verbs.includes('watch'))).toEqual([]);
+  });
+
   test('one group, one version, the same below a slash', async () => {
     const version = { groupVersion: `${G}/v1alpha1`, version: 'v1alpha1' };
     for (const path of ['/apis', '/apis/'])

@@ -368,7 +368,7 @@ describe('nothing is taken for something else', () => {
           })
           .fails(422, 'Invalid', 'fieldValidation')
       ).details!.kind,
-    ).toBe('Login');
+    ).toBe('CreateOptions');
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test' } }).is(200);
     await tab
       .post(`${I}/login`, {

@@ -43,7 +43,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
       groups: ['staff', 'readers', 'staff'],
     });
     expect(spec.groups).toEqual(['staff', 'readers']);
-    expect(status).toEqual({ phase: 'Pending' });
+    expect(status).toEqual({ phase: 'Pending', conditions: expect.any(Array) });
     const days = (Date.parse(spec.until) - Date.parse(metadata.creationTimestamp)) / 86_400_000;
     expect(days).toBe(7);
     const mail = await mailTo(service, 'ada@example.test', [], isInvitation);
@@ -55,6 +55,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
       account: name,
       acceptedTimestamp: expect.any(String),
       groups: ['staff', 'readers'],
+      conditions: expect.any(Array),
     });
     expect(await membersOf('staff')).toContain('ada@example.test');
     expect(await membersOf('readers')).toContain('ada@example.test');
@@ -98,7 +99,10 @@ describe.each(stores)('an invitation, on %s', (store) => {
     await signIn(service, 'mallory@example.test');
     const guess = await attempt('mallory-wants@example.test');
     await guess.login(wrong(guess.code)).fails(422, 'Invalid', 'spec.code');
-    expect((await read(metadata.name)).status).toEqual({ phase: 'Pending' });
+    expect((await read(metadata.name)).status).toEqual({
+      phase: 'Pending',
+      conditions: expect.any(Array),
+    });
     expect(await membersOf('staff')).not.toContain('mallory@example.test');
     expect(await membersOf('staff')).not.toContain('mallory-wants@example.test');
   });

@@ -206,6 +206,8 @@ test('check says what a start would say of files, all of it at once, and exits w
     `--data-dir: ${cert} is not a folder`,
     `--tls-private-key-file: ${open} can be read by anyone on this machine; restrict it with: chmod o= ${open}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: /),
+    expect.stringMatching(/^--manifests: .*b\.yaml: /),
+    expect.stringMatching(/^--manifests: .*c\.yaml: /),
   ]);
   const [openKeys, wide] = [
     put('open.json', '{}', 0o644),

@@ -545,8 +545,18 @@ describe('a supplier that', () => {
     };
     await supplier.declare(service, 'card', { tier: 'string' });
     await well.declare(service, 'miles', { distance: 'number' });
-    for (let i = 0; i < 5; i += 1)
+    const availabilityOf = async (name: string): Promise<string> => {
+      const { body } = await op.get(`claimsproviders/${name}`).is(200);
+      return body.status.conditions.map((one: any) => `${one.type} ${one.status}`).join();
+    };
+    const becomes = (name: string, expected: string): Promise<unknown> =>
+      until(async () => (await availabilityOf(name)) === expected, `${name} ${expected}`);
+    for (let i = 0; i < 4; i += 1)
       await toConsent(service, 'openid card miles', `p${i}@example.test`);
+    await becomes('miles', 'Available True');
+    expect(await availabilityOf('card')).toBe('Available Unknown');
+    await toConsent(service, 'openid card miles', 'p4@example.test');
+    await becomes('card', 'Available False');
     expect(supplier.connections).toBe(5);
     const sixth = await toConsent(service, 'openid card miles', 'p5@example.test');
     expect(supplier.connections).toBe(5);
@@ -566,8 +576,15 @@ describe('a supplier that', () => {
       ...Array(6).fill('miles Answered'),
     ]);
     await op.patch('claimsproviders/card', { spec: { timeoutMilliseconds: 500 } }).is(200);
+    expect(await availabilityOf('card')).toBe('Available Unknown');
     await toConsent(service, 'openid card miles', 'p6@example.test');
     expect(supplier.connections).toBe(6);
+    supplier.answer = says({ tier: 'gold' });
+    await toConsent(service, 'openid card miles', 'p7@example.test');
+    await becomes('card', 'Available True');
+    const { tab: person } = await signIn(service, 'p7@example.test', { scope: 'openid' });
+    const { body } = await person.get('claimsproviders/card').is(200);
+    expect(body.status).toEqual({});
     await well.close();
   });
 

@@ -12,6 +12,7 @@ import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { repeated } from './repeats.js';
 import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
 import { memberOf } from './member.js';
@@ -170,23 +171,25 @@ export async function createClient(
   name: string,
   spec: Partial<ClientSpec> = {},
 ): Promise<void> {
-  await service.store.change(service.store.systemCall(), (tx) =>
-    tx.create(Client, {
-      metadata: { name },
-      status: { secrets: [] },
-      internal: { secrets: [] },
-      spec: {
-        displayName: `${name} app`,
-        type: 'Public',
-        redirectURIs: ['https://app.example.test/callback'],
-        scopes: [
-          { name: 'openid', required: true },
-          { name: 'email', required: true },
-          { name: 'profile', required: false },
-          { name: 'offline_access', required: false },
-        ],
-        ...spec,
-      } as ClientSpec,
-    }),
+  await repeated(() =>
+    service.store.change(service.store.systemCall(), (tx) =>
+      tx.create(Client, {
+        metadata: { name },
+        status: { secrets: [] },
+        internal: { secrets: [] },
+        spec: {
+          displayName: `${name} app`,
+          type: 'Public',
+          redirectURIs: ['https://app.example.test/callback'],
+          scopes: [
+            { name: 'openid', required: true },
+            { name: 'email', required: true },
+            { name: 'profile', required: false },
+            { name: 'offline_access', required: false },
+          ],
+          ...spec,
+        } as ClientSpec,
+      }),
+    ),
   );
 }

@@ -4,6 +4,7 @@ import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
+import { ManifestFiles } from './manifest-files.js';
 import { listCommand } from './kubectl.js';
 import { English, Failure, Kubectl, Loading } from './parts.js';
 import { knownSettings } from './known-settings.gen.js';
@@ -87,6 +88,7 @@ export function SettingsView({ kind }: { kind: Kind }) {
       {!items && !failure && <Loading />}
       {items && (
         <>
+          <ManifestFiles replicas={items} />
           <form
             class="search"
             role="search"

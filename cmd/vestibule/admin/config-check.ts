@@ -132,7 +132,9 @@ async function fileProblems(found: Config): Promise<string[]> {
   }
   if (manifests !== undefined)
     await attempt(async () =>
-      problems.push(...(await import('../serve/manifests.js')).validateManifests(manifests)),
+      problems.push(
+        ...(await import('../serve/manifests/manifest-file.js')).validateManifests(manifests),
+      ),
     );
   return problems;
 }

@@ -10,6 +10,7 @@ import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
 import type { ClockSkew } from './clock-skew.js';
+import type { ManifestController } from './manifests/manifest-controller.js';
 import { urlOf } from './serving.js';
 import { CachedProbe } from './cached-probe.js';
 import type { Log } from '../../../observability/log.js';
@@ -24,6 +25,7 @@ export interface MetricsSources {
   readonly policy: PolicyAuthorizer;
   readonly outbox: Outbox;
   readonly clocks: ClockSkew | undefined;
+  readonly manifests: ManifestController | undefined;
   readonly audit: AuditLog | undefined;
 }
 
@@ -41,6 +43,14 @@ export async function openMetricsPort(
   registerServerMetrics(metrics, sources);
   registerStoreMetrics(metrics, sources, disposables);
   registerPolicyMetrics(metrics, sources);
+  metrics.onScrape(metrics.manifestApplied, () =>
+    labelled(
+      'file',
+      (sources.manifests?.files ?? []).map(
+        ({ file, state }) => [file, Number(state === 'Applied')] as const,
+      ),
+    ),
+  );
   metrics.onScrape(metrics.clockSkew, () => sources.clocks?.skew ?? 0);
   metrics.collectProcessMetrics();
   const port = new MetricsPort(metrics, config.displayed, log);

@@ -13,6 +13,7 @@ import type { Config } from '../options/config.js';
 import { shownSettings } from '../options/shown-settings.js';
 import type { Totals } from './activity.js';
 import type { ClockSkew } from './clock-skew.js';
+import type { ManifestController } from './manifests/manifest-controller.js';
 import { LastMail } from './last-mail.js';
 import { embeddedFolder } from './open-storage.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
@@ -25,6 +26,7 @@ interface ReplicaParts {
   readonly provider: IdentityProvider;
   readonly mails: MailOutcomes;
   readonly clocks: ClockSkew | undefined;
+  readonly manifests: ManifestController | undefined;
 }
 
 /** Returns the recorder of this process. */
@@ -38,6 +40,7 @@ export function openReplica(config: Config, parts: ReplicaParts, log: Log): Repl
     state: () => stateOf(config, parts, lastMail),
   });
   mails.onFirstAccepted = () => recorder.refresh();
+  if (parts.manifests) parts.manifests.onChange = () => recorder.refresh();
   return recorder;
 }
 
@@ -51,7 +54,7 @@ const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
 
 async function stateOf(
   config: Config,
-  { server, store, policy, clocks }: ReplicaParts,
+  { server, store, policy, clocks, manifests }: ReplicaParts,
   lastMail: LastMail,
 ) {
   const active = policy.activeName();
@@ -71,6 +74,7 @@ async function stateOf(
       copies: await copiesOf(config, store),
       ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
     },
+    ...(manifests && { manifests: [...manifests.files] }),
     ...(lastMailAt !== undefined && { lastMailTimestamp: toTimestamp(lastMailAt) }),
   };
   return state;

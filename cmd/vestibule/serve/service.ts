@@ -15,6 +15,7 @@ import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { inviteFirstOperator } from '../../../kinds/invitation/first-operator.js';
 import { currentOperators } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/mail/delivery.js';
+import { passkeyWorker } from '../../../kinds/passkey/strength-worker.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
@@ -24,7 +25,7 @@ import { declareBuiltIn } from '../../../kinds/claims/scope-index.js';
 import { openMailTransport } from './mail-transport.js';
 import { MailOutcomes } from '../../../mail/outcomes.js';
 import { mailWorker } from '../../../mail/worker.js';
-import { applyManifests } from './manifests.js';
+import { openManifests, type ManifestController } from './manifests/manifest-controller.js';
 import { followTrust } from './requestheader-trust.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
 import { CidrList } from '../../../security/cidr-list.js';
@@ -156,7 +157,7 @@ async function assemble(context: StartContext): Promise<Service> {
   context.lateParts.groups = indexes.groups;
   const provider = await openProvider(context, base, core, indexes);
   const mails = await registerWorkers(context, base, core, indexes);
-  await startPolicy(context, core, provider);
+  const manifests = await startPolicy(context, core, provider);
   const clocks = await followClocks(
     context.config,
     base.storage,
@@ -166,7 +167,8 @@ async function assemble(context: StartContext): Promise<Service> {
   );
   const server = createServer(context, base, core, indexes, provider, clocks);
   context.lateParts.server = server;
-  const parts = { server, store: core.store, policy: core.policy, provider, mails, clocks };
+  const { store, policy } = core;
+  const parts = { server, store, policy, provider, mails, clocks, manifests };
   return serve(context, base, core, parts);
 }
 
@@ -289,25 +291,27 @@ async function registerWorkers(
     closingWorker(store),
     sessionsWorker(store),
     recoveryWorker(store),
+    passkeyWorker(store),
   ])
     outbox.register(worker);
   return outcomes;
 }
 
-/** Activates the policy, then applies the manifests. */
+/** Activates the policy, then applies the manifests and follows them. */
 async function startPolicy(
   { config, log, disposables }: StartContext,
   { store, policy }: CoreParts,
   provider: IdentityProvider,
-): Promise<void> {
+): Promise<ManifestController | undefined> {
   disposables.add(async () => {
     await provider.settled();
     await policy.stop();
   });
   await policy.start();
-  if (config.manifests) await applyManifests(config.manifests, store, policy);
+  const manifests = await openManifests(config.manifests, { store, policy }, log, disposables);
   policy.ready();
   await warnOfOpenSignUp(store, log);
+  return manifests;
 }
 
 function createServer(

@@ -1,0 +1,66 @@
+import { apiVersion, type AnyKind, type KindObject } from '../../registry/kind.js';
+import { EncodedObject } from '../../registry/encoded-object.js';
+import { eventRange } from '../../registry/event-source.js';
+import { toStatusError } from '../../registry/storage-errors.js';
+import type { Store } from '../../registry/store.js';
+import type { Authorization } from '../chain/authorization.js';
+import { objectForCaller } from '../codec/object-encoding.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
+import { viewContextOf } from './list-body.js';
+
+/** How many events about an object are listed at most, the newest ones. */
+const maxEvents = 100;
+
+/**
+ * Lists the events about one object, which `kubectl describe` shows below it: a view of those
+ * objects of the kind with `events` that the caller may see (docs/design/kubernetes.md#events).
+ */
+export class Events {
+  readonly #store: Store;
+  readonly #authorization: Authorization;
+  readonly #encoder: Encoder;
+
+  constructor(store: Store, authorization: Authorization, encoder: Encoder) {
+    this.#store = store;
+    this.#authorization = authorization;
+    this.#encoder = encoder;
+  }
+
+  async list(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const authorized = req.authorized!;
+    const { kind, subject } = authorized.requestInfo as ResourceRequestInfo;
+    const { entries, revision } = await toStatusError(
+      this.#store.storage.list(eventRange(subject!), { limit: maxEvents }),
+    );
+    const found = await Promise.all(
+      entries.map(({ value }) => this.#store.stored(kind, value.toString())),
+    );
+    const visible = found.filter(
+      (stored): stored is EncodedObject =>
+        stored !== undefined && this.#authorization.canSee(authorized, stored),
+    );
+    const viewContext = viewContextOf(authorized);
+    this.#encoder.json(req, res, 200, {
+      kind: 'EventList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: String(revision) },
+      items: visible.map((stored) => toEvent(kind, objectForCaller(stored, viewContext))),
+    });
+  }
+}
+
+/** Returns an object as an Event of core/v1, in the namespace that Kubernetes uses for all of them. */
+function toEvent({ events }: AnyKind, object: KindObject): Record<string, unknown> {
+  const { name, uid, resourceVersion, creationTimestamp } = object.metadata;
+  return {
+    metadata: { name, namespace: 'default', uid, resourceVersion, creationTimestamp },
+    involvedObject: { apiVersion, ...events!.subject(object) },
+    ...events!.content(object),
+    source: { component: 'vestibule' },
+    reportingComponent: 'vestibule',
+    reportingInstance: '',
+    eventTime: null,
+  };
+}

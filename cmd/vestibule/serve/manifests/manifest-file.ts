@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { nameGrammar } from '../../../../apiserver/handlers/apply-body.js';
+import { Appearance } from '../../../../kinds/appearance/appearance.js';
+import { ClaimsProvider } from '../../../../kinds/claims/claims-provider.js';
+import { Client } from '../../../../kinds/client/client.js';
+import { Group } from '../../../../kinds/group/group.js';
+import { Policy } from '../../../../kinds/policy/policy.js';
+import { PolicyRefusedError } from '../../../../policy/policy-service.js';
+import { apiVersion, type AnyKind } from '../../../../registry/kind.js';
+import { Registry } from '../../../../registry/registry.js';
+import { invalid } from '../../../../registry/status.js';
+
+/** The kinds that manifests may declare, in the order in which their objects are applied. */
+export const loadableKinds: readonly AnyKind[] = [
+  Client,
+  ClaimsProvider,
+  Group,
+  Appearance,
+  Policy,
+];
+
+/** An object that a file declares. */
+export interface Manifest {
+  readonly kind: AnyKind;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** A file of the folder: what it declares, or why it cannot be used. */
+export interface ManifestFile {
+  readonly path: string;
+  readonly manifests: readonly Manifest[];
+  readonly fault?: string;
+}
+
+/**
+ * Reads the YAML files of a folder in the order of their names. A file that is malformed, or that
+ * declares an object of an earlier file, has a fault. Throws if the folder cannot be read.
+ */
+export function readManifestFiles(folder: string): ManifestFile[] {
+  const declaredIn = new Map<string, string>();
+  return readdirSync(folder)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort()
+    .map((name): ManifestFile => {
+      const path = join(folder, name);
+      try {
+        const manifests = parseManifests(readFileSync(path, 'utf8'));
+        for (const manifest of manifests) declare(declaredIn, manifest, path);
+        return { path, manifests };
+      } catch (error) {
+        return { path, manifests: [], fault: (error as Error).message };
+      }
+    });
+}
+
+/** Notes the file of an object; throws if it is declared already. There can be one Policy. */
+function declare(
+  declaredIn: Map<string, string>,
+  { kind, metadata: { name } }: Manifest,
+  path: string,
+): void {
+  const id = kind === Policy ? kind.kind : `${kind.kind} ${name}`;
+  const former = declaredIn.get(id);
+  if (former !== undefined)
+    throw new Error(
+      kind === Policy
+        ? `only one Policy can be loaded, and ${former} has one`
+        : `${id} is declared in ${former} already`,
+    );
+  declaredIn.set(id, path);
+}
+
+/**
+ * Returns the problems of a folder that can be found without a store: its YAML, and each object
+ * against the schema of its kind. Does not check that a Policy's text can become active.
+ */
+export function validateManifests(folder: string): string[] {
+  const registry = new Registry(loadableKinds, []);
+  const files = readManifestFiles(folder);
+  return files.flatMap(({ path, manifests, fault }) =>
+    [...(fault === undefined ? [] : [fault]), ...manifests.flatMap((one) => faultOf(one, registry))] //
+      .map((problem) => `--manifests: ${path}: ${problem}`),
+  );
+}
+
+function faultOf(manifest: Manifest, registry: Registry): string[] {
+  const { kind, metadata, spec } = manifest;
+  try {
+    if (kind === Policy) {
+      policySpec(manifest);
+      return [];
+    }
+    const causes = registry.schemas(kind).spec.check(structuredClone(spec), 'spec');
+    return causes.length === 0 ? [] : [invalid(kind, metadata.name, causes).message];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+function parseManifests(text: string): Manifest[] {
+  const documents = parseAllDocuments(text, { schema: 'core', uniqueKeys: true });
+  return [...documents].flatMap((document) => {
+    // without the quoted source lines
+    if (document.errors.length > 0)
+      throw new Error(document.errors[0]!.message.split('\n')[0]!.replace(/:$/, ''));
+    const value = document.toJS({ maxAliasCount: 0 }) as Declaration | null;
+    return value === null ? [] : [manifestOf(value)];
+  });
+}
+
+/** What a document of a file may be. */
+interface Declaration {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: Manifest['metadata'];
+  readonly spec?: Record<string, unknown>;
+}
+
+function manifestOf(value: Declaration): Manifest {
+  const kind = loadableKinds.find((one) => one.kind === value.kind);
+  if (!kind || value.apiVersion !== apiVersion)
+    throw new Error(
+      `only ${loadableKinds.map((one) => one.kind).join(', ')} of ` +
+        `${apiVersion} can be loaded, got ${value.kind}`,
+    );
+  const name: unknown = value.metadata?.name;
+  if (kind === Policy && name) throw new Error('a Policy has no name: the service numbers it');
+  if (kind !== Policy && (typeof name !== 'string' || !nameGrammar.test(name) || name.length > 200))
+    throw new Error('metadata.name must be a lower-case name of letters, digits, dots and hyphens');
+  return { kind, metadata: value.metadata ?? { name: '' }, spec: value.spec ?? {} };
+}
+
+/** Returns the spec of a Policy; throws PolicyRefusedError if it is malformed. */
+export function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
+  const { cedar, description, ...rest } = spec;
+  const [unknownField] = Object.keys(rest);
+  if (unknownField !== undefined)
+    throw new PolicyRefusedError(`unknown field "spec.${unknownField}"`);
+  if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
+    throw new PolicyRefusedError('spec.cedar and spec.description must be strings');
+  return { cedar, ...(description !== undefined && { description }) };
+}

@@ -1,0 +1,36 @@
+import { prefixRange, type Range } from '../storage/storage.js';
+
+/** The object that an event is about. */
+export interface EventSubject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What an event says (Kubernetes core/v1 Event). */
+export interface EventContent {
+  /** The reason as an identifier. */
+  readonly reason: string;
+  readonly message: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly count: number;
+  readonly firstTimestamp: string;
+  readonly lastTimestamp: string;
+}
+
+/** How objects of a kind are read as events about other objects, as `kubectl describe` shows them. */
+export interface EventSource<O> {
+  /** Returns what the object is about; undefined if it is no event. */
+  subject(object: O): EventSubject | undefined;
+  content(object: O): EventContent;
+}
+
+const prefixOf = ({ kind, name }: EventSubject): string => `events/${kind}/${name}/`;
+
+/**
+ * Returns the key under which an event about an object is found; its value is the name of the event.
+ * Events are listed in the order of `id`.
+ */
+export const eventKey = (subject: EventSubject, id: string): string => prefixOf(subject) + id;
+
+/** Returns the range of the events about an object. */
+export const eventRange = (subject: EventSubject): Range => prefixRange(prefixOf(subject));

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
+import { prefixRange } from '../../storage/storage.js';
+import { until as comesToHold } from '../support/patience.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { begin, mailTo, signIn } from '../support/signin.js';
+import { stores } from '../support/stores.js';
+import type { Tab } from '../support/tab.js';
+
+afterAll(stopAll);
+
+describe.each(stores)('events about an object, on %s', (store) => {
+  let service: TestService;
+  let operator: Tab;
+  let person: Tab;
+  let account: string;
+  beforeAll(async () => {
+    service = await startTest({
+      quickDecisions: true,
+      store,
+      flags:
+        '--limit-factor 1000 --operators op@example.test --limits-decisions-per-account 100'.split(
+          ' ',
+        ),
+    });
+    for (const name of ['app', 'bank']) await createClient(service, name);
+    await createClient(service, 'mailer', {
+      scopes: [
+        { name: 'openid', required: true },
+        { name: 'email', required: false },
+      ],
+    });
+    operator = (await signIn(service, 'op@example.test')).tab;
+    const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    const rules = `@id("bank-staff") @message("Only staff.") forbid (principal, action == Action::"signIn", resource == Client::"bank");
+@id("no-mail") @message("Not the address.") forbid (principal, action == Action::"share", resource == Scope::"email") when { context.client == Client::"mailer" };`;
+    await operator.post('policies', { spec: { cedar: `${standing}\n${rules}` } }).is(201);
+    person = (await signIn(service, 'ada@example.test')).tab;
+    account = (await person.get('accounts/~').is(200)).body.metadata.name;
+  });
+
+  const path = (kind: string, name: string): string =>
+    `/api/v1/events?${new URLSearchParams({
+      fieldSelector: `involvedObject.uid=u-1,involvedObject.name=${name},involvedObject.namespace=,involvedObject.kind=${kind}`,
+      limit: '500',
+    }).toString()}`;
+  const eventsOf = async (kind: string, name: string, tab = operator): Promise<any[]> =>
+    (await tab.get(path(kind, name)).is(200)).body.items;
+  const refuse = async (email: string): Promise<void> => {
+    const begun = await begin(service, { client: 'bank' });
+    await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email } }).is(200);
+    const { code } = await mailTo(service, email);
+    await service.tab().delete('mockmessages').is(200);
+    await begun.tab
+      .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } })
+      .fails(403, 'Forbidden');
+  };
+
+  test('are the refusals about it, as core/v1 Events, the newest first', async () => {
+    expect(await eventsOf('Client', 'bank')).toEqual([]);
+    await refuse('ada@example.test');
+    await comesToHold(async () => (await eventsOf('Client', 'bank')).length === 1);
+    const { body } = await operator.get(path('Client', 'bank')).is(200);
+    expect(body).toMatchObject({ kind: 'EventList', apiVersion: 'v1' });
+    const [event] = body.items;
+    expect(event).toMatchObject({
+      metadata: { namespace: 'default', name: expect.stringContaining(`${account}-`) },
+      involvedObject: { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Client', name: 'bank' },
+      type: 'Warning',
+      reason: 'Refused',
+      source: { component: 'vestibule' },
+      count: 1,
+    });
+    expect(event.message).toContain('may not signIn: Only staff. (bank-staff)');
+    await person.delete('clients/bank').fails(404, 'NotFound');
+    await comesToHold(async () => (await eventsOf('Client', 'bank')).length === 2);
+    const [newest] = await eventsOf('Client', 'bank');
+    expect(newest.message).toContain(`Account::"${account}" may not delete:`);
+  });
+
+  test('of a scope that was not shared, about the Client, counted in one event', async () => {
+    for (let i = 0; i < 2; i += 1)
+      await signIn(service, 'ada@example.test', { client: 'mailer', scope: 'openid email' });
+    await comesToHold(async () =>
+      (await eventsOf('Client', 'mailer')).some(({ message }) =>
+        message.includes('may not share email'),
+      ),
+    );
+    const shared = (await eventsOf('Client', 'mailer')).filter(({ message }) =>
+      message.includes('may not share email: Not the address. (no-mail)'),
+    );
+    expect(shared).toHaveLength(1);
+  });
+
+  test('are shown to those who may see the decisions: all to operators, to a person their own', async () => {
+    await signIn(service, 'eve@example.test');
+    await refuse('eve@example.test');
+    await comesToHold(async () => (await eventsOf('Client', 'bank')).length === 3);
+    const own = await eventsOf('Client', 'bank', person);
+    expect(own).toHaveLength(2);
+    for (const { metadata } of own) expect(metadata.name).toContain(account);
+    await service.tab().get(path('Client', 'bank')).fails(401, 'Unauthorized');
+  });
+
+  test('refuse what is not such a list', async () => {
+    await operator.get('/api/v1/events').fails(400, 'BadRequest');
+    await operator
+      .get('/api/v1/events?fieldSelector=involvedObject.kind%3DClient')
+      .fails(400, 'BadRequest');
+    await operator.get(`${path('Client', 'bank')}&watch=true`).fails(400, 'BadRequest');
+    await operator.post('/api/v1/events', {}).fails(405, 'MethodNotAllowed');
+    await operator.get('/api/v1/namespaces/default/events').fails(404, 'NotFound');
+    expect(await eventsOf('Client', 'absent')).toEqual([]);
+    for (const [kind, name] of [
+      ['Client', '%'],
+      ['Client', '..'],
+      ['Client', 'a/b'],
+      ['Client', 'x'.repeat(5_000)],
+      ['Cli/ent', 'bank'],
+      ['x'.repeat(5_000), 'bank'],
+    ] as const)
+      await operator.get(path(kind, name)).fails(400, 'BadRequest');
+  });
+
+  test('go with their decisions: by eviction and with the account', async () => {
+    const keysOf = async (): Promise<string[]> =>
+      (await service.store.storage.list(prefixRange('events/'))).entries
+        .filter(({ value }) => value.toString().startsWith(account))
+        .map(({ value }) => value.toString())
+        .sort();
+    const refusals = async (): Promise<string[]> =>
+      (await service.store.reader(PolicyDecision).list(account))
+        .filter(({ status }) => !status.allowed)
+        .map(({ metadata }) => metadata.name)
+        .sort();
+    const before = await keysOf();
+    expect(before.length).toBeGreaterThanOrEqual(2);
+    expect(before).toEqual(await refusals());
+    for (let i = 0; i < 110; i += 1)
+      await person.patch('accounts/~', { spec: { displayName: `Name ${i}` } }).is(200);
+    expect((await keysOf()).length).toBeLessThan(before.length);
+    expect(await keysOf()).toEqual(await refusals());
+    await person.delete('clients/bank').fails(404, 'NotFound');
+    await comesToHold(async () => (await keysOf()).length > 0);
+    await person.delete('accounts/~').is(200);
+    await comesToHold(async () => (await keysOf()).length === 0);
+  });
+});
