@@ -345,10 +345,6 @@ export class Store {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
-    if (call.dryRun)
-      for (const { metadata } of written)
-        if (metadata.resourceVersion === '0')
-          metadata.resourceVersion = String(this.watchCache.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await decision?.recordIn?.(record);

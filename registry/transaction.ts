@@ -121,7 +121,8 @@ export class StoreTransaction implements Transaction {
         name,
         ...(generateName && { generateName }),
         uid: randomUUID(),
-        resourceVersion: '0',
+        // As in Kubernetes, a dry run gives none: clients tell a creation by it.
+        resourceVersion: this.#call.dryRun ? '' : '0',
         generation: 1,
         creationTimestamp: toTimestamp(this.#call.now),
         ...(labels && Object.keys(labels).length > 0 && { labels }),

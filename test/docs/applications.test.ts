@@ -324,6 +324,7 @@ describe('what is explained', () => {
     );
     expect([...listed].filter((key) => !key.startsWith('objects/')).sort()).toEqual([
       'decisioncount/',
+      'events/',
       'limits/',
       'meta/',
       'oidc/',

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { execFile, execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
+import type { Kubectl } from '../support/kubectl.js';
+import { stopAll } from '../support/service.js';
+
+/** The program may have to be built. */
+jest.setTimeout(900_000);
+
+const apiVersion = 'id.vestibule.org/v1alpha1';
+const build = join(import.meta.dirname, '../../hack/tools/flux-apply/build');
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await openKubernetes();
+});
+afterAll(async () => {
+  cluster?.stop();
+  await stopAll();
+});
+
+/** Returns the path of flux-apply; undefined if it cannot be built. */
+function built(): string | undefined {
+  try {
+    return execFileSync(build, { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const group = (name: string, displayName: string): object => ({
+  apiVersion,
+  kind: 'Group',
+  metadata: { name },
+  spec: { displayName },
+});
+const client = (spec: object): object => ({
+  apiVersion,
+  kind: 'Client',
+  metadata: { name: 'flux-app' },
+  spec: { displayName: 'By Flux', type: 'Public', ...spec },
+});
+const redirectURIs = ['https://app.example.test/callback'];
+
+eachKubectl((found) => {
+  let operator: Kubectl;
+  beforeAll(() => {
+    operator = cluster.kubectl(found);
+  });
+
+  test('the library of Flux’s kustomize-controller applies, waits, corrects drift and prunes', async () => {
+    const program = built();
+    if (program === undefined) {
+      process.stderr.write('SKIPPED flux-apply cannot be built here\n');
+      return;
+    }
+    const file = (name: string, ...objects: object[]): string =>
+      operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+    const config = join(dirname(file('any')), 'config');
+    const flux = async (...files: string[]): Promise<string[]> => {
+      const { stdout } = await promisify(execFile)(program, [config, ...files]);
+      return stdout.trimEnd().split('\n').sort();
+    };
+    const first = file(
+      '1.yaml',
+      group('flux-a', 'A'),
+      group('flux-b', 'B'),
+      client({ redirectURIs }),
+    );
+    expect(await flux(first)).toEqual([
+      'Client/flux-app created',
+      'Group/flux-a created',
+      'Group/flux-b created',
+      'ready',
+    ]);
+    expect(await flux(first)).toEqual([
+      'Client/flux-app unchanged',
+      'Group/flux-a unchanged',
+      'Group/flux-b unchanged',
+      'ready',
+    ]);
+    await operator.says(
+      'patch',
+      'group',
+      'flux-a',
+      '--type=merge',
+      '-p',
+      '{"spec":{"displayName":"Drift"}}',
+    );
+    expect(await flux(first)).toContain('Group/flux-a configured');
+    const live = JSON.parse(await operator.says('get', 'group', 'flux-a', '-o', 'json'));
+    expect(live.spec.displayName).toBe('A');
+    expect(live.metadata.labels).toMatchObject({
+      'kustomize.toolkit.fluxcd.io/name': 'vestibule',
+    });
+    const second = file('2.yaml', group('flux-a', 'A'), client({ redirectURIs }));
+    expect(await flux(second, first)).toEqual([
+      'Client/flux-app unchanged',
+      'Group/flux-a unchanged',
+      'Group/flux-b deleted',
+      'ready',
+    ]);
+    const unready = file('3.yaml', client({ redirectURIs: [] }));
+    await expect(flux(unready)).rejects.toThrow(/timeout|deadline/);
+  });
+}, 'newest');
