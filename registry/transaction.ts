@@ -121,7 +121,7 @@ export class StoreTransaction implements Transaction {
         name,
         ...(generateName && { generateName }),
         uid: randomUUID(),
-        // As in Kubernetes, a dry run gives none: clients tell a creation by it.
+        // As in Kubernetes, a dry run gives none: clients know a creation by that.
         resourceVersion: this.#call.dryRun ? '' : '0',
         generation: 1,
         creationTimestamp: toTimestamp(this.#call.now),

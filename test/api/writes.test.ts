@@ -392,7 +392,7 @@ describe('dryRun', () => {
       metadata: {
         name: dry.metadata.name,
         uid: expect.any(String),
-        resourceVersion: '', // tells clients that it would be created
+        resourceVersion: '', // as it would be created
       },
     });
     expect(

@@ -39,6 +39,16 @@ const status = (): ReplicaStatus => ({
     requestsRefused: hour((minute) => Number(minute > 50)),
   },
   settings: [],
+  manifests: [
+    { file: 'apps.yaml', state: 'Applied', objects: 2, timestamp: '2026-01-01T00:00:00Z' },
+    {
+      file: 'broken.yaml',
+      state: 'Faulty',
+      objects: 1,
+      message: 'Group.id.vestibule.org "staff" is invalid: spec.displayName: Required value',
+      timestamp: '2026-01-01T00:00:00Z',
+    },
+  ],
 });
 
 beforeAll(async () => {
@@ -96,6 +106,9 @@ test('settings are found by any word, with their source', async () => {
   await page.getByRole('row', { name: /^limit-factor 1000\b.* Flag / }).waitFor();
   await page.getByRole('searchbox').fill('no such setting');
   await page.getByText('Nothing found.').waitFor();
+  const manifests = page.getByRole('region', { name: 'Manifests' });
+  await manifests.getByRole('row', { name: /^apps.yaml Applied 2 .* None$/ }).waitFor();
+  await manifests.getByRole('row', { name: /^broken.yaml Not applied 1 .*displayName/ }).waitFor();
   await page.getByRole('link', { name: 'Console' }).click();
   await page.getByRole('list', { name: 'The last hour' }).waitFor();
 });

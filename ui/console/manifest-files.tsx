@@ -41,8 +41,12 @@ export function ManifestFiles({ replicas }: { replicas: readonly Replica[] }) {
                   <th scope="row">
                     <bdi dir="ltr">{file}</bdi>
                   </th>
-                  <td class={state === 'Faulty' ? 'fault' : undefined}>
-                    {t(`console.manifest.${state}`)}
+                  <td>
+                    {state === 'Faulty' ? (
+                      <p class="fault">{t('console.manifest.Faulty')}</p>
+                    ) : (
+                      t('console.manifest.Applied')
+                    )}
                   </td>
                   <td>{objects}</td>
                   <td>
