@@ -30,13 +30,15 @@ export class Events {
 
   async list(req: ApiRequest, res: ApiResponse): Promise<void> {
     const authorized = req.authorized!;
+    const { owner } = authorized;
     const { kind, subject } = authorized.requestInfo as ResourceRequestInfo;
     const { entries, revision } = await toStatusError(
       this.#store.storage.list(eventRange(subject!), { limit: maxEvents }),
     );
-    const found = await Promise.all(
-      entries.map(({ value }) => this.#store.stored(kind, value.toString())),
-    );
+    const names = entries
+      .map(({ value }) => value.toString())
+      .filter((name) => owner === undefined || name.startsWith(`${owner}-`));
+    const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
     const visible = found.filter(
       (stored): stored is EncodedObject =>
         stored !== undefined && this.#authorization.canSee(authorized, stored),

@@ -395,8 +395,8 @@ describe('OpenAPI for kubectl (1.3)', () => {
           expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
         );
         expect(Object.keys(operation.requestBody.content)).toEqual([
-          'application/json-patch+json',
           'application/merge-patch+json',
+          'application/json-patch+json',
           ...(subresource ? [] : ['application/apply-patch+yaml']),
         ]);
       }

@@ -141,6 +141,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
         authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' },
         lastUsedTimestamp: null,
         fullStrengthTimestamp: body.metadata.creationTimestamp,
+        conditions: [expect.objectContaining({ type: 'FullStrength', status: 'True' })],
       });
       expect((await tab.get('accounts/~').is(200)).body.status).toMatchObject({
         passkeys: 1,

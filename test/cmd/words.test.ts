@@ -371,7 +371,7 @@ test('api-resources and explain say what the service says, of every kind', async
     / {2}members\t<\[\]string>\n {4}\S/,
   );
   expect(await says('explain', 'interaction', '--recursive')).toMatch(
-    /\n {4}emailChallenge\t<Object>\n {6}codeLength\t<integer> -required-\n {6}deliveryState\t<string>\n {6}enum: [^\n]+\n {6}email\t<string> -required-\n/,
+    /\n {4}emailChallenge\t<Object>\n {6}codeLength\t<integer>\n {6}deliveryState\t<string>\n {6}enum: [^\n]+\n {6}email\t<string>\n/,
   );
   expect(await run('explain', 'group.spec.bogus')).toEqual({
     code: 1,

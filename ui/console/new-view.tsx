@@ -12,17 +12,18 @@ import { createCommand } from './kubectl.js';
 import { isObject, type JsonObject } from './merge.js';
 import { ObjectForm } from './object-form.js';
 import { navigate, pathTo } from './route.js';
-import { draftSchema, type OpenAPI, type Schema } from './schema.js';
+import { draftSchema, propertyOf, type OpenAPI, type Schema } from './schema.js';
 import { useStored } from './stored.js';
 import { useRequest } from './use-request.js';
 
 /** Returns the schema of the form: metadata and spec. */
 function formSchema(document: OpenAPI, kind: Kind): Schema {
-  const { metadata, spec } = draftSchema(document, kind).properties ?? {};
+  const draft = draftSchema(document, kind);
+  const metadata = propertyOf(document, draft, 'metadata');
   return {
     type: 'object',
-    required: ['spec', ...(metadata?.properties?.name ? ['metadata'] : [])],
-    properties: { ...(metadata && { metadata }), ...(spec && { spec }) },
+    required: ['spec', ...(metadata.properties?.name ? ['metadata'] : [])],
+    properties: { metadata, spec: propertyOf(document, draft, 'spec') },
   };
 }
 
