@@ -22,7 +22,7 @@ export type ConditionState = Omit<Condition, 'lastTransitionTime'>;
  *
  * @example
  * ```ts
- * status: z.object({ conditions: conditions('Ready').optional() })
+ * const status = z.object({ conditions: conditions('Ready').optional() });
  * ```
  */
 export const conditions = (types: string) =>

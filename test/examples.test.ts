@@ -27,6 +27,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
     imports: [
       { from: 'zod', names: '{ z }' },
       { from: 'registry/action.js', names: '{ defineAction }' },
+      { from: 'registry/conditions.js', names: '{ conditions }' },
       { from: 'registry/kind.js', names: '{ defineKind }' },
       { from: 'registry/kind.js', names: '{ type Call, type ObjectOf, type Strategy }' },
       { from: 'storage/storage.js', names: '{ type Storage }' },

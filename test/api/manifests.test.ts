@@ -106,14 +106,14 @@ describe.each(stores)('manifests, on %s', (store) => {
     for (const name of ['b.yaml', 'c.yaml', 'd.yaml']) folder.remove(name);
     const service = await start(folder.path, options);
     const said = service.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(said.find(({ message }) => message === 'manifests: what will be applied')).toMatchObject(
-      {
-        created: ['Group/fine'],
-        changed: [],
-        pruned: [],
-        unchanged: 0,
-      },
-    );
+    expect(
+      said.find(({ message }) => message === 'manifests were tried on a dry run'),
+    ).toMatchObject({
+      created: ['Group/fine'],
+      changed: [],
+      pruned: [],
+      unchanged: 0,
+    });
   });
 
   test('what someone else sets stays; what has no label, and everything while the folder is empty, is not deleted', async () => {

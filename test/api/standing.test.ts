@@ -296,7 +296,7 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
         .get('grants?watch=true&fieldSelector=spec.account%3Dx')
         .fails(400, 'BadRequest');
       expect(message).toBe(
-        '"spec.account" is not a known field selector: only "metadata.name", "status.account"',
+        '"spec.account" is not a known field selector: only "metadata.name", "status.account", "status.client.name"',
       );
       for (const stream of [mine, byOperator, both]) stream.close();
     });

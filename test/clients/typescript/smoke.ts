@@ -5,7 +5,8 @@ import type { components, paths } from './schema.js';
 type Group = components['schemas']['Group'];
 
 const [baseUrl, token] = process.argv.slice(2) as [string, string];
-const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
+const headers = { Authorization: `Bearer ${token}` };
+const client = createClient<paths, 'application/json'>({ baseUrl, headers });
 
 function found<T>({ data, error }: { data?: T | undefined; error?: unknown }): T {
   if (data === undefined) throw new Error(JSON.stringify(error));

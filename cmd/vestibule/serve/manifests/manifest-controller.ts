@@ -63,7 +63,7 @@ export class ManifestController {
   async start(): Promise<void> {
     const plan = await this.#pass({ dryRun: true });
     this.#throwFaults();
-    this.#log.info({ ...plan }, 'manifests: what will be applied');
+    this.#log.info({ ...plan }, 'manifests were tried on a dry run');
     await this.#pass({ dryRun: false });
     this.#throwFaults();
   }
@@ -79,6 +79,7 @@ export class ManifestController {
   follow(): () => Promise<void> {
     const folder = [join(this.#folder, 'any file')];
     const stopWatching = watchFiles(folder, () => this.#schedule(), this.#log);
+    this.#schedule(); // A file may have changed before this watch.
     return async () => {
       this.#isStopped = true;
       stopWatching();
