@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const read = (file) => readFileSync(join(root, file), 'utf8');
+const found = (file, pattern) => pattern.exec(read(file))[1];
+const { devDependencies } = JSON.parse(read('package.json'));
+const generatorVersion = found(
+  'hack/tools/openapi-generator/pom.xml',
+  /openapi-generator-maven-plugin<\/artifactId>\s*<version>([^<]+)/,
+);
+const typescriptTools = JSON.parse(read('hack/tools/openapi-typescript/package.json')).dependencies;
+const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
+
+/** Clients, and the tests that are about each: by the title around them, or by their suite. */
+const clients = [
+  {
+    name: 'kubectl',
+    columnOf: ({ around }) => /^kubectl (\d\S*)$/.exec(around[0] ?? '')?.[1],
+    isAbout: ({ suite, around }) => suite !== 'flux' && /^kubectl \d/.test(around[0] ?? ''),
+  },
+  {
+    name: `@kubernetes/client-node ${devDependencies['@kubernetes/client-node']}`,
+    columnOf: ({ around }) => /on (\w+)$/.exec(around[0] ?? '')?.[1],
+    isAbout: ({ around }) => /^@kubernetes\/client-node/.test(around[0] ?? ''),
+  },
+  {
+    name: `Flux: github.com/fluxcd/pkg/ssa ${fluxVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'flux',
+  },
+  {
+    name: `openapi-generator ${generatorVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'openapi-generator',
+  },
+  {
+    name: `openapi-typescript ${typescriptTools['openapi-typescript']} with openapi-fetch ${typescriptTools['openapi-fetch']}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'typescript',
+  },
+];
+
+const marks = { passed: 'yes', failed: '**no**' };
+
+/** Returns the results of jest reports. */
+function resultsOf(files) {
+  return files
+    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).testResults)
+    .flatMap(({ name, assertionResults }) =>
+      assertionResults.map(({ ancestorTitles, title, status }) => ({
+        suite: basename(name, '.test.ts'),
+        around: ancestorTitles,
+        title,
+        mark: marks[status] ?? 'not run',
+      })),
+    );
+}
+
+const byVersion = (one, other) => one.localeCompare(other, 'en', { numeric: true });
+
+/** Returns the table of one client; nothing if none of its tests ran. */
+function tableOf({ name, columnOf, isAbout }, results) {
+  const own = results.filter(isAbout);
+  const columns = [...new Set(own.map(columnOf))].sort(byVersion);
+  if (columns.length === 0) return [];
+  const rows = new Map();
+  for (const result of own) {
+    const { suite, around, title, mark } = result;
+    const what = [...around.slice(1), title].join(' › ');
+    const row = rows.get(`${suite} ${what}`) ?? { suite, what, cells: {} };
+    row.cells[columnOf(result)] = mark;
+    rows.set(`${suite} ${what}`, row);
+  }
+  const sorted = [...rows.values()].sort((a, b) => a.suite.localeCompare(b.suite));
+  return [
+    `## ${name}`,
+    '',
+    `| Suite | What | ${columns.join(' | ')} |`,
+    `|---|---|${columns.map(() => '---').join('|')}|`,
+    ...sorted.map(
+      ({ suite, what, cells }) =>
+        `| ${suite} | ${what.replaceAll('|', '\\|')} | ${columns.map((one) => cells[one] ?? 'not run').join(' | ')} |`,
+    ),
+    '',
+  ];
+}
+
+const results = resultsOf(process.argv.slice(2));
+const page = [
+  '# Compatibility',
+  '',
+  'Clients that this project did not write, unmodified, and the tests that they passed: the record of a run of',
+  '`hack/compatibility`. `hack/test-cluster aggregation` runs kube-apiserver as the front of the service.',
+  '',
+  ...clients.flatMap((client) => tableOf(client, results)),
+];
+writeFileSync(join(root, 'docs/reference/compatibility.md'), `${page.join('\n').trimEnd()}\n`);
