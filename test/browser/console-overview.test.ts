@@ -33,7 +33,7 @@ const status = (): ReplicaStatus => ({
   activity: {
     endTimestamp: toTimestamp(Math.floor(Date.now() / 60_000) * 60_000),
     signIns: hour((minute) => minute % 7),
-    signInsFailed: hour((minute) => Number(minute === 40) * 12),
+    signInsFailed: hour((minute) => Number(minute === 45) * 12),
     mailsSent: hour((minute) => (minute * 5) % 9),
     mailsFailed: hour(() => 0),
     requestsRefused: hour((minute) => Number(minute > 50)),
