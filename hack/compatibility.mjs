@@ -9,7 +9,10 @@ const generatorVersion = found(
   'hack/tools/openapi-generator/pom.xml',
   /openapi-generator-maven-plugin<\/artifactId>\s*<version>([^<]+)/,
 );
-const typescriptTools = JSON.parse(read('hack/tools/openapi-typescript/package.json')).dependencies;
+const typescriptTools = JSON.parse(read('hack/tools/openapi-typescript/package.json'));
+const typescriptVersions = ['openapi-typescript', 'openapi-fetch'].map(
+  (name) => `${name} ${typescriptTools.dependencies[name]}`,
+);
 const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
 
 /** Clients, and the tests that are about each: by the title around them, or by their suite. */
@@ -35,7 +38,7 @@ const clients = [
     isAbout: ({ suite }) => suite === 'openapi-generator',
   },
   {
-    name: `openapi-typescript ${typescriptTools['openapi-typescript']} with openapi-fetch ${typescriptTools['openapi-fetch']}`,
+    name: typescriptVersions.join(' with '),
     columnOf: () => 'works',
     isAbout: ({ suite }) => suite === 'typescript',
   },

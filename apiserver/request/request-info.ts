@@ -193,8 +193,8 @@ function parseEvents(
   if (isWatch(query)) throw badRequest('events have no watch');
   const fields = new Map(
     (query.get('fieldSelector') ?? '').split(',').map((part): [string, string] => {
-      const [field = '', ...value] = part.split('=');
-      return [field, value.join('=')];
+      const [field = '', value = ''] = part.split(/==?/, 2);
+      return [field, value];
     }),
   );
   const [involvedKind, name] = [

@@ -32,8 +32,13 @@ describe.each(stores)('events about an object, on %s', (store) => {
     });
     operator = (await signIn(service, 'op@example.test')).tab;
     const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
-    const rules = `@id("bank-staff") @message("Only staff.") forbid (principal, action == Action::"signIn", resource == Client::"bank");
-@id("no-mail") @message("Not the address.") forbid (principal, action == Action::"share", resource == Scope::"email") when { context.client == Client::"mailer" };`;
+    const rules = [
+      '@id("bank-staff") @message("Only staff.")',
+      'forbid (principal, action == Action::"signIn", resource == Client::"bank");',
+      '@id("no-mail") @message("Not the address.")',
+      'forbid (principal, action == Action::"share", resource == Scope::"email")',
+      'when { context.client == Client::"mailer" };',
+    ].join('\n');
     await operator.post('policies', { spec: { cedar: `${standing}\n${rules}` } }).is(201);
     person = (await signIn(service, 'ada@example.test')).tab;
     account = (await person.get('accounts/~').is(200)).body.metadata.name;
@@ -41,7 +46,9 @@ describe.each(stores)('events about an object, on %s', (store) => {
 
   const path = (kind: string, name: string): string =>
     `/api/v1/events?${new URLSearchParams({
-      fieldSelector: `involvedObject.uid=u-1,involvedObject.name=${name},involvedObject.namespace=,involvedObject.kind=${kind}`,
+      fieldSelector: Object.entries({ uid: 'u-1', name, namespace: '', kind })
+        .map(([field, value]) => `involvedObject.${field}=${value}`)
+        .join(','),
       limit: '500',
     }).toString()}`;
   const eventsOf = async (kind: string, name: string, tab = operator): Promise<any[]> =>

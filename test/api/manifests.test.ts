@@ -116,7 +116,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     });
   });
 
-  test('what someone else sets stays; what has no label, and everything while the folder is empty, is not deleted', async () => {
+  test('what others set stays; without a label, and while the folder is empty, nothing is deleted', async () => {
     const folder = folderWith({
       'a.yaml': group('shared', 'Shared'),
       'b.yaml': group('kept', 'K'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
@@ -21,14 +21,15 @@ afterAll(async () => {
   await stopAll();
 });
 
-/** Returns the path of flux-apply; undefined if it cannot be built. */
-function built(): string | undefined {
-  try {
-    return execFileSync(build, { encoding: 'utf8' }).trim();
-  } catch {
-    return undefined;
-  }
-}
+/** The path of flux-apply; undefined where there is no Go to build it with. Throws if it fails. */
+const program = ((): string | undefined => {
+  const { status, stdout, stderr } = spawnSync(build, { encoding: 'utf8' });
+  if (status === 0) return stdout.trim();
+  if (status !== 1) throw new Error(stderr);
+  process.stderr.write(`SKIPPED flux-apply: ${stderr}`);
+  return undefined;
+})();
+const withFlux = program === undefined ? test.skip : test;
 
 const group = (name: string, displayName: string): object => ({
   apiVersion,
@@ -50,59 +51,57 @@ eachKubectl((found) => {
     operator = cluster.kubectl(found);
   });
 
-  test('the library of Flux’s kustomize-controller applies, waits, corrects drift and prunes', async () => {
-    const program = built();
-    if (program === undefined) {
-      process.stderr.write('SKIPPED flux-apply cannot be built here\n');
-      return;
-    }
-    const file = (name: string, ...objects: object[]): string =>
-      operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
-    const config = join(dirname(file('any')), 'config');
-    const flux = async (...files: string[]): Promise<string[]> => {
-      const { stdout } = await promisify(execFile)(program, [config, ...files]);
-      return stdout.trimEnd().split('\n').sort();
-    };
-    const first = file(
-      '1.yaml',
-      group('flux-a', 'A'),
-      group('flux-b', 'B'),
-      client({ redirectURIs }),
-    );
-    expect(await flux(first)).toEqual([
-      'Client/flux-app created',
-      'Group/flux-a created',
-      'Group/flux-b created',
-      'ready',
-    ]);
-    expect(await flux(first)).toEqual([
-      'Client/flux-app unchanged',
-      'Group/flux-a unchanged',
-      'Group/flux-b unchanged',
-      'ready',
-    ]);
-    await operator.says(
-      'patch',
-      'group',
-      'flux-a',
-      '--type=merge',
-      '-p',
-      '{"spec":{"displayName":"Drift"}}',
-    );
-    expect(await flux(first)).toContain('Group/flux-a configured');
-    const live = JSON.parse(await operator.says('get', 'group', 'flux-a', '-o', 'json'));
-    expect(live.spec.displayName).toBe('A');
-    expect(live.metadata.labels).toMatchObject({
-      'kustomize.toolkit.fluxcd.io/name': 'vestibule',
-    });
-    const second = file('2.yaml', group('flux-a', 'A'), client({ redirectURIs }));
-    expect(await flux(second, first)).toEqual([
-      'Client/flux-app unchanged',
-      'Group/flux-a unchanged',
-      'Group/flux-b deleted',
-      'ready',
-    ]);
-    const unready = file('3.yaml', client({ redirectURIs: [] }));
-    await expect(flux(unready)).rejects.toThrow(/timeout|deadline/);
-  });
+  withFlux(
+    'the library of Flux’s kustomize-controller applies, waits, corrects drift and prunes',
+    async () => {
+      const file = (name: string, ...objects: object[]): string =>
+        operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+      const config = join(dirname(file('any')), 'config');
+      const flux = async (...files: string[]): Promise<string[]> => {
+        const { stdout } = await promisify(execFile)(program!, [config, ...files]);
+        return stdout.trimEnd().split('\n').sort();
+      };
+      const first = file(
+        '1.yaml',
+        group('flux-a', 'A'),
+        group('flux-b', 'B'),
+        client({ redirectURIs }),
+      );
+      expect(await flux(first)).toEqual([
+        'Client/flux-app created',
+        'Group/flux-a created',
+        'Group/flux-b created',
+        'ready',
+      ]);
+      expect(await flux(first)).toEqual([
+        'Client/flux-app unchanged',
+        'Group/flux-a unchanged',
+        'Group/flux-b unchanged',
+        'ready',
+      ]);
+      await operator.says(
+        'patch',
+        'group',
+        'flux-a',
+        '--type=merge',
+        '-p',
+        '{"spec":{"displayName":"Drift"}}',
+      );
+      expect(await flux(first)).toContain('Group/flux-a configured');
+      const live = JSON.parse(await operator.says('get', 'group', 'flux-a', '-o', 'json'));
+      expect(live.spec.displayName).toBe('A');
+      expect(live.metadata.labels).toMatchObject({
+        'kustomize.toolkit.fluxcd.io/name': 'vestibule',
+      });
+      const second = file('2.yaml', group('flux-a', 'A'), client({ redirectURIs }));
+      expect(await flux(second, first)).toEqual([
+        'Client/flux-app unchanged',
+        'Group/flux-a unchanged',
+        'Group/flux-b deleted',
+        'ready',
+      ]);
+      const unready = file('3.yaml', client({ redirectURIs: [] }));
+      await expect(flux(unready)).rejects.toThrow(/timeout|deadline/);
+    },
+  );
 }, 'newest');
