@@ -673,7 +673,7 @@ describe('limits and policies', () => {
   });
 
   test('sixty challenges an interaction, sixty a minute a network', async () => {
-    clock.own();
+    clock.hold();
     const service = await startTest({ flags: ['--limit-factor', '1'] });
     await createClient(service, 'app');
     const one = await begin(service);

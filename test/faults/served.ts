@@ -43,6 +43,7 @@ export class Served {
   readonly #flags: readonly string[];
   readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
+  #isDying = false;
   #up: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -170,10 +171,16 @@ export class Served {
 
   /**
    * SIGKILL, and a start right behind it; as a supervisor does, again while etcd does not answer.
+   * Nothing while a killed process has not ended: two starts would follow.
    */
   kill(): void {
+    if (this.#isDying) return;
+    this.#isDying = true;
     this.kills += 1;
-    this.#up = this.#end('SIGKILL').then(() => this.#supervised());
+    this.#up = this.#end('SIGKILL').then(() => {
+      this.#isDying = false;
+      return this.#supervised();
+    });
     this.#up.catch(() => {});
   }
 

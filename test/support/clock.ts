@@ -1,5 +1,7 @@
 const RealDate = Date;
 let offset = 0;
+/** The time at which the clock stands still. */
+let heldAt: number | undefined;
 
 /** Date itself under the test's control: the library's clock moves along, node's timers do not. */
 class TestDate extends RealDate {
@@ -8,7 +10,7 @@ class TestDate extends RealDate {
     else super(...(args as [number]));
   }
   static override now(): number {
-    return RealDate.now() + offset;
+    return (heldAt ?? RealDate.now()) + offset;
   }
 }
 
@@ -18,12 +20,21 @@ export const clock = {
   own(): void {
     globalThis.Date = TestDate as DateConstructor;
   },
+  /**
+   * Stands still until `release`, at the beginning of a minute: however slow the machine is, what is
+   * counted by the minute is counted in one.
+   */
+  hold(): void {
+    heldAt = Math.ceil(RealDate.now() / 60_000) * 60_000;
+    globalThis.Date = TestDate as DateConstructor;
+  },
   /** Moves on by so many milliseconds. */
   advance(milliseconds: number): void {
     offset += milliseconds;
   },
   release(): void {
     offset = 0;
+    heldAt = undefined;
     globalThis.Date = RealDate;
   },
 };
