@@ -214,7 +214,10 @@ export type Draft<O> =
  * ```
  */
 export interface Strategy<O> {
-  /** Sets defaults and normalizes; runs before validation by the schema. */
+  /**
+   * Sets defaults and normalizes; runs before validation by the schema. If it throws for a spec that
+   * the schema refuses, the response is 422 with the faults of the schema.
+   */
   default?(next: O, old: O | undefined, call: Call): Awaitable<void>;
   /** Validates what the schema cannot. */
   validate?(next: O, old: O | undefined, call: Call): Awaitable<Cause[]>;

@@ -22,6 +22,7 @@ import { updatesByService } from './managedfields/update.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
+import { setDefaults } from './set-defaults.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
 import {
   clone,
@@ -340,8 +341,8 @@ export class StoreTransaction implements Transaction {
   ): Promise<void> {
     const old = before?.object;
     const call = this.#call;
-    await kind.strategy.default?.(next, old, call);
     const { spec, tracked } = this.#registry.schemas(kind);
+    await setDefaults(kind, spec, { next, old, call });
     const causes = spec.check(next.spec, 'spec');
     const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
