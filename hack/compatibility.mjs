@@ -13,6 +13,10 @@ const typescriptTools = JSON.parse(read('hack/tools/openapi-typescript/package.j
 const typescriptVersions = ['openapi-typescript', 'openapi-fetch'].map(
   (name) => `${name} ${typescriptTools.dependencies[name]}`,
 );
+const schemathesisVersion = found(
+  'hack/tools/schemathesis/requirements.txt',
+  /^schemathesis==(\S+)/m,
+);
 const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
 
 /** Clients, and the tests that are about each: by the title around them, or by their suite. */
@@ -36,6 +40,11 @@ const clients = [
     name: `openapi-generator ${generatorVersion}`,
     columnOf: () => 'works',
     isAbout: ({ suite }) => suite === 'openapi-generator',
+  },
+  {
+    name: `schemathesis ${schemathesisVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'schemathesis',
   },
   {
     name: typescriptVersions.join(' with '),

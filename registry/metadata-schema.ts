@@ -7,6 +7,13 @@ const labelKey = describePattern(
   'must be a label key: at most 63 letters, digits, - _ or ., with an optional domain and a slash before',
 );
 
+/** A lower-case RFC 1123 subdomain: the syntax of object names. */
+export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** The syntax of `generateName`: the beginning of an object name. */
+export const generateNameGrammar =
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/;
+
 /** Printable ASCII. */
 const identifier = (max: number) =>
   z

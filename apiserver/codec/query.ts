@@ -49,6 +49,9 @@ export function wholeNumber(query: Query, name: string, max: number): number | u
   return Number(text);
 }
 
+/** The largest `limit` and `timeoutSeconds`: that of a signed 32-bit integer. */
+export const maxCount = 2 ** 31 - 1;
+
 /** Returns a boolean; throws 400 otherwise. */
 export function booleanParameter(query: Query, name: string): boolean {
   const text = query.get(name);
@@ -162,7 +165,8 @@ export function checkParameters({ type, query, verb, representation }: CheckedRe
     throw badRequest('includeObject must be one of Metadata, Object, None');
   for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents'])
     booleanParameter(query, name);
-  for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, 2 ** 31);
-  if (!/^-?\d{1,16}$/.test(query.get('gracePeriodSeconds') ?? '0'))
+  for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, maxCount);
+  const gracePeriod = query.get('gracePeriodSeconds') ?? '0';
+  if (!/^-?\d{1,16}$/.test(gracePeriod) || !Number.isSafeInteger(Number(gracePeriod)))
     throw badRequest('gracePeriodSeconds must be a whole number');
 }

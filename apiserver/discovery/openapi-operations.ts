@@ -1,8 +1,9 @@
 import type { Action } from '../../registry/action.js';
-import { group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import { apiVersion, group, version, type AnyKind, type Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes, type Reason } from '../../registry/status.js';
+import { maxCount } from '../codec/query.js';
 import { schemaRef, textSchema } from './openapi-schemas.js';
 
 /** An OpenAPI operation. */
@@ -117,7 +118,7 @@ const nameParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 253 },
 };
 const oneOf = (...values: string[]): JSONSchema => ({ type: 'string', enum: values });
-const count: JSONSchema = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 };
+const count: JSONSchema = { type: 'integer', minimum: 0, maximum: maxCount };
 const selector: JSONSchema = { type: 'string', maxLength: 4096 };
 const labels = query('labelSelector', 'Only objects whose labels match.', selector);
 const fields = query('fieldSelector', 'Only objects whose fields match.', selector);
@@ -149,32 +150,34 @@ const manager = query('fieldManager', 'The manager that owns the changed fields.
 const force = query('force', 'An apply takes over fields that others own.', { type: 'boolean' });
 const dryRun = query('dryRun', 'All: nothing is stored.', oneOf('All'));
 const writeParameters = [dryRun, validation, manager];
-/** Returns the schema of an object with any members; without the keyword, generators allow none. */
-const anyObject = (description: string): JSONSchema => ({
-  type: 'object',
-  description,
-  additionalProperties: true,
-});
-
 /** Generators of clients take the first one. */
 const actionPatchBodies = {
-  ...jsonBody(anyObject('The fields to change (RFC 7396).'), 'application/merge-patch+json'),
+  ...jsonBody(schemaRef('MergePatch'), 'application/merge-patch+json'),
   ...jsonBody(
     {
       type: 'array',
       description: 'RFC 6902.',
-      items: anyObject('An operation.'),
+      items: {
+        type: 'object',
+        description: 'An operation.',
+        required: ['op', 'path'],
+        properties: {
+          op: textSchema('The operation.', {
+            enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'],
+          }),
+          path: textSchema('The JSON pointer of what changes.'),
+          from: textSchema('The JSON pointer of what is moved or copied.'),
+          value: { description: 'What is added, or compared.' },
+        },
+      },
     },
     'application/json-patch+json',
   ),
 };
-const patchBodies = {
+const patchBodies = (kind: AnyKind) => ({
   ...actionPatchBodies,
-  ...jsonBody(
-    anyObject('The fields to apply, with apiVersion and kind.'),
-    'application/apply-patch+yaml',
-  ),
-};
+  ...jsonBody(schemaRef(`${kind.kind}Apply`), 'application/apply-patch+yaml'),
+});
 const deletionBody = {
   required: false,
   content: jsonBody(schemaRef('DeleteOptions')),
@@ -225,7 +228,7 @@ export const verbOperations: Record<
     item: false,
     describe: (kind) => ({
       summary: `Creates a ${kind.kind}.`,
-      parameters: writeParameters,
+      parameters: kind.create && !kind.create.dryRun ? [validation, manager] : writeParameters,
       requestBody: { required: true, content: jsonBody(schemaRef(`${kind.kind}Draft`)) },
       responses: responses(201, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
@@ -244,7 +247,7 @@ export const verbOperations: Record<
     describe: (kind) => ({
       summary: `Changes fields of a ${kind.kind}.`,
       parameters: [nameParameter, ...writeParameters, force],
-      requestBody: { required: true, content: patchBodies },
+      requestBody: { required: true, content: patchBodies(kind) },
       responses: responses(200, 'As stored.', schemaRef(kind.kind), onWrites),
     }),
   },
@@ -262,7 +265,11 @@ export const verbOperations: Record<
           'Accepted without effect.',
           oneOf('Orphan', 'Background', 'Foreground'),
         ),
-        query('gracePeriodSeconds', 'Accepted without effect.', { type: 'integer', minimum: 0 }),
+        query('gracePeriodSeconds', 'Accepted without effect.', {
+          type: 'integer',
+          minimum: Number.MIN_SAFE_INTEGER,
+          maximum: Number.MAX_SAFE_INTEGER,
+        }),
       ],
       requestBody: deletionBody,
       responses: responses(
@@ -309,15 +316,16 @@ export function actionOperation(action: Action, registry: Registry): OpenAPIOper
 function actionContent(action: Action, registry: Registry) {
   if (action.verb === 'get') return undefined;
   if (action.verb === 'patch') return actionPatchBodies;
+  const spec = registry.body(action)?.schema;
   return jsonBody({
     type: 'object',
     description: action.kind,
-    required: ['spec'],
+    ...(spec?.required?.length && { required: ['spec'] }),
     properties: {
-      apiVersion: textSchema('Group and version.'),
-      kind: textSchema('The kind.'),
+      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      kind: textSchema('The kind.', { const: action.kind }),
       metadata: { type: 'object', description: 'Ignored.' },
-      spec: { ...registry.body(action)?.schema, description: 'What is asked for.' },
+      spec: { ...spec, description: 'What is asked for.' },
     },
   });
 }

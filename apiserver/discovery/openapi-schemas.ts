@@ -1,5 +1,10 @@
 import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
-import { CallerMetadata, Metadata } from '../../registry/metadata-schema.js';
+import {
+  CallerMetadata,
+  generateNameGrammar,
+  Metadata,
+  nameGrammar,
+} from '../../registry/metadata-schema.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes } from '../../registry/status.js';
@@ -254,6 +259,13 @@ const representationSchemas: Record<string, JSONSchema> = {
   },
 };
 
+/** Names no member: generators would make a type of it that has no others. */
+const mergePatch: JSONSchema = {
+  type: 'object',
+  description: 'The fields to change (RFC 7396).',
+  additionalProperties: true,
+};
+
 /** The metadata that a caller may set: without a name if the service names the kind. */
 function draftMetadata(isNamed: boolean): JSONSchema {
   const { labels, annotations } = toJSONSchema(CallerMetadata, 'metadata').properties!;
@@ -261,7 +273,12 @@ function draftMetadata(isNamed: boolean): JSONSchema {
     type: 'object',
     description: isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
     properties: {
-      ...(isNamed && { name: textSchema('Name of the object.') }),
+      ...(isNamed && {
+        name: textSchema('Name of the object.', { pattern: nameGrammar.source, maxLength: 253 }),
+        generateName: textSchema('Prefix of the generated name, if there is no name.', {
+          pattern: generateNameGrammar.source,
+        }),
+      }),
       labels: labels!,
       annotations: annotations!,
     },
@@ -274,8 +291,8 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
     description: `What a caller sends of a ${kind.kind}.`,
     required: ['spec'],
     properties: {
-      apiVersion: textSchema('Group and version.'),
-      kind: textSchema('The kind.'),
+      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      kind: textSchema('The kind.', { const: kind.kind }),
       metadata: schemaRef(kind.nameSource === 'service' ? 'UnnamedDraftMetadata' : 'DraftMetadata'),
       spec: {
         ...registry.schemas(kind).createSpec.schema,
@@ -283,6 +300,54 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
       },
       status: { type: 'object', description: 'Ignored.' },
     },
+  };
+}
+
+/**
+ * Returns the schema of a configuration that is applied: every field is optional, and unknown ones are
+ * refused.
+ */
+function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
+  const { labels, annotations, ownerReferences } = toJSONSchema(CallerMetadata, 'metadata')
+    .properties!;
+  return {
+    type: 'object',
+    description: `What a caller applies of a ${kind.kind}.`,
+    required: ['apiVersion', 'kind'],
+    additionalProperties: false,
+    properties: {
+      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      kind: textSchema('The kind.', { const: kind.kind }),
+      metadata: {
+        type: 'object',
+        description: 'Its name, if any, is that of the path.',
+        additionalProperties: false,
+        properties: {
+          name: textSchema('Name of the object.'),
+          uid: textSchema('Its uid, if it must exist.'),
+          resourceVersion: textSchema('Its version, if it must not have changed.'),
+          labels: labels!,
+          annotations: annotations!,
+          ownerReferences: ownerReferences!,
+        },
+      },
+      spec: {
+        ...allOptional(registry.schemas(kind).spec.schema),
+        description: 'The fields to own.',
+      },
+      status: { type: 'object', description: 'Ignored.', additionalProperties: true },
+    },
+  };
+}
+
+/** Returns a schema in which no member is required and none has a default. */
+function allOptional(schema: JSONSchema): JSONSchema {
+  const { required: _required, default: _default, properties, items, ...rest } = schema;
+  const optional = Object.entries(properties ?? {}).map(([name, one]) => [name, allOptional(one)]);
+  return {
+    ...rest,
+    ...(properties && { properties: Object.fromEntries(optional) }),
+    ...(items && { items: allOptional(items) }),
   };
 }
 
@@ -296,12 +361,14 @@ export function componentSchemas(registry: Registry): Record<string, JSONSchema>
     UnnamedDraftMetadata: draftMetadata(false),
     Status: statusSchema,
     DeleteOptions: deleteOptionsSchema,
+    MergePatch: mergePatch,
     ...representationSchemas,
   };
   for (const kind of registry.kinds) {
     Object.assign(schemas, kindSchemas(kind, registry));
     if (kind.verbs.includes('create') || kind.verbs.includes('update'))
       schemas[`${kind.kind}Draft`] = draftOf(kind, registry);
+    if (kind.verbs.includes('patch')) schemas[`${kind.kind}Apply`] = applyOf(kind, registry);
   }
   return schemas;
 }

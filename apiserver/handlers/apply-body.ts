@@ -1,4 +1,5 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
+import { generateNameGrammar, nameGrammar } from '../../registry/metadata-schema.js';
 import type { JSONSchema } from '../../registry/schema.js';
 import { forbiddenField, invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { badRequest, conflict, invalid, staleVersion, type Cause } from '../../registry/status.js';
@@ -15,9 +16,6 @@ import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
 import { clone } from '../../registry/encoded-object.js';
 import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
 import { setManagedFields } from './managed-fields.js';
-
-/** A lower-case RFC 1123 subdomain: the syntax of object names. */
-export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
 export function draftOf(
@@ -65,8 +63,7 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
     causes.push(invalidValue('metadata.name', 'must be a lower case RFC 1123 subdomain'));
   if (
     generateName !== undefined &&
-    (typeof generateName !== 'string' ||
-      !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(generateName))
+    (typeof generateName !== 'string' || !generateNameGrammar.test(generateName))
   )
     causes.push(
       invalidValue('metadata.generateName', 'must begin a lower case RFC 1123 subdomain'),

@@ -38,7 +38,10 @@ const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status'
 const hiddenPattern =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** Throws 400 if the body claims another kind or version. */
+/**
+ * Throws 400 if the body claims another kind or version, or if its metadata or status is a value
+ * other than an object; null counts as absent.
+ */
 export function requireKind(body: Record<string, unknown>, kind: string): void {
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
     throw badRequest(
@@ -46,6 +49,8 @@ export function requireKind(body: Record<string, unknown>, kind: string): void {
     );
   if (body.kind !== undefined && body.kind !== kind)
     throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
+  for (const member of ['metadata', 'status'] as const)
+    if (!isRecord(body[member] ?? {})) throw badRequest(`${member} must be an object`);
 }
 
 /**

@@ -28,7 +28,7 @@ import { wireObject } from '../codec/object-encoding.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from '../http/headers.js';
 import { readDeleteOptions, checkPreconditions } from './delete-options.js';
-import { emptyQuery, versionOf, wholeNumber } from '../codec/query.js';
+import { emptyQuery, maxCount, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
@@ -240,7 +240,7 @@ export class Handlers {
       this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
     );
     const deletedItems: unknown[] = [];
-    const max = wholeNumber(requestInfo.query, 'limit', 2 ** 31) || Infinity;
+    const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
     for (const entry of page.entries) {
       const stored = new EncodedObject(requestInfo.kind, entry);
       const decision = selector.matches(stored.object)

@@ -20,7 +20,7 @@ import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message
 import type { Encoder } from '../http/response.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
-import { versionOf, wholeNumber } from '../codec/query.js';
+import { maxCount, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 import { optionsKind } from '../request/options-kind.js';
@@ -95,7 +95,7 @@ export class Lister {
     const authorized = req.authorized!;
     const requestInfo = authorized.requestInfo as ResourceRequestInfo;
     const selector = parseSelector(requestInfo.query, requestInfo.kind);
-    const limit = wholeNumber(requestInfo.query, 'limit', 2 ** 31);
+    const limit = wholeNumber(requestInfo.query, 'limit', maxCount);
     const token = this.#tokens.open(authorized, requestInfo.query);
     const wanted = token?.r ?? (await this.#readRevision(requestInfo, limit));
     const { name, revision } = await this.#resolveUnique(authorized, selector, wanted);

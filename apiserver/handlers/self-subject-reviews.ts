@@ -20,7 +20,7 @@ import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { emptyQuery } from '../codec/query.js';
 import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
 import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
-import { nameGrammar } from './apply-body.js';
+import { nameGrammar } from '../../registry/metadata-schema.js';
 import { checkWriteParameters, isDryRun } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);

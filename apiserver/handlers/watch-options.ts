@@ -1,7 +1,7 @@
 import { forbiddenField, invalidValue } from '../../registry/field-errors.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
-import { booleanParameter, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
+import { booleanParameter, maxCount, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 import { optionsKind } from '../request/options-kind.js';
@@ -57,7 +57,7 @@ export function parseWatchOptions(
     initial: initialEvents(initial, version),
     bookmarks: booleanParameter(query, 'allowWatchBookmarks'),
     timeoutMs: Math.min(
-      (wholeNumber(query, 'timeoutSeconds', 2 ** 31) ?? 0) * 1000 ||
+      (wholeNumber(query, 'timeoutSeconds', maxCount) ?? 0) * 1000 ||
         Math.floor(minTimeoutMs * (1 + Math.random())),
       timeoutMsOf(query) ?? Infinity,
       maxTimeoutMs,

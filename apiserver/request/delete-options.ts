@@ -18,7 +18,13 @@ const DeleteOptions = z.object({
     })
     .optional()
     .describe('What must hold.'),
-  gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
+  gracePeriodSeconds: z
+    .number()
+    .int()
+    .min(Number.MIN_SAFE_INTEGER)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Ignored.'),
   orphanDependents: z.boolean().optional().describe('Ignored.'),
 });
 

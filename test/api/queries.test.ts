@@ -28,7 +28,9 @@ describe('known parameters that are malformed', () => {
     'timeoutSeconds=abc',
     'timeoutSeconds=-1',
     'timeoutSeconds=1.5',
+    'timeoutSeconds=2147483648',
     'limit=abc',
+    'limit=2147483648',
     'gracePeriodSeconds=soon',
     'watch=true&watch=true',
   ];
@@ -177,7 +179,9 @@ describe('known parameters that are malformed', () => {
 
 describe('who may ask is settled before what is wrong with the query', () => {
   const wrong = [
+    'timeoutSeconds=2147483648',
     'limit=abc',
+    'limit=2147483648',
     'limit=',
     'watch=maybe',
     'watch=true&watch=true',

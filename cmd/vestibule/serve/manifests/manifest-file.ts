@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { nameGrammar } from '../../../../apiserver/handlers/apply-body.js';
+import { nameGrammar } from '../../../../registry/metadata-schema.js';
 import { Appearance } from '../../../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../../../kinds/claims/claims-provider.js';
 import { Client } from '../../../../kinds/client/client.js';

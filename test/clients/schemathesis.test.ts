@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { authenticated, signedInByPasskey } from '../support/passkeys.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
+import { begin, mailTo, signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
+
+jest.setTimeout(900_000);
+
+const build = join(import.meta.dirname, '../../hack/tools/schemathesis/build');
+const folder = join(import.meta.dirname, 'schemathesis');
+
+/** The path of schemathesis; undefined where there is no Python for it. Throws if it fails. */
+const program = ((): string | undefined => {
+  const { status, stdout, stderr } = spawnSync(build, { encoding: 'utf8' });
+  if (status === 0) return stdout.trim();
+  if (status !== 1) throw new Error(stderr);
+  process.stderr.write(`SKIPPED schemathesis: ${stderr}`);
+  return undefined;
+})();
+const withSchemathesis = program === undefined ? test.skip : test;
+
+let service: TestService;
+let objects: string;
+beforeAll(async () => {
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '100000'],
+  });
+  for (const name of ['app', 'demo']) await createClient(service, name);
+  objects = join(temporary(), 'objects.json');
+  writeFileSync(objects, JSON.stringify(await createObjects()));
+});
+afterAll(stopAll);
+
+/** New objects of the kinds that an operator creates. */
+const drafts = {
+  accounts: { metadata: { generateName: 'x' }, spec: { email: 'created-NUMBER@example.test' } },
+  clients: {
+    metadata: { name: 'created-NUMBER' },
+    spec: { displayName: 'Created', type: 'Public', redirectURIs: ['https://a.example.test/'] },
+  },
+  groups: { metadata: { name: 'created-NUMBER' }, spec: { displayName: 'Created' } },
+  invitations: { metadata: { name: 'created-NUMBER' }, spec: { email: 'in-NUMBER@example.test' } },
+};
+
+/** Fills the service with objects of every kind and returns what hooks.py reads. */
+async function createObjects(): Promise<object> {
+  const { tab: operator, account } = await signedInByPasskey(service, 'op@example.test');
+  await operator.post('accounts/~/recovery', { spec: {} }).is(201);
+  await operator
+    .post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'Staff' } })
+    .is(201);
+  await operator
+    .post('claimsproviders', {
+      metadata: { name: 'people' },
+      spec: {
+        displayName: 'People',
+        url: 'http://localhost:9/claims',
+        scopes: [
+          {
+            name: 'team',
+            title: 'Team',
+            description: 'Your team.',
+            claims: [{ name: 'team', title: 'Team', type: 'string' }],
+          },
+        ],
+      },
+    })
+    .is(201);
+  for (const person of ['ada', 'ben']) await signIn(service, `${person}@example.test`);
+  await operator
+    .post('invitations', { metadata: { name: 'kim' }, spec: { email: 'kim@example.test' } })
+    .is(201);
+  await mailTo(service, 'kim@example.test');
+  const begun = [await begin(service), await authenticated(service, 'eve@example.test')];
+  const names: Record<string, string[]> = {};
+  for (const plural of await plurals())
+    names[plural] = await namesOf(operator, plural, [account, 'vestibule', 'app']);
+  names.interactions = begun.map(({ name }) => name);
+  return {
+    service: service.baseURL,
+    names,
+    drafts,
+    selectors: { labelSelector: 'team=a,tier notin (b)', fieldSelector: 'metadata.name!=none' },
+    cookies: {
+      operator: cookieOf(operator),
+      ...Object.fromEntries(begun.map(({ name, tab }) => [name, cookieOf(tab)])),
+    },
+  };
+}
+
+const cookieOf = (tab: Tab): string =>
+  tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+
+async function plurals(): Promise<string[]> {
+  const { body } = await service.tab().get('/api/v1alpha1').is(200);
+  return body.resources
+    .map(({ name }: { name: string }) => name)
+    .filter((one: string) => !one.includes('/'));
+}
+
+/** The names of the objects of a kind that the run may change; all if it may change none. */
+async function namesOf(operator: Tab, plural: string, kept: string[]): Promise<string[]> {
+  const { body } = await operator.get(plural);
+  const all: string[] = (body.items ?? []).map(({ metadata }: any) => metadata.name);
+  const free = all.filter((name) => !kept.includes(name) && !name.endsWith('-vestibule'));
+  return free.length === 0 ? all : free;
+}
+
+/** Runs schemathesis in an empty folder; the exit code is 0 if it found no failure. */
+function schemathesis(): Promise<{ code: unknown; output: string }> {
+  const options = [
+    '--config-file',
+    join(folder, 'schemathesis.toml'),
+    'run',
+    '--report',
+    'ndjson',
+    '--report-ndjson-path',
+    '/tmp/stw/r.ndjson',
+    `${service.baseURL}/api/openapi/v3`,
+  ];
+  const env = {
+    ...process.env,
+    SCHEMATHESIS_HOOKS: 'hooks',
+    PYTHONPATH: folder,
+    PYTHONDONTWRITEBYTECODE: '1',
+    OBJECTS: objects,
+  };
+  return new Promise((resolve) => {
+    execFile(
+      program!,
+      options,
+      { cwd: temporary(), maxBuffer: 1 << 28, env },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+    );
+  });
+}
+
+withSchemathesis('schemathesis finds no failure in the OpenAPI document', async () => {
+  const { code, output } = await schemathesis();
+  expect({ code, output: code === 0 ? '' : output.slice(-20_000) }).toEqual({
+    code: 0,
+    output: '',
+  });
+  const { tested } = /Tested: (?<tested>\d+)/.exec(output)!.groups!;
+  expect(Number(tested)).toBeGreaterThan(90);
+});
