@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
+import { exampleFolder, exampleObjects } from '../support/gitops-example.js';
+import { goProgram } from '../support/go-program.js';
 import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
@@ -10,7 +12,6 @@ import { stopAll } from '../support/service.js';
 jest.setTimeout(900_000);
 
 const apiVersion = 'id.vestibule.org/v1alpha1';
-const build = join(import.meta.dirname, '../../hack/tools/flux-apply/build');
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -21,14 +22,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-/** The path of flux-apply; undefined where there is no Go to build it with. Throws if it fails. */
-const program = ((): string | undefined => {
-  const { status, stdout, stderr } = spawnSync(build, { encoding: 'utf8' });
-  if (status === 0) return stdout.trim();
-  if (status !== 1) throw new Error(stderr);
-  process.stderr.write(`SKIPPED flux-apply: ${stderr}`);
-  return undefined;
-})();
+const program = goProgram('flux-apply');
 const withFlux = program === undefined ? test.skip : test;
 
 const group = (name: string, displayName: string): object => ({
@@ -51,16 +45,17 @@ eachKubectl((found) => {
     operator = cluster.kubectl(found);
   });
 
+  const file = (name: string, ...objects: object[]): string =>
+    operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+  const flux = async (...files: string[]): Promise<string[]> => {
+    const config = join(dirname(file('any')), 'config');
+    const { stdout } = await promisify(execFile)(program!, [config, ...files]);
+    return stdout.trimEnd().split('\n').sort();
+  };
+
   withFlux(
     'the library of Flux’s kustomize-controller applies, waits, corrects drift and prunes',
     async () => {
-      const file = (name: string, ...objects: object[]): string =>
-        operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
-      const config = join(dirname(file('any')), 'config');
-      const flux = async (...files: string[]): Promise<string[]> => {
-        const { stdout } = await promisify(execFile)(program!, [config, ...files]);
-        return stdout.trimEnd().split('\n').sort();
-      };
       const first = file(
         '1.yaml',
         group('flux-a', 'A'),
@@ -104,4 +99,19 @@ eachKubectl((found) => {
       await expect(flux(unready)).rejects.toThrow(/timeout|deadline/);
     },
   );
+
+  withFlux('the example of Flux is applied and becomes ready', async () => {
+    const { Kustomization, GitRepository } = exampleObjects('flux/vestibule.yaml');
+    expect(Kustomization.spec).toMatchObject({
+      sourceRef: { kind: 'GitRepository', name: GitRepository.metadata.name },
+      prune: true,
+      wait: true,
+    });
+    const objects = Object.values(exampleFolder(Kustomization.spec.path)).join('\n---\n');
+    expect(await flux(operator.file('example.yaml', objects))).toEqual([
+      'Client/wiki created',
+      'Group/staff created',
+      'ready',
+    ]);
+  });
 }, 'newest');
