@@ -111,11 +111,11 @@ function cluster(
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
   script('hack/tools/images/build', images);
-  for (const program of ['kubelogin', 'oauth2-proxy'])
+  for (const program of ['kubelogin', 'oauth2-proxy', 'tofu'])
     script(`hack/tools/${program}/build`, `echo /${program}`);
   script(
     'bin/npx',
-    `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-}" >> ${at}/ran ;; esac; done`,
+    `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-} \${TOFU:-}" >> ${at}/ran ;; esac; done`,
   );
   cpSync(join(import.meta.dirname, '../hack/test-cluster'), join(at, 'hack/test-cluster'));
   const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, {
@@ -130,6 +130,7 @@ function cluster(
       ENGINE: '',
       KUBELOGIN: '',
       OAUTH2_PROXY: '',
+      TOFU: '',
     },
   });
   let ran = '';
@@ -156,7 +157,7 @@ const [charts, server, steps, container, pages, behind] = [
   'chartserver',
   'image\\.',
   'imagerun',
-  '(kubelogin|oauth2proxy)',
+  '(docs.kubelogin|docs.oauth2proxy|kubernetes.terraform)\\.',
   '(aggregation|trust|collector|oidc|rolling)',
 ];
 
@@ -213,7 +214,7 @@ test.each([
     'pages are put to the programs that they are about',
     { kubernetes: cold, kinds: lost, images: none },
     ['--require', 'pages'],
-    { out: '3 passed, 0 failed\n', code: 0, ran: [`${pages} /kubelogin /oauth2-proxy`] },
+    { out: '3 passed, 0 failed\n', code: 0, ran: [`${pages} /kubelogin /oauth2-proxy /tofu`] },
   ],
   [
     'what can neither be built nor fetched is named, and missed where it is required',
