@@ -18,13 +18,20 @@ const schemathesisVersion = found(
   /^schemathesis==(\S+)/m,
 );
 const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
+const argoVersion = found('hack/tools/argo-apply/go.mod', /argoproj\/gitops-engine (v\S+)/);
+const terraformVersion = found(
+  'hack/tools/terraform-apply/go.mod',
+  /gavinbunney\/terraform-provider-kubectl (v\S+)/,
+);
+const tofuVersion = found('hack/tools/tofu/go.mod', /opentofu\/opentofu (v\S+)/);
+const gitops = ['flux', 'argocd', 'terraform'];
 
 /** Clients, and the tests that are about each: by the title around them, or by their suite. */
 const clients = [
   {
     name: 'kubectl',
     columnOf: ({ around }) => /^kubectl (\d\S*)$/.exec(around[0] ?? '')?.[1],
-    isAbout: ({ suite, around }) => suite !== 'flux' && /^kubectl \d/.test(around[0] ?? ''),
+    isAbout: ({ suite, around }) => !gitops.includes(suite) && /^kubectl \d/.test(around[0] ?? ''),
   },
   {
     name: `@kubernetes/client-node ${devDependencies['@kubernetes/client-node']}`,
@@ -35,6 +42,16 @@ const clients = [
     name: `Flux: github.com/fluxcd/pkg/ssa ${fluxVersion}`,
     columnOf: () => 'works',
     isAbout: ({ suite }) => suite === 'flux',
+  },
+  {
+    name: `Argo CD: github.com/argoproj/gitops-engine ${argoVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'argocd',
+  },
+  {
+    name: `Terraform: github.com/gavinbunney/terraform-provider-kubectl ${terraformVersion}, OpenTofu ${tofuVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'terraform',
   },
   {
     name: `openapi-generator ${generatorVersion}`,
