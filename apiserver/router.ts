@@ -3,16 +3,13 @@ import type { Awaitable } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status.js';
 import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
+import type { ApiDescription } from './discovery/api-description.js';
 import { Documents } from './discovery/documents.js';
 import { Events } from './handlers/events.js';
 import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
-import {
-  documentPaths,
-  mounts,
-  reviewPaths,
-  type ResourceRequestInfo,
-} from './request/request-info.js';
+import type { ApiPaths } from './request/api-paths.js';
+import { reviewPaths, type ResourceRequestInfo } from './request/request-info.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
@@ -20,7 +17,9 @@ import type { Watcher } from './handlers/watch.js';
 interface ApiDependencies extends HandlerDependencies {
   keys: Keys;
   watcher: Watcher;
+  paths: ApiPaths;
   release: string;
+  description: ApiDescription;
 }
 
 type Handler = (req: ApiRequest, res: ApiResponse) => Awaitable<void>;
@@ -54,12 +53,17 @@ export function createApi(parts: ApiDependencies): Api {
     if (subject) return events.list(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
-  for (const root of mounts)
+  for (const root of parts.paths.mounts)
     app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
-  const documents = new Documents(parts.registry, parts.release, parts.encoder);
-  for (const path of documentPaths)
+  const documents = new Documents(parts, parts.store.settings.component);
+  for (const path of parts.paths.documents)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
-  const reviews = new SelfSubjectReviews(parts.registry, parts.authorization, parts.encoder);
+  const reviews = new SelfSubjectReviews(
+    parts.registry,
+    parts.paths,
+    parts.authorization,
+    parts.encoder,
+  );
   for (const path of reviewPaths.keys())
     app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.respond(req, res)) as never);
   app.use((() => {

@@ -16,6 +16,7 @@ import { checkMessageSyntax } from './chain/message-syntax.js';
 import { refuseUntilReady } from './chain/readiness.js';
 import { checkQuery, readRequestInfo } from './chain/read-request.js';
 import type { Step } from './chain/step.js';
+import type { ApiDescription } from './discovery/api-description.js';
 import { createApi, type Api } from './router.js';
 import { prepareRefusal } from './http/body.js';
 import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
@@ -31,11 +32,12 @@ import type { TrustSource } from './requestheader/trust.js';
 import { checkHost } from './chain/own-host.js';
 import { checkOrigin } from './chain/cross-site.js';
 import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
+import { ApiPaths } from './request/api-paths.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
-/** The dependencies of the server; cmd/vestibule/serve provides them. */
+/** The dependencies of the server; what wires it provides them. */
 interface ServerDependencies extends AccessLogParts {
   readonly store: Store;
   readonly baseURL: string;
@@ -44,6 +46,8 @@ interface ServerDependencies extends AccessLogParts {
    */
   readonly allowedHost?: URL | undefined;
   readonly release: string;
+  /** What the OpenAPI documents say of the API. */
+  readonly description: ApiDescription;
   readonly authenticators: readonly Authenticator[];
   /** Trusted front proxies. Identity headers are ignored when unset. */
   readonly proxyTrust?: TrustSource;
@@ -64,6 +68,7 @@ interface ServerDependencies extends AccessLogParts {
 /** The HTTP server: the request chain, start and stop. */
 export class Server {
   readonly #parts: ServerDependencies;
+  readonly #paths: ApiPaths;
   readonly #encoder: Encoder;
   readonly #frontProxy: RequestHeaderAuthenticator;
   readonly #accessLog: AccessLog;
@@ -83,11 +88,12 @@ export class Server {
 
   constructor(parts: ServerDependencies) {
     this.#parts = parts;
+    this.#paths = new ApiPaths(parts.store.registry);
     this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
     this.#inFlight = new InFlight(this.memory, parts.maxInFlight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new RequestHeaderAuthenticator(parts.proxyTrust, parts.log);
-    this.#accessLog = new AccessLog(parts, this.#frontProxy);
+    this.#accessLog = new AccessLog(parts, this.#frontProxy, parts.store.registry.group);
     this.#authentication = new Authentication(
       parts.authenticators,
       this.#frontProxy,
@@ -124,6 +130,7 @@ export class Server {
     this.#api = createApi({
       ...parts,
       registry: parts.store.registry,
+      paths: this.#paths,
       authorization: this.#authorization,
       encoder: this.#encoder,
       watcher: this.#watcher,
@@ -137,7 +144,7 @@ export class Server {
       assignAuditID(parts.trustedProxies, () => this.#isStopping),
       (req, res) => this.#frontProxy.takeIdentityHeaders(req, res),
       checkMessageSyntax,
-      readRequestInfo(parts.store.registry),
+      readRequestInfo(parts.store.registry, this.#paths),
       refuseUntilReady(() => this.#isReady),
       checkOrigin(parts.baseURL),
       checkHost(parts.allowedHost),
@@ -235,7 +242,8 @@ export class Server {
 
   /** Authenticates and authorizes the request of an open watch again. */
   async #reauthorize(req: ApiRequest): Promise<AuthorizedRequest> {
-    const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
+    const { registry } = this.#parts.store;
+    const requestInfo = parseRequest(req, registry, this.#paths) as ResourceRequestInfo;
     if (this.#isStopping) throw unauthorized();
     req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
     return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), {

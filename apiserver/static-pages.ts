@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hsts } from '../security/hsts.js';
-import { version, type Awaitable } from '../registry/kind.js';
+import type { Awaitable } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
@@ -48,7 +48,7 @@ const pageHeaders = [
  * Preloads the page's first API calls. Mode and credentials must equal those of the script's fetch,
  * which then uses this response.
  */
-const preload = (path: string): string[] => {
+const preload = (path: string, version: string): string[] => {
   const [, page, name] = path.split('/');
   return [...(page === 'interaction' ? [`interactions/${name}`] : []), 'appearances/default']
     .map((object) => `</api/${version}/${object}>; rel=preload; as=fetch; crossorigin`)
@@ -91,17 +91,19 @@ export class Pages {
   readonly #assets = new Map<string, EncodedContent & { type: string }>();
   readonly #common: readonly string[];
   readonly #appearance: GeneratedAssets;
+  readonly #version: string;
   /** The shells with the style sheet of the appearance, by path of both. */
   #styled = new Map<string, EncodedContent>();
   /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
   readonly #passkeyEndpoints: EncodedContent;
 
-  /** `mailbox`: whether the mock mailbox is served. */
+  /** `mailbox`: whether the mock mailbox is served; `version`: that of the API. */
   constructor(
     folder: string,
-    options: { mailbox: boolean; baseURL: string; appearance: GeneratedAssets },
+    options: { mailbox: boolean; baseURL: string; version: string; appearance: GeneratedAssets },
   ) {
     this.#appearance = options.appearance;
+    this.#version = options.version;
     const account = `${options.baseURL}/account`;
     this.#passkeyEndpoints = {
       plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
@@ -161,7 +163,7 @@ export class Pages {
       'text/html; charset=utf-8',
       'Cache-Control',
       'no-store',
-      ...preload(path),
+      ...preload(path, this.#version),
       ...this.#headers(req),
     ]);
   }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { openapi } from '../dist/apiserver/discovery/openapi.js';
+import { apiDescription } from '../dist/cmd/vestibule/serve/api-description.js';
 import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
 import { subcommands } from '../dist/cmd/vestibule/terminal/commands.js';
 import { actions, kinds } from '../dist/kinds/index.js';
@@ -31,7 +32,7 @@ import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
-const document = openapi(registry, release);
+const document = openapi(registry, release, apiDescription);
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 

@@ -68,7 +68,7 @@ function conflictOf(kind, resource, file) {
 }
 
 const ownFile = ({ kind, resource }) => `import { z } from 'zod';
-import { defineKind } from '../registry/kind.js';
+import { defineKind } from './define-kind.js';
 import { line } from './signin/schema-types.js';
 
 /** What ${kind} objects are, in a sentence. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineKind, type Call } from '../registry/kind.js';
+import { defineKind } from './define-kind.js';
+import type { Call } from '../registry/kind.js';
 import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
 import type { Cause } from '../registry/status.js';
 import { updateLimit } from './signin/update-limit.js';

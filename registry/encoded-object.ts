@@ -1,5 +1,5 @@
 import type { Entry } from '../storage/storage.js';
-import { apiVersion, type AnyKind, type KindObject } from './kind.js';
+import type { AnyKind, KindObject } from './kind.js';
 
 /** Returns the storage key of an object: `objects/<resource>/<name>`. */
 export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
@@ -12,7 +12,7 @@ export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string
 export function encode(kind: AnyKind, object: KindObject): Buffer {
   const { resourceVersion: _, ...metadata } = object.metadata;
   const wire = JSON.stringify({
-    apiVersion,
+    apiVersion: kind.apiVersion,
     kind: kind.kind,
     metadata,
     spec: object.spec,
@@ -27,16 +27,16 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
   return encoded;
 }
 
-const wireHeads = new Map<string, Buffer>();
+const wireHeads = new WeakMap<AnyKind, Buffer>();
 
 /** Returns the first bytes of an object on the wire, up to the resourceVersion. */
 function wireHead(kind: AnyKind): Buffer {
-  const cached = wireHeads.get(kind.kind);
+  const cached = wireHeads.get(kind);
   if (cached) return cached;
   const head = Buffer.from(
-    `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
+    `{"apiVersion":${JSON.stringify(kind.apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
   );
-  wireHeads.set(kind.kind, head);
+  wireHeads.set(kind, head);
   return head;
 }
 const splice = Buffer.from('",');

@@ -4,7 +4,7 @@ import type { KindNames } from './status.js';
 
 /** What a tracker knows of a write. */
 export interface TrackedWrite {
-  readonly kind: KindNames;
+  readonly kind: KindNames & { readonly apiVersion: string };
   /** The schema of the fields that have owners. */
   readonly schema: JSONSchema;
   /** The object as it will be stored, with its defaults. */

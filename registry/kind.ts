@@ -16,10 +16,12 @@ export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from '.
 /** A value that is there, or will be: `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** The API group and version of every kind (docs/design/api.md#versions). */
-export const group = 'id.vestibule.org';
-export const version = 'v1alpha1';
-export const apiVersion = `${group}/${version}`;
+/** An API group in one version, which all kinds of a server share (docs/design/api.md#versions). */
+export interface GroupVersion {
+  /** The DNS name of the group. */
+  readonly group: string;
+  readonly version: string;
+}
 
 /** Verbs a kind may offer on its collection and objects (Kubernetes API conventions). */
 export type Verb =
@@ -66,13 +68,15 @@ export interface StagedWrites {
 }
 
 /**
- * What kinds need from other components; extended in kinds/ports.ts by declaration merging,
- * provided by cmd/vestibule.
+ * What kinds need from other components; the kinds extend it by declaration merging, and what wires
+ * the server provides it.
  */
 export interface Ports {}
 
 /** Settings of the deployment that kinds use; extended by declaration merging. */
 export interface Settings {
+  /** The name of the server as the manager of its own changes, in events and in its version. */
+  readonly component: string;
   /** The origin all links, cookies and the issuer come from, without a trailing slash. */
   readonly baseURL: string;
   /** Multiplies every rate limit on requests and mails; 1 except under load tests. */
@@ -239,7 +243,7 @@ export interface Strategy<O> {
   beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
-/** The argument of defineKind. */
+/** The argument of a function that kindsOf returns. */
 export interface KindDefinition<
   S extends z.ZodTypeAny,
   T extends z.ZodTypeAny,
@@ -249,7 +253,7 @@ export interface KindDefinition<
   resource: string;
   singular?: string;
   shortNames?: readonly string[];
-  /** Categories for kubectl; `identity` by default, never `all`. */
+  /** Categories for kubectl; those of the group by default, never `all`. */
   categories?: readonly string[];
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
@@ -343,6 +347,9 @@ export interface Kind<S = any, T = any, I = any>
     'strategy' | 'columns' | 'unique' | 'expires' | 'budgetAccount' | 'selectableFields' | 'events'
   > {
   readonly group: string;
+  readonly version: string;
+  /** Group and version as in objects. */
+  readonly apiVersion: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
@@ -359,36 +366,3 @@ export interface Kind<S = any, T = any, I = any>
 
 export type AnyKind = Kind<any, any, any>;
 export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject<S, T, I> : never;
-
-/**
- * Defines a kind; `hack/new-kind` writes one.
- *
- * @example
- * ```ts
- * export const Widget = defineKind({
- *   kind: 'Widget',
- *   resource: 'widgets',
- *   description: 'A thing that operators give a name.',
- *   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
- *   spec: z.object({ displayName: line(64).describe('Its display name.') }),
- *   status: z.object({}),
- *   columns: { 'Display-Name': ({ spec }) => spec.displayName },
- * });
- * ```
- */
-export function defineKind<
-  S extends z.ZodTypeAny,
-  T extends z.ZodTypeAny,
-  I extends z.ZodTypeAny = z.ZodTypeAny,
->(definition: KindDefinition<S, T, I>): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
-  return {
-    ...definition,
-    group,
-    singular: definition.singular ?? definition.kind.toLowerCase(),
-    shortNames: definition.shortNames ?? [],
-    categories: definition.categories ?? ['identity'],
-    unique: definition.unique ?? {},
-    selectableFields: definition.selectableFields ?? {},
-    strategy: definition.strategy ?? {},
-  } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
-}

@@ -32,6 +32,11 @@ function schemasOf(kind: AnyKind): KindSchemas {
  */
 export class Registry {
   readonly kinds: readonly AnyKind[];
+  /** The API group of all kinds. */
+  readonly group: string;
+  readonly version: string;
+  /** Group and version as in objects. */
+  readonly apiVersion: string;
   readonly actions: readonly Action[];
   /** The kind whose objects are events about others. */
   readonly eventKind: AnyKind | undefined;
@@ -40,7 +45,18 @@ export class Registry {
   readonly #bodies = new Map<Action, Validator>();
 
   constructor(kinds: readonly AnyKind[], actions: readonly Action[]) {
+    const [first] = kinds;
+    if (!first) throw new Error('a registry must have a kind');
+    const other = kinds.find(({ apiVersion }) => apiVersion !== first.apiVersion);
+    if (other)
+      throw new Error(
+        `all kinds must be of one group and version: ${first.kind} is of ${first.apiVersion}, ` +
+          `${other.kind} of ${other.apiVersion}`,
+      );
     this.kinds = kinds;
+    this.group = first.group;
+    this.version = first.version;
+    this.apiVersion = first.apiVersion;
     this.actions = actions.filter((action) => kinds.includes(action.of));
     this.eventKind = kinds.find(({ events }) => events);
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));

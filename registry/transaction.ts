@@ -2,23 +2,22 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
-import {
-  apiVersion,
-  type Awaitable,
-  type AnyKind,
-  type Call,
-  type Draft,
-  type KindObject,
-  type ObjectOf,
-  type OwnerReference,
-  type RawValue,
-  type StagedWrites,
-  type Transaction,
+import type {
+  Awaitable,
+  AnyKind,
+  Call,
+  Draft,
+  KindObject,
+  ObjectOf,
+  OwnerReference,
+  RawValue,
+  StagedWrites,
+  Transaction,
 } from './kind.js';
 import { digest } from '../security/keyring.js';
 import { limitKey, scaleLimit, addUse, type Limit } from './rate-limit.js';
 import type { FieldTracker } from './field-tracker.js';
-import { updatesByService } from './managedfields/update.js';
+import { updatesBy } from './managedfields/update.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
@@ -70,6 +69,8 @@ export class StoreTransaction implements Transaction {
   readonly #parts: StagedWrites[] = [];
   /** Whether another transaction of the commit took over a key after this one was finished. */
   isChanged = false;
+  /** Tracks changes by this service itself. */
+  readonly #ownTracker = updatesBy(() => this.#call.settings.component);
   /** Callbacks to run after the commit. */
   readonly effects: (() => void)[] = [];
 
@@ -101,7 +102,7 @@ export class StoreTransaction implements Transaction {
   async create<K extends AnyKind>(
     kind: K,
     draft: Draft<ObjectOf<K>>,
-    tracker = updatesByService,
+    tracker = this.#ownTracker,
   ): Promise<ObjectOf<K>> {
     const input = draft as {
       metadata: KindObject['metadata'] & { generateName?: string };
@@ -173,7 +174,7 @@ export class StoreTransaction implements Transaction {
     kind: K,
     name: string,
     change: (next: ObjectOf<K>) => Awaitable<void>,
-    tracker = updatesByService,
+    tracker = this.#ownTracker,
   ): Promise<ObjectOf<K>> {
     const key = objectKey(kind, name);
     const staged = this.#staged.get(key);
@@ -391,9 +392,9 @@ function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
 }
 
 /** Returns an ownerReference (docs/design/kubernetes.md#metadata). */
-export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({
-  apiVersion,
-  kind,
+export const ownerReference = (kind: AnyKind, { metadata }: KindObject): OwnerReference => ({
+  apiVersion: kind.apiVersion,
+  kind: kind.kind,
   name: metadata.name,
   uid: metadata.uid,
 });

@@ -28,7 +28,8 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'zod', names: '{ z }' },
       { from: 'registry/action.js', names: '{ defineAction }' },
       { from: 'registry/conditions.js', names: '{ conditions }' },
-      { from: 'registry/kind.js', names: '{ defineKind }' },
+      { from: 'kinds/define-kind.js', names: '{ defineKind }' },
+      { from: 'registry/kinds-of.js', names: '{ kindsOf }' },
       { from: 'registry/kind.js', names: '{ type Call, type ObjectOf, type Strategy }' },
       { from: 'storage/storage.js', names: '{ type Storage }' },
       { from: 'i18n/translator.js', names: '{ Translator }' },
@@ -56,7 +57,8 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
 
 /** Files that a contributor begins with, and how many examples each has at least. */
 const begun: [file: string, least: number][] = [
-  ['registry/kind.ts', 3],
+  ['registry/kind.ts', 2],
+  ['registry/kinds-of.ts', 2],
   ['registry/action.ts', 1],
   ['storage/storage.ts', 1],
   ['mail/layout.ts', 1],

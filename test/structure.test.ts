@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
+import { group, version } from '../kinds/define-kind.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -178,6 +179,26 @@ describe('the structure', () => {
         .map((one) => `${path} imports ${one.path}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('the core of the API server knows no kind and no name of this service', () => {
+    const core = sources.filter(({ folder }) =>
+      ['apiserver', 'registry', 'storage'].includes(folder),
+    );
+    const others = ['kinds', 'provider', 'policy', 'mail', 'i18n', 'cmd', 'ui'];
+    expect(core.length).toBeGreaterThan(100);
+    expect(
+      core.flatMap(({ path, imports }) =>
+        imports
+          .filter((one) => one.local && others.some((place) => within(one.path, place)))
+          .map((one) => `${path} imports ${one.path}`),
+      ),
+    ).toEqual([]);
+    expect(
+      core
+        .filter(({ text }) => text.includes(group) || text.includes(version))
+        .map(({ path }) => path),
+    ).toEqual([]);
   });
 
   test('packages that belong to one place stay there', () => {

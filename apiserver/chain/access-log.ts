@@ -24,9 +24,12 @@ export interface AccessLogParts {
 export class AccessLog {
   readonly #parts: AccessLogParts;
   readonly #frontProxy: RequestHeaderAuthenticator;
+  readonly #group: string;
 
-  constructor(parts: AccessLogParts, frontProxy: RequestHeaderAuthenticator) {
+  /** `group` is the API group, the prefix of annotations in the audit log. */
+  constructor(parts: AccessLogParts, frontProxy: RequestHeaderAuthenticator, group: string) {
     this.#parts = parts;
+    this.#group = group;
     this.#frontProxy = frontProxy;
   }
 
@@ -35,7 +38,11 @@ export class AccessLog {
     const { metrics, audit } = this.#parts;
     if (metrics) countRequest(metrics, req, res, durationMs);
     const event =
-      audit && auditEvent(req, res, startedAt, startedAt + durationMs, this.#hideAddress);
+      audit &&
+      auditEvent(req, res, startedAt, startedAt + durationMs, {
+        group: this.#group,
+        hide: this.#hideAddress,
+      });
     if (event) audit.write(event);
     nameSpan(req, res);
     this.#log(req, res, durationMs);

@@ -19,6 +19,13 @@ const microTime = (milliseconds: number): string =>
 /** Replaces a mail address in a text for the logs (docs/design/security.md#logs). */
 export type Hide = (text: string) => string;
 
+/** What an audit event needs beyond the request. */
+interface AuditContext {
+  /** The API group, the prefix of annotations. */
+  readonly group: string;
+  readonly hide: Hide;
+}
+
 /**
  * Returns an answered request as an Event of audit.k8s.io/v1 at level Metadata, or undefined for a
  * type of request that is not audited. It has no body, no query and no unknown path, because they
@@ -29,7 +36,7 @@ export function auditEvent(
   res: ApiResponse,
   startedAt: number,
   endedAt: number,
-  hide: Hide,
+  context: AuditContext,
 ): Record<string, unknown> | undefined {
   const { requestInfo } = req;
   if (requestInfo && unauditedTypes.has(requestInfo.type)) return undefined;
@@ -42,7 +49,7 @@ export function auditEvent(
     stage: 'ResponseComplete',
     requestURI: uriOf(req),
     verb: requestInfo?.type === 'resource' ? requestInfo.verb : req.method!.toLowerCase(),
-    user: userOf(req.caller, hide),
+    user: userOf(req.caller, context.hide),
     sourceIPs: [req.network],
     userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
     ...objectRef(req),
@@ -53,7 +60,7 @@ export function auditEvent(
     },
     requestReceivedTimestamp: microTime(startedAt),
     stageTimestamp: microTime(endedAt),
-    ...annotations(req, hide),
+    ...annotations(req, context),
   };
 }
 
@@ -72,7 +79,7 @@ function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
       resource: kind.resource,
       ...(name !== undefined && { name }),
       apiGroup: kind.group,
-      apiVersion: 'v1alpha1',
+      apiVersion: kind.version,
       ...(action && { subresource: action.subresource }),
     },
   };
@@ -100,18 +107,19 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
 }
 
 /** Returns the annotations about the decision and the sign-in, if there are any. */
-function annotations(req: ApiRequest, hide: Hide): { annotations?: Record<string, string> } {
-  const all = { ...decisionAnnotations(req), ...signInAnnotations(req, hide) };
+function annotations(
+  req: ApiRequest,
+  context: AuditContext,
+): { annotations?: Record<string, string> } {
+  const all = { ...decisionAnnotations(req, context), ...signInAnnotations(req, context) };
   return Object.keys(all).length > 0 ? { annotations: all } : {};
 }
 
-/**
- * Returns the facts about a sign-in or token request as annotations `id.vestibule.org/sign-in-…`.
- */
-function signInAnnotations(req: ApiRequest, hide: Hide): Record<string, string> {
+/** Returns the facts about a sign-in or token request as annotations `<group>/sign-in-…`. */
+function signInAnnotations(req: ApiRequest, { group, hide }: AuditContext): Record<string, string> {
   const facts = signInFacts(req, hide) ?? {};
   return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [`id.vestibule.org/sign-in-${name}`, value]),
+    Object.entries(facts).map(([name, value]) => [`${group}/sign-in-${name}`, value]),
   );
 }
 
@@ -132,14 +140,17 @@ export function signInFacts(req: ApiRequest, hide: Hide): Record<string, string>
  * Returns the decision, its rules and its PolicyDecision as annotations; empty if nothing was
  * decided.
  */
-function decisionAnnotations({ authorized, refusal }: ApiRequest): Record<string, string> {
+function decisionAnnotations(
+  { authorized, refusal }: ApiRequest,
+  { group }: AuditContext,
+): Record<string, string> {
   const decision = refusal ?? authorized?.decision;
   if (!decision) return {};
   const name = recordedName(decision);
   return {
     'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
     'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
-    ...(name && { 'id.vestibule.org/policy-decision': name }),
+    ...(name && { [`${group}/policy-decision`]: name }),
   };
 }
 

@@ -1,5 +1,4 @@
-import type { Verb } from '../../registry/kind.js';
-import { group, version } from '../../registry/kind.js';
+import type { AnyKind, Verb } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
@@ -55,7 +54,7 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
     verb: verbs[verb],
     dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
     group: kind.group,
-    version,
+    version: kind.version,
     resource: kind.resource,
     subresource: action?.subresource ?? '',
     scope: name !== undefined || verb === 'create' ? 'resource' : 'cluster',
@@ -74,4 +73,4 @@ function pathLabel({ type, path }: NonResourceRequestInfo): string {
 }
 
 /** Returns the qualified resource name, for metrics with a single label. */
-export const qualifiedResource = (resource: string): string => `${resource}.${group}`;
+export const qualifiedResource = ({ resource, group }: AnyKind): string => `${resource}.${group}`;

@@ -1,13 +1,14 @@
 import type { Registry } from '../../registry/registry.js';
 import { checkParameters } from '../codec/query.js';
+import type { ApiPaths } from '../request/api-paths.js';
 import { parseRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 /** Parses method, path and query of the request; throws 400, 404, 405 or 406. */
 export const readRequestInfo =
-  (registry: Registry): Step =>
+  (registry: Registry, paths: ApiPaths): Step =>
   (req) => {
-    req.requestInfo = parseRequest(req, registry);
+    req.requestInfo = parseRequest(req, registry, paths);
   };
 
 /** Refuses a malformed query. Runs after authorization, so that strangers learn nothing from it. */

@@ -1,15 +1,15 @@
-import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
+import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 
 /** Returns an object as it is sent. Only this and EncodedObject.wire remove `internal`. */
 export function wireObject(
-  kind: Pick<AnyKind, 'kind'>,
+  { apiVersion, kind }: Pick<AnyKind, 'apiVersion' | 'kind'>,
   { metadata, spec, status }: KindObject,
 ): Record<string, unknown> {
   const { name, resourceVersion, ...rest } = metadata;
   return {
     apiVersion,
-    kind: kind.kind,
+    kind,
     metadata: { resourceVersion, name, ...rest },
     spec,
     status,

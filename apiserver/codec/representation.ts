@@ -1,4 +1,4 @@
-import { apiVersion, type AnyKind, type Call } from '../../registry/kind.js';
+import type { AnyKind, Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { parseAccept, acceptsJSON, type MediaRange } from './accept.js';
@@ -33,10 +33,10 @@ export const wholeRepresentation: Representation = {
   metadataOnly: false,
   cacheKey: () => '',
   listStart: (kind, metadata) =>
-    `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+    `{"kind":"${kind.kind}List","apiVersion":"${kind.apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
   listItem: wireBytes,
   singleObject: (stored, call, _first, revision) => wireBytes(stored, call, revision),
-  bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
+  bookmark: ({ kind, apiVersion }, metadata) => ({ kind, apiVersion, metadata }),
 };
 
 /**

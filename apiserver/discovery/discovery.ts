@@ -1,24 +1,34 @@
 import { buildInfo } from '../../observability/build-info.js';
 import type { Action } from '../../registry/action.js';
-import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
-/** The versions served at `/api` (docs/design/api.md#versions). */
-export const apiVersions = {
+/** Returns the versions served at `/api` (docs/design/api.md#versions). */
+export const apiVersions = ({ version }: Registry) => ({
   kind: 'APIVersions',
   apiVersion: 'v1',
   versions: [version],
   serverAddressByClientCIDRs: [],
-};
+});
 
-const served = { groupVersion: apiVersion, version };
-const apiGroup = { name: group, versions: [served], preferredVersion: served };
+function apiGroup({ group, version, apiVersion }: Registry) {
+  const served = { groupVersion: apiVersion, version };
+  return { name: group, versions: [served], preferredVersion: served };
+}
 
-/** `/apis/<group>`: the API group. */
-export const groupDocument = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
+/** Returns `/apis/<group>`: the API group. */
+export const groupDocument = (registry: Registry) => ({
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  ...apiGroup(registry),
+});
 
-/** `/apis`: every group. */
-export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
+/** Returns `/apis`: every group. */
+export const groupList = (registry: Registry) => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: [apiGroup(registry)],
+});
 
 /**
  * Returns every resource with its verbs, main resources before subresources
@@ -29,7 +39,7 @@ export function resourceList(registry: Registry): unknown {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
-    groupVersion: apiVersion,
+    groupVersion: registry.apiVersion,
     resources: [
       ...registry.kinds.map((kind) => ({
         name: kind.resource,
@@ -54,9 +64,19 @@ export function resourceList(registry: Registry): unknown {
  * look for the core group (docs/design/kubernetes.md#discovery).
  */
 export function groupDiscovery(registry: Registry | undefined, discoveryVersion: string): unknown {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
+    metadata: {},
+    items: registry ? [discoveredGroup(registry)] : [],
+  };
+}
+
+function discoveredGroup(registry: Registry) {
+  const { group, version } = registry;
   const responseKind = (kind: string) => ({ group, version, kind });
-  const resources = (registry?.kinds ?? []).map((kind) => {
-    const subresources = subresourcesOf(kind, registry!).map((one) => ({
+  const resources = registry.kinds.map((kind) => {
+    const subresources = subresourcesOf(kind, registry).map((one) => ({
       subresource: one.subresource,
       responseKind: responseKind(one.kind),
       verbs: one.verbs,
@@ -70,21 +90,13 @@ export function groupDiscovery(registry: Registry | undefined, discoveryVersion:
       ...(subresources.length > 0 && { subresources }),
     };
   });
-  const items = registry
-    ? [{ metadata: { name: group }, versions: [{ version, resources, freshness: 'Current' }] }]
-    : [];
-  return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
-    metadata: {},
-    items,
-  };
+  return { metadata: { name: group }, versions: [{ version, resources, freshness: 'Current' }] };
 }
 
 const described = ({ verbs, shortNames, categories }: AnyKind) => ({
   verbs: [...verbs].sort(),
   ...(shortNames.length > 0 && { shortNames }),
-  categories,
+  ...(categories.length > 0 && { categories }),
 });
 
 /** Returns each subresource of a kind once, with the kind of its request body. */
@@ -101,11 +113,11 @@ function subresourcesOf(kind: AnyKind, registry: Registry) {
   }));
 }
 
-/** `/version`, in the format of Kubernetes. */
-export const versionInfo = (release: string) => ({
+/** Returns `/version`, in the format of Kubernetes. */
+export const versionInfo = (component: string, release: string) => ({
   major: '1',
   minor: '33',
-  gitVersion: `v1.33.0+vestibule.${release}`,
+  gitVersion: `v1.33.0+${component}.${release}`,
   gitCommit: buildInfo.commit,
   gitTreeState: buildInfo.treeState,
   buildDate: buildInfo.date,

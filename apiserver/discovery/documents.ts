@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { apiVersion, group, version } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { notAcceptable } from '../../registry/status.js';
 import { encodeContent, type EncodedContent } from '../codec/content-encoding.js';
@@ -17,7 +16,8 @@ import {
 import type { Encoder } from '../http/response.js';
 import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapi } from './openapi.js';
-import { documentPaths } from '../request/request-info.js';
+import type { ApiPaths } from '../request/api-paths.js';
+import type { ApiDescription } from './api-description.js';
 
 /** Documents of fewer bytes are not compressed. */
 const minCompressed = 2048;
@@ -35,7 +35,6 @@ interface DocumentFormat {
 }
 
 const swagger = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
-const v3 = `/openapi/v3/apis/${apiVersion}`;
 const year = 31_536_000;
 
 function documentFormat(
@@ -89,6 +88,25 @@ const aggregated = (registry?: Registry): DocumentFormat[] =>
     ),
   );
 
+/** An OpenAPI 2.0 document without paths, for clients that ask for one. */
+const emptySwagger = (info: { title: string; version: string }): DocumentFormat[] => [
+  documentFormat(
+    'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+    ({ type }) => swagger.test(type),
+    () => Buffer.alloc(0),
+  ),
+  jsonFormat(() => ({ swagger: '2.0', info, paths: {} })),
+];
+
+/** What the documents are made from. */
+interface Sources {
+  readonly registry: Registry;
+  readonly paths: ApiPaths;
+  readonly release: string;
+  readonly description: ApiDescription;
+  readonly encoder: Encoder;
+}
+
 /**
  * The discovery and OpenAPI documents: encoded once, in the format that Accept prefers, revalidated
  * by ETag (docs/design/kubernetes.md#documents).
@@ -97,45 +115,32 @@ export class Documents {
   readonly #encoder: Encoder;
   readonly #formats: ReadonlyMap<string, readonly DocumentFormat[]>;
 
-  constructor(registry: Registry, release: string, encoder: Encoder) {
+  readonly #paths: ApiPaths;
+
+  constructor({ registry, paths, release, description, encoder }: Sources, component: string) {
     this.#encoder = encoder;
+    this.#paths = paths;
+    const { group, version, apiVersion } = registry;
+    const document = () => openapi(registry, release, description);
     const resources = jsonFormat(() => resourceList(registry));
-    const openapiFormat = jsonFormat(() => openapi(registry, release));
-    const kubernetes = jsonFormat(() => kubernetesOpenapi(openapi(registry, release)));
+    const kubernetes = jsonFormat(() => kubernetesOpenapi(document(), registry));
+    const index = () => {
+      const serverRelativeURL = `${paths.kubernetesOpenapi}?hash=${kubernetes.encoded().digest}`;
+      return { paths: { [`apis/${apiVersion}`]: { serverRelativeURL } } };
+    };
     this.#formats = new Map([
-      ['/api', [jsonFormat(() => apiVersions), ...aggregated()]],
+      ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated()]],
       [`/api/${version}`, [resources]],
-      ['/api/openapi/v3', [openapiFormat]],
-      ['/apis', [jsonFormat(() => groupList), ...aggregated(registry)]],
-      [`/apis/${group}`, [jsonFormat(() => groupDocument)]],
+      ['/api/openapi/v3', [jsonFormat(document)]],
+      ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated(registry)]],
+      [`/apis/${group}`, [jsonFormat(() => groupDocument(registry))]],
       [`/apis/${apiVersion}`, [resources]],
-      [
-        '/openapi/v3',
-        [
-          jsonFormat(() => ({
-            paths: {
-              [`apis/${apiVersion}`]: {
-                serverRelativeURL: `${v3}?hash=${kubernetes.encoded().digest}`,
-              },
-            },
-          })),
-        ],
-      ],
-      [v3, [kubernetes]],
-      [
-        '/openapi/v2',
-        [
-          documentFormat(
-            'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
-            ({ type }) => swagger.test(type),
-            () => Buffer.alloc(0),
-          ),
-          jsonFormat(() => ({ swagger: '2.0', info: { title: 'Vestibule', version }, paths: {} })),
-        ],
-      ],
-      ['/version', [jsonFormat(() => versionInfo(release))]],
+      ['/openapi/v3', [jsonFormat(index)]],
+      [paths.kubernetesOpenapi, [kubernetes]],
+      ['/openapi/v2', emptySwagger({ title: description.title, version })],
+      ['/version', [jsonFormat(() => versionInfo(component, release))]],
     ]);
-    for (const path of documentPaths)
+    for (const path of paths.documents)
       if (!this.#formats.has(path)) throw new Error(`${path} is no document`);
   }
 
@@ -148,11 +153,11 @@ export class Documents {
     const { type, encoded } = negotiateFormat(this.#formats.get(path)!, req.headers.accept);
     const document = encoded();
     const { digest } = document;
-    const hash = path === v3 ? query.get('hash') : undefined;
+    const hash = path === this.#paths.kubernetesOpenapi ? query.get('hash') : undefined;
     if (hash !== undefined && hash !== digest)
       return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
         'Location',
-        `${v3}?hash=${digest}`,
+        `${path}?hash=${digest}`,
         'Cache-Control',
         'no-store',
       ]);

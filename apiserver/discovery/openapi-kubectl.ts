@@ -1,5 +1,5 @@
-import { apiVersion, version } from '../../registry/kind.js';
 import { mergeKeywords } from '../../registry/list-type.js';
+import type { Registry } from '../../registry/registry.js';
 import type { JSONSchema } from '../../registry/schema.js';
 
 type Operation = {
@@ -14,7 +14,7 @@ type Bodied = {
   [member: string]: unknown;
 };
 interface Document {
-  info: unknown;
+  info: { title: string; version: string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, JSONSchema> };
 }
@@ -23,13 +23,13 @@ interface Document {
  * Returns the OpenAPI 3.0 document for kubectl: the 3.1 document with the paths and the subset of
  * schemas that Kubernetes' Go code supports (docs/design/kubernetes.md#openapi).
  */
-export function kubernetesOpenapi(document: unknown): unknown {
+export function kubernetesOpenapi(document: unknown, { version, apiVersion }: Registry): unknown {
   const { info, paths, components } = document as Document;
   const root = `/api/${version}/`;
   const served = Object.entries(paths).filter(([path]) => path.startsWith(root));
   return {
     openapi: '3.0.0',
-    info: { title: 'Vestibule', version: (info as { version: string }).version },
+    info: { title: info.title, version: info.version },
     paths: Object.fromEntries(
       served.map(([path, methods]) => [
         `/apis/${apiVersion}/${path.slice(root.length)}`,

@@ -1,5 +1,5 @@
 import type { Action } from '../../registry/action.js';
-import { apiVersion, group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import type { AnyKind, Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
 import { codes, type Reason } from '../../registry/status.js';
@@ -9,8 +9,12 @@ import { schemaRef, textSchema } from './openapi-schemas.js';
 /** An OpenAPI operation. */
 export type OpenAPIOperation = Record<string, unknown>;
 
-/** Returns the extensions by which Kubernetes' tools find an operation. */
-export const kubernetesExtensions = (kind: string, action: string): OpenAPIOperation => ({
+/** Returns the extensions by which Kubernetes' tools find an operation on a kind's body `kind`. */
+export const kubernetesExtensions = (
+  { group, version }: AnyKind,
+  kind: string,
+  action: string,
+): OpenAPIOperation => ({
   'x-kubernetes-group-version-kind': { group, version, kind },
   'x-kubernetes-action': action,
 });
@@ -322,7 +326,7 @@ function actionContent(action: Action, registry: Registry) {
     description: action.kind,
     ...(spec?.required?.length && { required: ['spec'] }),
     properties: {
-      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      apiVersion: textSchema('Group and version.', { const: action.of.apiVersion }),
       kind: textSchema('The kind.', { const: action.kind }),
       metadata: { type: 'object', description: 'Ignored.' },
       spec: { ...spec, description: 'What is asked for.' },

@@ -1,4 +1,4 @@
-import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import type { AnyKind } from '../../registry/kind.js';
 import {
   CallerMetadata,
   generateNameGrammar,
@@ -89,7 +89,7 @@ function selectableFields(kind: AnyKind): Record<string, readonly { fieldPath: s
 function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
   const envelope = {
-    apiVersion: textSchema('Group and version.', { const: apiVersion }),
+    apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
     kind: textSchema('The kind.', { const: kind.kind }),
   };
   return {
@@ -107,7 +107,9 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
         spec: { ...spec.schema, description: 'What the caller may set.' },
         status: { ...status, description: 'What the service observed.' },
       },
-      'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
+      'x-kubernetes-group-version-kind': [
+        { group: kind.group, version: kind.version, kind: kind.kind },
+      ],
       ...selectableFields(kind),
     },
     [`${kind.kind}List`]: {
@@ -291,7 +293,7 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
     description: `What a caller sends of a ${kind.kind}.`,
     required: ['spec'],
     properties: {
-      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
       kind: textSchema('The kind.', { const: kind.kind }),
       metadata: schemaRef(kind.nameSource === 'service' ? 'UnnamedDraftMetadata' : 'DraftMetadata'),
       spec: {
@@ -316,7 +318,7 @@ function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
     required: ['apiVersion', 'kind'],
     additionalProperties: false,
     properties: {
-      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
       kind: textSchema('The kind.', { const: kind.kind }),
       metadata: {
         type: 'object',

@@ -1,7 +1,8 @@
 import type { Action } from '../../registry/action.js';
-import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
+import type { ApiDescription } from './api-description.js';
 import { methodOf } from '../request/verbs.js';
 import {
   actionNames,
@@ -15,10 +16,6 @@ import {
 } from './openapi-operations.js';
 import { componentSchemas, textSchema } from './openapi-schemas.js';
 
-/** The stability of the version, as the document describes it (docs/design/api.md#versions). */
-const versioningNotice =
-  'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
-
 /** Returns the webhooks: requests to other services, and their responses. */
 function webhooks(registry: Registry): Record<string, unknown> {
   const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({
@@ -26,7 +23,7 @@ function webhooks(registry: Registry): Record<string, unknown> {
     description: kind.description,
     required: Object.keys(properties),
     properties: {
-      apiVersion: textSchema('Group and version.', { const: apiVersion }),
+      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
       kind: textSchema('The kind.', { const: kind.kind }),
       ...properties,
     },
@@ -76,29 +73,33 @@ function addKind(paths: Paths, kind: AnyKind): void {
   for (const verb of kind.verbs) {
     const operation = verbOperations[verb];
     if (!operation) continue;
-    const path = `/api/${version}/${kind.resource}${operation.item ? '/{name}' : ''}`;
+    const path = `/api/${kind.version}/${kind.resource}${operation.item ? '/{name}' : ''}`;
     addOperation(paths, path, methodOf({ verb }).toLowerCase(), {
       ...operation.describe(kind),
       operationId: `${verb}${kind.kind}`,
       tags: [kind.kind],
-      ...kubernetesExtensions(kind.kind, actionNames[verb]),
+      ...kubernetesExtensions(kind, kind.kind, actionNames[verb]),
     });
   }
 }
 
 function addAction(paths: Paths, action: Action, registry: Registry): void {
   const { of, subresource, verb } = action;
-  const path = `/api/${version}/${of.resource}/{name}/${subresource}`;
+  const path = `/api/${of.version}/${of.resource}/{name}/${subresource}`;
   addOperation(paths, path, methodOf(action).toLowerCase(), {
     ...actionOperation(action, registry),
     operationId: `${verb}${of.kind}${subresource}`,
     tags: [of.kind],
-    ...kubernetesExtensions(action.kind, actionNames[verb]),
+    ...kubernetesExtensions(of, action.kind, actionNames[verb]),
   });
 }
 
-/** The documents that are served, with their summaries. */
-const documentSummaries: Readonly<Record<string, string>> = {
+/** Returns the documents that are served, with their summaries. */
+const documentSummaries = ({
+  group,
+  version,
+  apiVersion,
+}: Registry): Readonly<Record<string, string>> => ({
   '/api': 'The API versions served.',
   [`/api/${version}`]: 'Every resource and the verbs it takes.',
   '/api/openapi/v3': 'This document.',
@@ -109,7 +110,7 @@ const documentSummaries: Readonly<Record<string, string>> = {
   [`/openapi/v3/apis/${apiVersion}`]: 'This document as Kubernetes clients read it.',
   '/openapi/v2': 'An empty document, for clients that ask for one.',
   '/version': 'The version served.',
-};
+});
 
 function addDocument(paths: Paths, path: string, summary: string): void {
   const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
@@ -127,21 +128,6 @@ function addDocument(paths: Paths, path: string, summary: string): void {
   });
 }
 
-/** How callers authenticate; what anyone may see or do needs neither. */
-const securitySchemes = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'An access token of this service with scope `api` (RFC 6750 §2.1).',
-  },
-  session: {
-    type: 'apiKey',
-    in: 'cookie',
-    name: '__Host-vestibule-session',
-    description: 'The session of a browser; its requests must come from this service’s pages.',
-  },
-};
-
 const tagsOf = (registry: Registry): { name: string; description: string }[] => [
   ...registry.kinds.map(({ kind, description }) => ({ name: kind, description })),
   { name: 'Discovery', description: 'What is served, for clients.' },
@@ -151,7 +137,7 @@ function pathsOf(registry: Registry): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) addKind(paths, kind);
   for (const action of registry.actions) addAction(paths, action, registry);
-  for (const [path, summary] of Object.entries(documentSummaries))
+  for (const [path, summary] of Object.entries(documentSummaries(registry)))
     addDocument(paths, path, summary);
   return paths;
 }
@@ -160,19 +146,20 @@ function pathsOf(registry: Registry): Paths {
  * Returns the OpenAPI 3.1 document, with the schemas that validate requests
  * (docs/design/api.md#versions).
  */
-export function openapi(registry: Registry, release: string): unknown {
+export function openapi(registry: Registry, release: string, api: ApiDescription): unknown {
+  const { title, description, license, securitySchemes } = api;
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     info: {
-      title: 'Vestibule',
-      version: `${version}+${release}`,
-      description: `Sign-in for an OpenID Connect provider, as a Kubernetes-style API. ${versioningNotice}`,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      title,
+      version: `${registry.version}+${release}`,
+      description,
+      ...(license && { license }),
     },
     servers: [{ url: '/' }],
     tags: tagsOf(registry),
-    security: [{ bearer: [] }, { session: [] }, {}],
+    security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), {}],
     paths: pathsOf(registry),
     webhooks: webhooks(registry),
     components: { schemas: componentSchemas(registry), securitySchemes },

@@ -86,10 +86,7 @@ export function applyBody(
   const { mode } = change;
   const desired = desiredObject(kind, next, change);
   const absent = mode === 'replace' ? undefined : null;
-  requireKind(
-    { apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent },
-    kind.kind,
-  );
+  requireKind({ apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent }, kind);
   const metadata = isRecord(desired.metadata) ? desired.metadata : {};
   checkIdentity(kind, next, metadata, mode);
   const unknown = unknownMembers(desired, schema);

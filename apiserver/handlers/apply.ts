@@ -57,7 +57,7 @@ export class Applier {
     const body = await this.#bodies.readConfiguration(req, kind.bodyLimit);
     const options = optionsOf(requestInfo);
     const fields = fieldsOf(kind, name, body, this.#registry);
-    const applied = { ...options, fields };
+    const applied = { ...options, apiVersion: kind.apiVersion, fields };
     for (let tries = 1; ; tries += 1) {
       const { createsObject = false } = req.authorized!;
       try {
@@ -118,7 +118,10 @@ const mayHaveRaced = (error: unknown): boolean =>
   error instanceof StatusError && (error.reason === 'AlreadyExists' || error.reason === 'NotFound');
 
 /** Returns the parameters of an apply; throws 400 or 422. */
-function optionsOf({ query, verb }: ResourceRequestInfo): Omit<AppliedConfiguration, 'fields'> {
+function optionsOf({
+  query,
+  verb,
+}: ResourceRequestInfo): Pick<AppliedConfiguration, 'manager' | 'force'> {
   checkWriteParameters(query, verb);
   const manager = query.get('fieldManager') ?? '';
   if (manager === '')
@@ -137,7 +140,7 @@ function fieldsOf(
 ): TrackedFields {
   for (const member of ['apiVersion', 'kind'] as const)
     if (body[member] === undefined) throw badRequest(`${member} must be set in an applied object`);
-  requireKind(body, kind.kind);
+  requireKind(body, kind);
   const { spec: validator, tracked } = registry.schemas(kind);
   const metadata = isRecord(body.metadata) ? body.metadata : {};
   requireName(metadata.name, name);

@@ -1,4 +1,4 @@
-import { apiVersion, type KindObject } from '../../registry/kind.js';
+import type { KindObject } from '../../registry/kind.js';
 import { Validator, prune } from '../../registry/schema.js';
 import { unsupportedValue } from '../../registry/field-errors.js';
 import { badRequest, conflict, invalid, type Cause } from '../../registry/status.js';
@@ -30,7 +30,7 @@ export async function readDeleteOptions(
     throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
   if (
     bodyVersion !== undefined &&
-    !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(bodyVersion))
+    !['v1', 'meta.k8s.io/v1', requestInfo.kind.apiVersion].includes(String(bodyVersion))
   )
     throw badRequest('the API version in the data does not match the expected API version (v1)');
   const names = optionsKind('delete');

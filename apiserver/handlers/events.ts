@@ -1,4 +1,4 @@
-import { apiVersion, type AnyKind, type KindObject } from '../../registry/kind.js';
+import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { EncodedObject } from '../../registry/encoded-object.js';
 import { eventRange } from '../../registry/event-source.js';
 import { toStatusError } from '../../registry/storage-errors.js';
@@ -48,20 +48,26 @@ export class Events {
       kind: 'EventList',
       apiVersion: 'v1',
       metadata: { resourceVersion: String(revision) },
-      items: visible.map((stored) => toEvent(kind, objectForCaller(stored, viewContext))),
+      items: visible.map((stored) =>
+        toEvent(kind, objectForCaller(stored, viewContext), this.#store.settings.component),
+      ),
     });
   }
 }
 
 /** Returns an object as an Event of core/v1, in the namespace that Kubernetes uses for all of them. */
-function toEvent({ events }: AnyKind, object: KindObject): Record<string, unknown> {
+function toEvent(
+  { apiVersion, events }: AnyKind,
+  object: KindObject,
+  component: string,
+): Record<string, unknown> {
   const { name, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {
     metadata: { name, namespace: 'default', uid, resourceVersion, creationTimestamp },
     involvedObject: { apiVersion, ...events!.subject(object) },
     ...events!.content(object),
-    source: { component: 'vestibule' },
-    reportingComponent: 'vestibule',
+    source: { component },
+    reportingComponent: component,
     reportingInstance: '',
     eventTime: null,
   };

@@ -1,4 +1,4 @@
-import { apiVersion, type Verb } from '../../registry/kind.js';
+import type { AnyKind, Verb } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
 import {
@@ -42,7 +42,10 @@ const hiddenPattern =
  * Throws 400 if the body claims another kind or version, or if its metadata or status is a value
  * other than an object; null counts as absent.
  */
-export function requireKind(body: Record<string, unknown>, kind: string): void {
+export function requireKind(
+  body: Record<string, unknown>,
+  { apiVersion, kind }: Pick<AnyKind, 'apiVersion' | 'kind'>,
+): void {
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
     throw badRequest(
       `the API version in the data does not match the expected API version (${apiVersion})`,

@@ -261,7 +261,7 @@ export class Handlers {
     }
     this.#parts.encoder.json(req, res, 200, {
       kind: `${requestInfo.kind.kind}List`,
-      apiVersion: `${requestInfo.kind.group}/v1alpha1`,
+      apiVersion: requestInfo.kind.apiVersion,
       metadata: { resourceVersion: String(page.revision) },
       items: deletedItems,
     });
@@ -306,7 +306,8 @@ export class Handlers {
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const change = await this.#bodies.readChange(req, max, actionPatchTypes);
-      if (change.mode !== 'json') requireKind(change.body, action.kind);
+      if (change.mode !== 'json')
+        requireKind(change.body, { ...requestInfo.kind, kind: action.kind });
       const { schema } = this.#parts.registry.schemas(answers).spec;
       return {
         spec: undefined,
@@ -323,9 +324,9 @@ export class Handlers {
     }
     requireBodyType(req);
     const body = requireObject(await this.#bodies.readBody(req, max));
-    requireKind(body, action.kind);
-    const validator = this.#parts.registry.body(action)!;
     const of = { ...requestInfo.kind, kind: action.kind };
+    requireKind(body, of);
+    const validator = this.#parts.registry.body(action)!;
     checkUnknownFields(
       req,
       res,
@@ -347,7 +348,7 @@ export class Handlers {
   ): Promise<Record<string, unknown>> {
     requireBodyType(req);
     const body = requireObject(await this.#bodies.readBody(req, requestInfo.kind.bodyLimit));
-    requireKind(body, requestInfo.kind.kind);
+    requireKind(body, requestInfo.kind);
     const name =
       isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
     checkUnknownFields(

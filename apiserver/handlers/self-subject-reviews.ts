@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  group,
-  type AnyKind,
-  type Awaitable,
-  type Caller,
-  type Verb,
-} from '../../registry/kind.js';
+import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -18,6 +12,7 @@ import type { Encoder } from '../http/response.js';
 import { isBrowser } from '../http/headers.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { emptyQuery } from '../codec/query.js';
+import type { ApiPaths } from '../request/api-paths.js';
 import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
 import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
 import { nameGrammar } from '../../registry/metadata-schema.js';
@@ -51,11 +46,13 @@ const denied = (reason: string): AccessReviewResult => ({ allowed: false, reason
  */
 export class SelfSubjectReviews {
   readonly #registry: Registry;
+  readonly #paths: ApiPaths;
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
 
-  constructor(registry: Registry, authorization: Authorization, encoder: Encoder) {
+  constructor(registry: Registry, paths: ApiPaths, authorization: Authorization, encoder: Encoder) {
     this.#registry = registry;
+    this.#paths = paths;
     this.#authorization = authorization;
     this.#encoder = encoder;
   }
@@ -81,7 +78,7 @@ export class SelfSubjectReviews {
         kind,
         apiVersion,
         metadata: {},
-        status: { userInfo: userInfo(caller) },
+        status: { userInfo: userInfo(caller, this.#registry.group) },
       });
     if (kind === 'SelfSubjectRulesReview')
       return this.#encoder.json(req, res, 201, {
@@ -108,7 +105,7 @@ export class SelfSubjectReviews {
   ): Awaitable<AccessReviewResult> {
     if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, site);
     const { path, verb } = nonResourceAttributes!;
-    const type = typeOfPath(path);
+    const type = typeOfPath(path, this.#paths);
     return type && ['get', 'head'].includes(verb)
       ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, site)
       : denied('there is nothing to be done there');
@@ -128,7 +125,7 @@ export class SelfSubjectReviews {
         const verbs = offered.filter((_, i) => permitted[i]!.allowed);
         const resource = subresource ? `${kind.resource}/${subresource}` : kind.resource;
         if (verbs.length > 0)
-          resourceRules.push({ verbs, apiGroups: [group], resources: [resource] });
+          resourceRules.push({ verbs, apiGroups: [kind.group], resources: [resource] });
       }
     const nonResourceRules: unknown[] = [];
     for (const [type, nonResourceURLs] of Object.entries(otherPaths)) {
@@ -151,7 +148,7 @@ export class SelfSubjectReviews {
     caller: Caller,
     site: string | undefined,
   ): Promise<AccessReviewResult> {
-    if (attributes.group !== group && attributes.group !== '*')
+    if (attributes.group !== this.#registry.group && attributes.group !== '*')
       return denied('no such API group is served');
     const kinds =
       attributes.resource === '*'
@@ -271,8 +268,11 @@ function validateSpec(spec: unknown): ReviewSpec {
   return review;
 }
 
-/** Returns the caller as UserInfo of authentication.k8s.io; throws 401 for other callers. */
-function userInfo(caller: Caller): unknown {
+/**
+ * Returns the caller as UserInfo of authentication.k8s.io; throws 401 for other callers. `group` is
+ * the prefix of extra attributes.
+ */
+function userInfo(caller: Caller, group: string): unknown {
   switch (caller.type) {
     case 'Account':
       return {

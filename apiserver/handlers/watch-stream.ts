@@ -1,5 +1,5 @@
 import { CompactedError, type Revision } from '../../storage/storage.js';
-import { group, version, type AnyKind } from '../../registry/kind.js';
+import type { AnyKind } from '../../registry/kind.js';
 import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { expired, StatusError, unavailable } from '../../registry/status.js';
@@ -200,7 +200,7 @@ export class WatchStream {
     )
       return;
     if (event.revision !== this.#deliveredRevision && this.#res.writableLength > limits.bytes) {
-      this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind.resource) });
+      this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
       this.#isCut = true;
       return this.#resolveEnded();
     }
@@ -212,14 +212,19 @@ export class WatchStream {
     }
   }
 
+  #countEvent(): void {
+    const { group, version, resource } = this.#kind;
+    this.#metrics?.watchEvents.inc({ group, version, resource });
+  }
+
   #sendAdded(stored: EncodedObject): void {
-    this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
+    this.#countEvent();
     this.#write('ADDED', this.#view.singleObject(stored, this.#call, this.#isFirst()));
   }
 
   /** Ends the connection of a client that reads nothing. */
   #disconnect(): void {
-    this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind.resource) });
+    this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
     this.#res.destroy();
   }
 
@@ -233,7 +238,7 @@ export class WatchStream {
     const makeFrame = (): WatchFrame =>
       new WatchFrame(type, this.#view.singleObject(object, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === wholeRepresentation);
-    this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
+    this.#countEvent();
     const line = isShared
       ? event.shared(`${type} ${this.#view.cacheKey(Date.now())}`, makeFrame)
       : makeFrame();

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../../registry/action.js';
-import { apiVersion, group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import type { AnyKind, Verb } from '../../registry/kind.js';
 import type { EventSubject } from '../../registry/event-source.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
+import type { ApiPaths } from './api-paths.js';
 import { endpointMethods } from './provider-paths.js';
 import { allowed, methodOf, verbOf, withHead } from './verbs.js';
 import { isWatch, emptyQuery, parseQuery, type Query } from '../codec/query.js';
@@ -37,20 +38,6 @@ export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 const isName = (text: string): boolean => text.length <= 253 && apiName.test(text);
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** The paths of discovery and OpenAPI documents (docs/design/kubernetes.md#documents). */
-export const documentPaths: readonly string[] = [
-  '/api',
-  `/api/${version}`,
-  '/api/openapi/v3',
-  '/apis',
-  `/apis/${group}`,
-  `/apis/${apiVersion}`,
-  '/openapi/v3',
-  `/openapi/v3/apis/${apiVersion}`,
-  '/openapi/v2',
-  '/version',
-];
-const isDocument = new Set(documentPaths);
 /** The paths of access reviews and their kinds (docs/design/kubernetes.md#reviews). */
 export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'],
@@ -58,39 +45,31 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
   ['/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', 'SelfSubjectRulesReview'],
 ]);
-/**
- * Documents that are also served with a trailing slash, as kube-apiserver does; collections are not
- * (docs/design/wire.md).
- */
-const trailingSlashPaths = new Map(
-  ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/version'].map(
-    (path) => [`${path}/`, path],
-  ),
-);
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
-
-/** The two paths of the API, with the same handlers (docs/design/api.md#versions). */
-export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
 /** The path at which kubectl looks for events (docs/design/kubernetes.md#events). */
 export const eventsPath = '/api/v1/events';
 
 /** Parses method and target; 400, 404, 405 or 406. */
-export function parseRequest(request: IncomingMessage, registry: Registry): RequestInfo {
+export function parseRequest(
+  request: IncomingMessage,
+  registry: Registry,
+  paths: ApiPaths,
+): RequestInfo {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const queryStart = target.indexOf('?');
   const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
-  const path =
-    trailingSlashPaths.get(rawPath) ??
-    (rawPath.includes('%') ? rawPath.replaceAll(/%7e/gi, '~') : rawPath);
+  const path = paths.withoutTrailingSlash(
+    rawPath.includes('%') ? rawPath.replaceAll(/%7e/gi, '~') : rawPath,
+  );
   checkPath(path);
   const query = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
-  for (const root of mounts)
+  for (const root of paths.mounts)
     if (path.startsWith(root))
       return parseResource(
         method,
@@ -101,7 +80,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Requ
       );
   const eventKind = path === eventsPath && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
-  return { type: otherType(path, method, request), path, query };
+  return { type: otherType(path, method, request, paths), path, query };
 }
 
 /** Refuses an escaped path: 400 if malformed, else 404, because no path needs escapes. */
@@ -115,19 +94,23 @@ function otherType(
   path: string,
   method: string,
   request: IncomingMessage,
+  paths: ApiPaths,
 ): NonResourceRequestInfo['type'] {
   const methods = endpointMethods(path);
   if (methods) return checkProviderMethod(method, methods, request);
   if (reviewPaths.has(path)) return checkReviewMethod(method);
-  const type = typeOfPath(path);
+  const type = typeOfPath(path, paths);
   if (!type) throw noSuchPath();
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
   return type;
 }
 
 /** Returns the policy's name of a path; undefined for others. */
-export function typeOfPath(path: string): NonResourceRequestInfo['type'] | undefined {
-  if (isDocument.has(path)) return 'discovery';
+export function typeOfPath(
+  path: string,
+  { documents }: ApiPaths,
+): NonResourceRequestInfo['type'] | undefined {
+  if (documents.has(path)) return 'discovery';
   if (healthPath.test(path)) return 'health';
   if (pagePath.test(path)) return 'page';
   return path.startsWith('/assets/') ? 'asset' : undefined;

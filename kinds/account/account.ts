@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { invalidValue } from '../../registry/field-errors.js';
-import { defineKind, type CreateActionBody, type Transaction } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { CreateActionBody, Transaction } from '../../registry/kind.js';
 import { invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/transaction.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineAction, type Action } from '../../registry/action.js';
-import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
+import { apiVersion } from '../define-kind.js';
+import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { clone } from '../../registry/encoded-object.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';

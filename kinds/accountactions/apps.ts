@@ -2,13 +2,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import { refusalMessage } from '../../registry/authorizer.js';
-import {
-  apiVersion,
-  type AccountCaller,
-  type Call,
-  type Decision,
-  type ObjectOf,
-} from '../../registry/kind.js';
+import { apiVersion } from '../define-kind.js';
+import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { forbidden } from '../../registry/status.js';
 import { Account } from '../account/account.js';
 import { accountFacts, signedInNow } from '../account/policy-facts.js';

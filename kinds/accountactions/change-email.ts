@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
-import {
-  apiVersion,
-  type Call,
-  type ObjectOf,
-  type Settings,
-  type Transaction,
-} from '../../registry/kind.js';
+import { apiVersion } from '../define-kind.js';
+import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import {

@@ -4,13 +4,8 @@ import { z } from 'zod';
 import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
 import { conditions, withTransitionTimes, type ConditionState } from '../../registry/conditions.js';
 import { mapList } from '../../registry/list-type.js';
-import {
-  defineKind,
-  group,
-  type ObjectOf,
-  type Settings,
-  type Transaction,
-} from '../../registry/kind.js';
+import { defineKind, group } from '../define-kind.js';
+import type { ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';

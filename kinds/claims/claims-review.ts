@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineKind } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 

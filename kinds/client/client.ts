@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mapList, setList } from '../../registry/list-type.js';
-import { defineKind, group, type Settings } from '../../registry/kind.js';
+import { defineKind, group } from '../define-kind.js';
+import type { Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';

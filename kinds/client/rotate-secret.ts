@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
-import { apiVersion } from '../../registry/kind.js';
+import { apiVersion } from '../define-kind.js';
 import { conflict } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Client } from './client.js';

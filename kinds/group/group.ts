@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineKind, type Caller } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { Caller } from '../../registry/kind.js';
 import { setList } from '../../registry/list-type.js';
 import { emailAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
 import { line } from '../signin/schema-types.js';

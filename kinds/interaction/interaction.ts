@@ -1,4 +1,4 @@
-import { defineKind } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
 import { conflict } from '../../registry/status.js';
 import { naming } from '../signin/interaction-naming.js';
 import {

@@ -1,5 +1,6 @@
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
-import { defineKind, type Call, type Transaction } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { Call, Transaction } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';

@@ -2,16 +2,12 @@ import { localText } from '../../i18n/local-text.js';
 import type { MailOrder } from '../../mail/messages.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import {
-  group as apiGroup,
-  type Call,
-  type ObjectOf,
-  type Transaction,
-} from '../../registry/kind.js';
+import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import { forbidden, invalid } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Client } from '../client/client.js';
+import { group as apiGroup } from '../define-kind.js';
 import { Group } from '../group/group.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { mailLanguage } from '../signin/mail-language.js';

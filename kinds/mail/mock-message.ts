@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conditions } from '../../registry/conditions.js';
-import { defineKind } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { apiVersion, type Settings } from '../../registry/kind.js';
+import { apiVersion } from '../define-kind.js';
+import type { Settings } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 import { challengeLifetimeMs, Purpose } from '../signin/passkey-challenge.js';

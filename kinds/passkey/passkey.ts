@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  defineKind,
-  type Call,
-  type KindObject,
-  type ObjectOf,
-  type Transaction,
-} from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { Call, KindObject, ObjectOf, Transaction } from '../../registry/kind.js';
 import { conditions, withTransitionTimes } from '../../registry/conditions.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { updateLimit } from '../signin/update-limit.js';

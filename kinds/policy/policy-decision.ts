@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineKind, type KindObject } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 import { principals } from './principals.js';

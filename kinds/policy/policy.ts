@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  defineKind,
-  type Call,
-  type Caller,
-  type KindObject,
-  type Metadata,
-  type Transaction,
-} from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { Call, Caller, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';

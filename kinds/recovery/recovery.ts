@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineKind, type Call, type Transaction } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
+import type { Call, Transaction } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { describeBrowser } from '../signin/user-agent.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineKind } from '../../registry/kind.js';
+import { defineKind } from '../define-kind.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 

@@ -1,4 +1,4 @@
-import { group } from '../../registry/kind.js';
+import { group } from '../define-kind.js';
 
 /** The names of the Interaction kind, for modules that the kind itself imports. */
 export const naming = {

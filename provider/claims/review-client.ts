@@ -4,7 +4,8 @@ import { availabilityOf, recordAvailability } from '../../kinds/claims/claims-pr
 import { ClaimsReview, retentionMs, reviewCountKey } from '../../kinds/claims/claims-review.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import type { ClaimsProviderObject } from '../../kinds/claims/scope-index.js';
-import { apiVersion, type ObjectOf } from '../../registry/kind.js';
+import { apiVersion } from '../../kinds/define-kind.js';
+import type { ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { withSpan } from '../../observability/tracer.js';
 import { objectKey } from '../../registry/encoded-object.js';

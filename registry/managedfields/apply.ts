@@ -1,7 +1,7 @@
 import { clone } from '../encoded-object.js';
 import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
 import type { JSONSchema } from '../json-schema.js';
-import { apiVersion, type KindObject } from '../kind.js';
+import type { KindObject } from '../kind.js';
 import { applyConflict } from '../status.js';
 import { toTimestamp } from '../timestamp.js';
 import { decodeOwners } from './entries.js';
@@ -20,6 +20,8 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 
 /** What a manager applies to an object. */
 export interface AppliedConfiguration {
+  /** The version that the fields are of. */
+  readonly apiVersion: string;
   readonly fields: TrackedFields;
   readonly manager: string;
   /** Whether fields that others own are taken over instead of a conflict. */
@@ -40,10 +42,10 @@ export class ConfigurationApply implements FieldTracker {
 
   /** Merges the configuration into the live object, in place; `track` must follow. */
   merge(next: KindObject, now: number): void {
-    const { fields, manager } = this.#configuration;
+    const { apiVersion, fields, manager } = this.#configuration;
     const live = trackedFields(next);
     this.#owners = next.metadata.managedFields
-      ? decodeOwners(next.metadata.managedFields)
+      ? decodeOwners(next.metadata.managedFields, apiVersion)
       : ownersBeforeFirstApply(this.#schema, next, toTimestamp(now));
     const merged = mergeConfiguration(this.#schema, live, fields, this.#owners, manager);
     const { metadata = {}, spec = {} } = clone(merged ?? {}) as Partial<TrackedFields>;
@@ -61,7 +63,11 @@ export class ConfigurationApply implements FieldTracker {
       time: toTimestamp(now),
     });
     if (after.conflicts)
-      throw applyConflict(kind, next.metadata.name, after.conflicts.map(causeOf));
+      throw applyConflict(
+        kind,
+        next.metadata.name,
+        after.conflicts.map((one) => causeOf(one, kind.apiVersion)),
+      );
     setOwners(write, after.owners);
   }
 }
@@ -112,7 +118,7 @@ function lastApplied(schema: JSONSchema, { metadata }: KindObject): FieldSet {
   }
 }
 
-function causeOf({ manager, operation, time, field }: FieldConflict) {
+function causeOf({ manager, operation, time, field }: FieldConflict, apiVersion: string) {
   const update = `using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
   const by =
     operation === 'Update' ? `${JSON.stringify(manager)} ${update}` : JSON.stringify(manager);

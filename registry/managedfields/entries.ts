@@ -1,4 +1,4 @@
-import { apiVersion, type ManagedFieldsEntry } from '../kind.js';
+import type { ManagedFieldsEntry } from '../kind.js';
 import { FieldSet } from './field-set.js';
 import { decodeFields, encodeFields } from './fields-v1.js';
 import type { ManagedFields } from './managers.js';
@@ -8,7 +8,10 @@ const maxUpdateManagers = 10;
 const joinedManager = 'ancient-changes';
 
 /** Returns the owners in metadata.managedFields, without those of versions that are not served. */
-export const decodeOwners = (entries: readonly ManagedFieldsEntry[]): ManagedFields[] =>
+export const decodeOwners = (
+  entries: readonly ManagedFieldsEntry[],
+  apiVersion: string,
+): ManagedFields[] =>
   entries
     .filter((entry) => entry.apiVersion === apiVersion)
     .map(({ manager, operation, time, fieldsV1 }) => ({
@@ -19,7 +22,10 @@ export const decodeOwners = (entries: readonly ManagedFieldsEntry[]): ManagedFie
     }));
 
 /** Returns owners as metadata.managedFields, in canonical order; the oldest updaters are joined. */
-export const encodeOwners = (owners: readonly ManagedFields[]): ManagedFieldsEntry[] =>
+export const encodeOwners = (
+  owners: readonly ManagedFields[],
+  apiVersion: string,
+): ManagedFieldsEntry[] =>
   joinOldest(owners)
     .sort(compareOwners)
     .map(({ manager, operation, time, fields }) => ({

@@ -15,10 +15,10 @@ const maxSize = 256 << 10;
  */
 export const updatesBy = (nameOf: () => string): FieldTracker => ({
   track(write) {
-    const { schema, next, old, now } = write;
+    const { kind, schema, next, old, now } = write;
     const { managedFields } = next.metadata;
     if (!managedFields) return;
-    const owners = decodeOwners(managedFields);
+    const owners = decodeOwners(managedFields, kind.apiVersion);
     const before = old && trackedFields(old);
     const after = trackedFields(next);
     const time = toTimestamp(now);
@@ -26,12 +26,9 @@ export const updatesBy = (nameOf: () => string): FieldTracker => ({
   },
 });
 
-/** The tracker of changes by this service itself. */
-export const updatesByService = updatesBy(() => 'vestibule');
-
 /** Stores the owners in the object; throws 422 if they need too much space. */
 export function setOwners({ kind, next }: TrackedWrite, owners: readonly ManagedFields[]): void {
-  const entries = encodeOwners(owners);
+  const entries = encodeOwners(owners, kind.apiVersion);
   const size = Buffer.byteLength(JSON.stringify(entries));
   if (size > maxSize)
     throw invalid(kind, next.metadata.name, [

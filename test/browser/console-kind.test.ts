@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineKind } from '../../registry/kind.js';
+import { defineKind } from '../../kinds/define-kind.js';
 import type { TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 

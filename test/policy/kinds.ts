@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { actions as served, kinds as present } from '../../kinds/index.js';
 import { defineAction, type Action } from '../../registry/action.js';
-import { defineKind, type AnyKind, type KindDefinition, type Verb } from '../../registry/kind.js';
+import { defineKind } from '../../kinds/define-kind.js';
+import type { AnyKind, KindDefinition, Verb } from '../../registry/kind.js';
 
 type Owner = KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>['owner'];
 

@@ -33,6 +33,7 @@ export function adapterCases(
       keys,
       settings: {
         baseURL: house.baseURL,
+        component: 'vestibule',
         limitFactor: 1,
         limits: defaultLimits,
       } as ProviderServices['settings'],

@@ -158,6 +158,7 @@ export class House {
     const baseURL = options.baseURL ?? address;
     const settings: Settings = {
       baseURL,
+      component: 'vestibule',
       limitFactor: 1,
       limits: defaultLimits,
       epoch: await readEpoch(storage),

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { applyBody, type Change } from '../../apiserver/handlers/apply-body.js';
-import { defineKind, type Call, type KindObject } from '../../registry/kind.js';
+import { defineKind } from '../../kinds/define-kind.js';
+import type { Call, KindObject } from '../../registry/kind.js';
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { mapList, setList } from '../../registry/list-type.js';
 import { ConfigurationApply } from '../../registry/managedfields/apply.js';
@@ -311,6 +312,7 @@ class Live {
       return [];
     }
     const apply = new ConfigurationApply(tracked, {
+      apiVersion: Sheet.apiVersion,
       fields: {
         metadata: step.apply.labels ? { labels: step.apply.labels } : {},
         spec: specOf(step.apply),

@@ -1,7 +1,8 @@
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { z } from 'zod';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
-import { defineKind, type AnyKind, type Ports, type Settings } from '../../registry/kind.js';
+import { defineKind } from '../../kinds/define-kind.js';
+import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
 import { Keys } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
 import { Outbox, type Worker } from '../../registry/outbox.js';
@@ -29,6 +30,7 @@ export const Thing = defineKind({
 const keys = new Keys(testKeys());
 const settings: Settings = {
   baseURL: 'http://localhost:1',
+  component: 'vestibule',
   limitFactor: 1,
   limits: defaultLimits,
   epoch: 0,

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openapi } from '../../apiserver/discovery/openapi.js';
+import { apiDescription } from '../../cmd/vestibule/serve/api-description.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Registry } from '../../registry/registry.js';
 import type { Answer } from './tab.js';
@@ -10,7 +11,7 @@ interface Operation {
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: unknown };
 
-const document = openapi(new Registry(kinds, actions), 'test') as Document;
+const document = openapi(new Registry(kinds, actions), 'test', apiDescription) as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (to: Ajv2020) => void)(ajv);
 ajv.addSchema({ $id: 'api', components: document.components }, 'api');

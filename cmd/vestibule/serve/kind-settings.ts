@@ -2,6 +2,7 @@ import type { Config } from '../options/config.js';
 import { readEpoch } from '../../../storage/epoch.js';
 import type { Settings } from '../../../registry/kind.js';
 import type { Log } from '../../../observability/log.js';
+import { component } from './api-description.js';
 import { relyingPartyID } from './rp-id.js';
 import type { Storage } from '../../../storage/storage.js';
 
@@ -22,6 +23,7 @@ export async function kindSettings(
     deviceAuthorization,
   } = config;
   return {
+    component,
     baseURL,
     limitFactor,
     limits,

@@ -98,10 +98,10 @@ function registerStoreMetrics(
   const objects = new CachedProbe(() =>
     Promise.all(
       registry.kinds.map(
-        async ({ resource }) =>
+        async (kind) =>
           [
-            qualifiedResource(resource),
-            await storage.count(prefixRange(`objects/${resource}/`)),
+            qualifiedResource(kind),
+            await storage.count(prefixRange(`objects/${kind.resource}/`)),
           ] as const,
       ),
     ),

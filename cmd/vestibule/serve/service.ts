@@ -5,6 +5,7 @@ import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
+import { apiDescription } from './api-description.js';
 import { countsOf } from './counts.js';
 import { openIndexes, type Indexes } from './indexes.js';
 import { kindSettings } from './kind-settings.js';
@@ -322,8 +323,11 @@ function createServer(
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
+  const { version } = store.registry;
+  const pages = { mailbox: config.mockMail, baseURL, version, appearance };
   return new Server({
     release,
+    description: apiDescription,
     maxInFlight: config.inflight,
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new CidrList(config.trustedProxies),
@@ -340,7 +344,7 @@ function createServer(
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: provider.errorPage,
-    pages: new Pages(join(root, 'dist/ui'), { mailbox: config.mockMail, baseURL, appearance }),
+    pages: new Pages(join(root, 'dist/ui'), pages),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),

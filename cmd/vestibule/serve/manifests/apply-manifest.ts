@@ -62,6 +62,7 @@ async function applyTo(
   const draft = draftOf(kind, structuredClone({ metadata: { name, ...owned }, spec }));
   const fields = { metadata: owned, spec };
   const apply = new ConfigurationApply(store.registry.schemas(kind).tracked, {
+    apiVersion: kind.apiVersion,
     fields,
     manager: 'manifests',
     force: true,

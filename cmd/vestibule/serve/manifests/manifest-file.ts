@@ -8,7 +8,8 @@ import { Client } from '../../../../kinds/client/client.js';
 import { Group } from '../../../../kinds/group/group.js';
 import { Policy } from '../../../../kinds/policy/policy.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
-import { apiVersion, type AnyKind } from '../../../../registry/kind.js';
+import { apiVersion } from '../../../../kinds/define-kind.js';
+import type { AnyKind } from '../../../../registry/kind.js';
 import { Registry } from '../../../../registry/registry.js';
 import { invalid } from '../../../../registry/status.js';
 

@@ -1,0 +1,18 @@
+/** How callers may authenticate (OpenAPI 3.1, Security Scheme Object). */
+export type SecurityScheme =
+  | { readonly type: 'http'; readonly scheme: string; readonly description: string }
+  | {
+      readonly type: 'apiKey';
+      readonly in: 'cookie' | 'header';
+      readonly name: string;
+      readonly description: string;
+    };
+
+/** What the OpenAPI documents say of an API beyond its kinds. */
+export interface ApiDescription {
+  readonly title: string;
+  readonly description: string;
+  readonly license?: { readonly name: string; readonly identifier: string };
+  /** By name; each suffices alone, and so does none where anyone may act. */
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+}

@@ -1,0 +1,36 @@
+import type { Registry } from '../../registry/registry.js';
+
+/** The paths of one API group and version. */
+export class ApiPaths {
+  /** The two paths of the API, with the same handlers (docs/design/api.md#versions). */
+  readonly mounts: readonly string[];
+  /** The paths of discovery and OpenAPI documents (docs/design/kubernetes.md#documents). */
+  readonly documents: ReadonlySet<string>;
+  /** The path of the OpenAPI document for Kubernetes clients. */
+  readonly kubernetesOpenapi: string;
+  /**
+   * Documents that are also served with a trailing slash, as kube-apiserver does; collections are
+   * not (docs/design/wire.md).
+   */
+  readonly #trailingSlash: ReadonlyMap<string, string>;
+
+  constructor({ group, version, apiVersion }: Pick<Registry, 'group' | 'version' | 'apiVersion'>) {
+    const roots = ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`];
+    this.mounts = [`/api/${version}/`, `/apis/${apiVersion}/`];
+    this.kubernetesOpenapi = `/openapi/v3/apis/${apiVersion}`;
+    this.documents = new Set([
+      ...roots,
+      '/api/openapi/v3',
+      '/openapi/v3',
+      this.kubernetesOpenapi,
+      '/openapi/v2',
+      '/version',
+    ]);
+    this.#trailingSlash = new Map([...roots, '/version'].map((path) => [`${path}/`, path]));
+  }
+
+  /** Returns the path of a document without its trailing slash, and any other path as it is. */
+  withoutTrailingSlash(path: string): string {
+    return this.#trailingSlash.get(path) ?? path;
+  }
+}

@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import type { GroupVersion, Kind, KindDefinition } from './kind.js';
+
+/** The argument of kindsOf. */
+export interface KindDefaults extends GroupVersion {
+  /** The categories of kinds that name none; none by default. */
+  readonly categories?: readonly string[];
+}
+
+/**
+ * Defines a kind of one API group and version.
+ *
+ * @example
+ * ```ts
+ * export const Widget = defineKind({
+ *   kind: 'Widget',
+ *   resource: 'widgets',
+ *   description: 'A thing that operators give a name.',
+ *   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+ *   spec: z.object({ displayName: line(64).describe('Its display name.') }),
+ *   status: z.object({}),
+ *   columns: { 'Display-Name': ({ spec }) => spec.displayName },
+ * });
+ * ```
+ */
+export type DefineKind = <
+  S extends z.ZodTypeAny,
+  T extends z.ZodTypeAny,
+  I extends z.ZodTypeAny = z.ZodTypeAny,
+>(
+  definition: KindDefinition<S, T, I>,
+) => Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
+
+/**
+ * Returns the function that defines the kinds of an API group and version.
+ *
+ * @example
+ * ```ts
+ * export const defineWardleKind = kindsOf({ group: 'wardle.example.com', version: 'v1beta1' });
+ * ```
+ */
+export function kindsOf({ group, version, categories = [] }: KindDefaults): DefineKind {
+  const apiVersion = `${group}/${version}`;
+  return (definition) =>
+    ({
+      ...definition,
+      group,
+      version,
+      apiVersion,
+      singular: definition.singular ?? definition.kind.toLowerCase(),
+      shortNames: definition.shortNames ?? [],
+      categories: definition.categories ?? categories,
+      unique: definition.unique ?? {},
+      selectableFields: definition.selectableFields ?? {},
+      strategy: definition.strategy ?? {},
+    }) as Kind;
+}
