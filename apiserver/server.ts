@@ -4,7 +4,7 @@ import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
-import { internalError, StatusError, unauthorized } from '../registry/status.js';
+import { internalError, noSuchPath, StatusError, unauthorized } from '../registry/status.js';
 import { siteOf } from '../security/fetch-metadata.js';
 import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
@@ -29,7 +29,7 @@ import { lingerUntil, Listener, type ServingCertificate } from './listener.js';
 import { MemoryGuard } from './http/memory-guard.js';
 import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
-import { checkHost } from './chain/own-host.js';
+import { checkHost, type AllowedHost } from './chain/own-host.js';
 import { checkOrigin } from './chain/cross-site.js';
 import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
 import { ApiPaths } from './request/api-paths.js';
@@ -44,7 +44,7 @@ interface ServerDependencies extends AccessLogParts {
   /**
    * The only host that is served, apart from health checks and front proxies; any host if unset.
    */
-  readonly allowedHost?: URL | undefined;
+  readonly allowedHost?: AllowedHost | undefined;
   readonly release: string;
   /** What the OpenAPI documents say of the API. */
   readonly description: ApiDescription;
@@ -52,14 +52,20 @@ interface ServerDependencies extends AccessLogParts {
   /** Trusted front proxies. Identity headers are ignored when unset. */
   readonly proxyTrust?: TrustSource;
   readonly authorize: Authorizer;
-  readonly ports: (req: ApiRequest, res: ApiResponse) => Ports;
+  /** The ports of the kinds for a request; none by default. */
+  readonly ports?: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
-  readonly checks: readonly HealthCheck[];
-  readonly pages: Pages;
-  /** Serves the OpenID Connect endpoints; returns the name of the Client for the log. */
-  readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
-  /** Renders the error page for browsers outside the API. */
-  readonly errorPage: (status: number, auditID: string, request: ApiRequest) => string;
+  /** Health checks besides those of the server itself. */
+  readonly checks?: readonly HealthCheck[];
+  /** The pages and their files; without them their paths are 404. */
+  readonly pages?: Pages;
+  /**
+   * Serves the OpenID Connect endpoints; returns the name of the Client for the log. Without it
+   * their paths are 404.
+   */
+  readonly provider?: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
+  /** Renders the error page for browsers outside the API, which get a Status without it. */
+  readonly errorPage?: (status: number, auditID: string, request: ApiRequest) => string;
   /** The networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: CidrList;
   readonly maxInFlight?: InFlightLimits;
@@ -75,7 +81,7 @@ export class Server {
   readonly #authentication: Authentication;
   readonly #authorization: Authorization;
   readonly #health: Health;
-  readonly #pages: Pages;
+  readonly #pages: Pages | undefined;
   readonly #watcher: Watcher;
   readonly #api: Api;
   readonly #chain: readonly Step[];
@@ -103,7 +109,7 @@ export class Server {
     this.#health = new Health(
       [
         { name: 'ping', isLiveness: true, run() {} },
-        ...parts.checks,
+        ...(parts.checks ?? []),
         {
           name: 'startup',
           run: () => {
@@ -129,6 +135,7 @@ export class Server {
     );
     this.#api = createApi({
       ...parts,
+      ports: parts.ports ?? (() => ({}) as Ports),
       registry: parts.store.registry,
       paths: this.#paths,
       authorization: this.#authorization,
@@ -167,8 +174,9 @@ export class Server {
     return this.#health.outcomes();
   }
 
-  get sharedAssets(): SharedAssets {
-    return this.#pages.shared;
+  /** The files that all pages share; undefined without pages. */
+  get sharedAssets(): SharedAssets | undefined {
+    return this.#pages?.shared;
   }
 
   /** Ends watches whose representation depends on the policy, so that clients read again. */
@@ -265,9 +273,9 @@ export class Server {
       case 'provider':
         return this.#provider(req, res);
       case 'page':
-        return this.#pages.page(req, res, requestInfo.path);
+        return this.#pageFiles().page(req, res, requestInfo.path);
       case 'asset':
-        return this.#pages.asset(req, res, requestInfo.path);
+        return this.#pageFiles().asset(req, res, requestInfo.path);
       case 'resource':
         return requestInfo.verb === 'watch' ||
           (requestInfo.name === undefined && requestInfo.verb !== 'list')
@@ -278,10 +286,17 @@ export class Server {
     }
   };
 
+  #pageFiles(): Pages {
+    if (!this.#pages) throw noSuchPath();
+    return this.#pages;
+  }
+
   async #provider(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { provider } = this.#parts;
+    if (!provider) throw noSuchPath();
     if (req.headers['content-encoding'] !== undefined)
       throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-    req.clientName = await withSpan('provider', () => this.#parts.provider(req, res));
+    req.clientName = await withSpan('provider', () => provider(req, res));
   }
 
   #route(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -306,10 +321,10 @@ export class Server {
     prepareRefusal(req, res);
     if (error instanceof StatusError && error.headers.Connection === 'close')
       res.shouldKeepAlive = false;
-    if (isPageVisit(req)) {
+    const { pages, errorPage } = this.#parts;
+    if (pages && errorPage && isPageVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
-      const page = this.#parts.errorPage(status.code, req.auditID, req);
-      this.#pages.error(req, res, status, page);
+      pages.error(req, res, status, errorPage(status.code, req.auditID, req));
     } else this.#encoder.error(req, res, error);
   }
 }

@@ -30,7 +30,12 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'registry/conditions.js', names: '{ conditions }' },
       { from: 'kinds/define-kind.js', names: '{ defineKind }' },
       { from: 'registry/kinds-of.js', names: '{ kindsOf }' },
-      { from: 'registry/kind.js', names: '{ type Call, type ObjectOf, type Strategy }' },
+      {
+        from: 'registry/kind.js',
+        names: '{ type AnyKind, type Call, type ObjectOf, type Strategy }',
+      },
+      { from: 'apiserver/library/index.js', names: '{ startApiServer }' },
+      { from: 'storage/open-storage.js', names: '{ openStorage }' },
       { from: 'storage/storage.js', names: '{ type Storage }' },
       { from: 'i18n/translator.js', names: '{ Translator }' },
       { from: 'mail/layout.js', names: '{ type Block, type MailContent }' },
@@ -39,7 +44,8 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'kinds/group/group.js', names: '{ Group }' },
       { from: 'kinds/signin/schema-types.js', names: '{ line }' },
     ],
-    values: 'declare const call: Call; declare const storage: Storage;',
+    values:
+      'declare const call: Call; declare const storage: Storage; declare const Fischer: AnyKind;',
   },
   tsx: {
     imports: [
@@ -61,6 +67,7 @@ const begun: [file: string, least: number][] = [
   ['registry/kinds-of.ts', 2],
   ['registry/action.ts', 1],
   ['storage/storage.ts', 1],
+  ['apiserver/library/api-server.ts', 1],
   ['mail/layout.ts', 1],
   ['mail/messages.ts', 1],
   ['ui/base/page.tsx', 1],

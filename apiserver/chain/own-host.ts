@@ -2,25 +2,33 @@ import { isLoopback } from '../../security/loopback.js';
 import { badRequest } from '../../registry/status.js';
 import type { Step } from './step.js';
 
+/** The only host that is served. */
+export interface AllowedHost {
+  /** The base URL. */
+  readonly url: URL;
+  /** When no other is, for the message. */
+  readonly reason: string;
+}
+
 /**
- * Throws 400 if the Host differs from that of `own`, the base URL. With mock mail anyone may read
- * the mailbox, so a page whose name was pointed here (DNS rebinding) must not count as our own.
+ * Throws 400 if the Host differs from that of the base URL. Where anyone may do what only some
+ * should, a page whose name was pointed here (DNS rebinding) must not count as our own.
  * Loopback passes, because no other page can have that name, and so does HTTP/1.0 without a Host,
  * which no browser sends. The port is ignored, because there may be two.
  */
-export function requireOwnHost(host: string | undefined, own: URL): void {
-  if (host === undefined || host === own.host) return;
+export function requireOwnHost(host: string | undefined, { url, reason }: AllowedHost): void {
+  if (host === undefined || host === url.host) return;
   const hostname = hostnameOf(host);
-  if (hostname === own.hostname || isLoopback(hostname)) return;
+  if (hostname === url.hostname || isLoopback(hostname)) return;
   throw badRequest(
-    `the Host header names ${JSON.stringify(hostname)}: while mail is mocked, only ${own.hostname} ` +
+    `the Host header names ${JSON.stringify(hostname)}: ${reason}, only ${url.hostname} ` +
       'and loopback are answered',
   );
 }
 
 /** Checks the Host of every request except health checks and requests of a front proxy. */
 export const checkHost =
-  (own: URL | undefined): Step =>
+  (own: AllowedHost | undefined): Step =>
   ({ requestInfo, assertedHeaders, headers }) => {
     if (own && requestInfo!.type !== 'health' && !assertedHeaders)
       requireOwnHost(headers.host, own);

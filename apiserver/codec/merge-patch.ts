@@ -1,3 +1,5 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- programs that import the library find it by this
+/// <reference path="./json-merge-patch.d.ts" />
 import mergePatchLibrary from 'json-merge-patch';
 
 /**

@@ -1,4 +1,4 @@
-import { freePort } from '../../cmd/vestibule/serve/serving.js';
+import { freePort } from '../../apiserver/http/free-port.js';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -42,7 +42,7 @@ import { Store } from '../../../registry/store.js';
 import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
-import { freePort, listen } from './serving.js';
+import { listen, portOf } from './serving.js';
 import { warnOfOpenSignUp } from './sign-up-warning.js';
 import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
@@ -199,7 +199,7 @@ async function openBase({ config, log, overrides, disposables, lateParts }: Star
   const audit = openAuditLog(config.auditLogPath, log, disposables);
   const storage = overrides.storage ?? (await openStorage(config, log, disposables, metrics));
   if (!overrides.storage) disposables.add(() => storage.close());
-  const port = config.port || (await freePort(config.bindAddress));
+  const port = await portOf(config);
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
@@ -255,7 +255,7 @@ async function openProvider(
     settings,
     authorize,
     ...indexes,
-    sharedAssets: () => lateParts.server!.sharedAssets,
+    sharedAssets: () => lateParts.server!.sharedAssets!,
     log,
     outbox,
     networkLimits: store.networkLimits,
@@ -324,6 +324,7 @@ function createServer(
   clocks: ClockSkew | undefined,
 ): Server {
   const { version } = store.registry;
+  const mockMailHost = { url: new URL(baseURL), reason: 'while mail is mocked' };
   const pages = { mailbox: config.mockMail, baseURL, version, appearance };
   return new Server({
     release,
@@ -337,7 +338,7 @@ function createServer(
     keys,
     log,
     baseURL,
-    allowedHost: config.mockMail ? new URL(baseURL) : undefined,
+    allowedHost: config.mockMail ? mockMailHost : undefined,
     authorize,
     limits: store.networkLimits,
     authenticators: provider.authenticators,

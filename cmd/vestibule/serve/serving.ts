@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { freePort } from '../../../apiserver/http/free-port.js';
 import type { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import type { DisposableStack } from './disposables.js';
@@ -69,15 +70,6 @@ function portError(
 export const urlOf = (scheme: string, { family, address, port }: AddressInfo): string =>
   `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** Returns a port that is free at this moment. */
-export async function freePort(address: string): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', reject).listen(0, address, () => resolve());
-  });
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => {
-    probe.close(resolve);
-  });
-  return port;
-}
+/** Returns the port of the settings, or one that is free at this moment. */
+export const portOf = async ({ port, bindAddress }: Config): Promise<number> =>
+  port || (await freePort(bindAddress));

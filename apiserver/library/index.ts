@@ -1,0 +1,80 @@
+/**
+ * The entry point of the core as a library, `vestibule/apiserver`: what an API server of one's own
+ * needs. `deploy/examples/apps/fischer` is one.
+ */
+export { startApiServer, type ApiServer, type ApiServerOptions } from './api-server.js';
+export { bearerToken, type TokenUser } from './bearer-token.js';
+export { openKeys } from './open-keys.js';
+export { openStorage, type StorageOptions } from '../../storage/open-storage.js';
+
+// Kinds
+export { kindsOf, type DefineKind, type KindDefaults } from '../../registry/kinds-of.js';
+export { defineAction, type Action, type ActionDefinition } from '../../registry/action.js';
+export type {
+  AnyKind,
+  Call,
+  Caller,
+  Column,
+  Decision,
+  Draft,
+  Kind,
+  KindDefinition,
+  KindObject,
+  Metadata,
+  ObjectOf,
+  Ports,
+  Reader,
+  Settings,
+  Strategy,
+  Transaction,
+  Verb,
+} from '../../registry/kind.js';
+
+// Schemas
+export { conditions, withTransitionTimes, type Condition } from '../../registry/conditions.js';
+export { atomicObject, mapList, setList } from '../../registry/list-type.js';
+export { describePattern, lineOfText } from '../../registry/pattern.js';
+export { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
+
+// Errors
+export {
+  badRequest,
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  StatusError,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+  type Cause,
+} from '../../registry/status.js';
+export {
+  duplicateValue,
+  forbiddenField,
+  invalidValue,
+  requiredValue,
+  tooLongValue,
+  tooManyItems,
+  unsupportedValue,
+} from '../../registry/field-errors.js';
+
+// Authentication and authorization
+export type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
+export type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
+
+// Background work
+export { Informer } from '../../registry/informer.js';
+export type { Outcome, Worker } from '../../registry/outbox.js';
+
+// Parts, for a server that is wired in another way
+export { Server } from '../server.js';
+export { createLog, type Log } from '../../observability/log.js';
+export { defaultLimits, type Limits } from '../../registry/limit-settings.js';
+export { Outbox } from '../../registry/outbox.js';
+export { Registry } from '../../registry/registry.js';
+export { Store } from '../../registry/store.js';
+export { WatchCache } from '../../registry/watchcache/watch-cache.js';
+export { Keys, newKeys } from '../../security/keyring.js';
+export { startCompactor } from '../../storage/compactor.js';
+export type { Storage } from '../../storage/storage.js';
