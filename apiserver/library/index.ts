@@ -1,6 +1,6 @@
 /**
  * The entry point of the core as a library, `vestibule/apiserver`: what an API server of one's own
- * needs. `deploy/examples/apps/fischer` is one.
+ * needs (docs/tutorials/api-server-of-your-own.md).
  */
 export { startApiServer, type ApiServer, type ApiServerOptions } from './api-server.js';
 export { bearerToken, type TokenUser } from './bearer-token.js';

@@ -9,7 +9,7 @@ import { settles } from '../support/patience.js';
 import { mailTo } from '../support/signin.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import { Tab } from '../support/tab.js';
-import { pages } from './pages.js';
+import { pages, read } from './pages.js';
 import { folderOf, hasCommands, PageRun, stopRuns } from './run.js';
 import { cancelAt, signInAt } from './through.js';
 
@@ -34,6 +34,7 @@ test('the pages with commands are those below', () => {
     'docs/how-to/backup.md',
     'docs/how-to/policies.md',
     'docs/how-to/secrets.md',
+    'docs/tutorials/api-server-of-your-own.md',
     'docs/tutorials/first-sign-in.md',
     'docs/tutorials/your-own-application.md',
   ]);
@@ -118,6 +119,24 @@ test('keys are changed step by step', async () => {
       spec: { description: 'Why.', cedar: expect.stringContaining('// as tried from a shell') },
       status: { inForce: true },
     });
+    await run.stop();
+  },
+);
+
+(has('kubectl') ? test : test.skip)(
+  'the API server of the tutorial is the example, and serves its kind (skipped where there is no kubectl)',
+  async () => {
+    const page = 'docs/tutorials/api-server-of-your-own.md';
+    const [port] = (await freePorts(1)).map(String) as [string];
+    const run = new PageRun(page, { said: at(port), environment: { PORT: port } });
+    await run.done;
+    expect(readFileSync(join(run.folder, 'fischer/server.ts'), 'utf8')).toBe(
+      read('deploy/examples/apps/fischer/server.ts'),
+    );
+    expect(run.out).toMatch(/^fischers +fi +wardle\.example\.com\/v1alpha1 +false +Fischer$/m);
+    expect(run.out).toContain('Names of flunders that are not caught.');
+    expect(run.out).toContain('fischer.wardle.example.com/ada serverside-applied');
+    expect(run.out).toMatch(/^ada +sole,plaice +\d+s$/m);
     await run.stop();
   },
 );

@@ -12,18 +12,20 @@ const fileOf = ({ words }: Block): string | undefined =>
 export const hasCommands = (page: string): boolean => blocksOf(page).some(runs);
 
 /**
- * A folder with the files that a page has its reader write, where packages and programs are found
- * as in a checkout.
+ * A folder with the files that a page has its reader write, some in several parts, where packages
+ * and programs are found as in a checkout.
  */
 export function folderOf(page: string, said: (text: string) => string = (text) => text): string {
   const folder = temporary();
-  for (const name of ['bin', 'deploy', 'node_modules', 'package.json'])
+  const written = new Map<string, string[]>();
+  for (const name of ['bin', 'deploy', 'dist', 'node_modules', 'package.json'])
     symlinkSync(join(root, name), join(folder, name));
   for (const block of blocksOf(page)) {
     const file = fileOf(block);
     if (!file) continue;
     mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), said(block.text));
+    written.set(file, [...(written.get(file) ?? []), said(block.text)]);
+    writeFileSync(join(folder, file), written.get(file)!.join('\n'));
   }
   return folder;
 }

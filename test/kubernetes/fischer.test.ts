@@ -137,7 +137,7 @@ describe.each(stores)('an API server of its own on %s', (store) => {
       expect(await kubectl.fails('create', '-f', file(fischer(name)))).toContain('AlreadyExists');
       const own = `${prefix}-own`;
       expect(await kubectl.fails('create', '-f', file(fischer(own, ['sole', own])))).toContain(
-        'spec.disallowedFlunders[1]: Invalid value: must not be the name of the Fischer',
+        `The Fischer "${own}" is invalid: spec.disallowedFlunders[1]: Invalid value: must not be the name of the Fischer`,
       );
       expect(await kubectl.fails('create', '-f', file(fischer(own, ['Sole'])))).toContain(
         'spec.disallowedFlunders[0]: Invalid value',
