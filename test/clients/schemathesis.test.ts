@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { authenticated, signedInByPasskey } from '../support/passkeys.js';
@@ -12,20 +12,13 @@ import {
 } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { toolProgram } from '../support/tool-program.js';
 
 jest.setTimeout(900_000);
 
-const build = join(import.meta.dirname, '../../hack/tools/schemathesis/build');
 const folder = join(import.meta.dirname, 'schemathesis');
 
-/** The path of schemathesis; undefined where there is no Python for it. Throws if it fails. */
-const program = ((): string | undefined => {
-  const { status, stdout, stderr } = spawnSync(build, { encoding: 'utf8' });
-  if (status === 0) return stdout.trim();
-  if (status !== 1) throw new Error(stderr);
-  process.stderr.write(`SKIPPED schemathesis: ${stderr}`);
-  return undefined;
-})();
+const program = toolProgram('schemathesis');
 const withSchemathesis = program === undefined ? test.skip : test;
 
 let service: TestService;

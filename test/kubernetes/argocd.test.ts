@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
 import { exampleFolder, exampleObjects } from '../support/gitops-example.js';
-import { goProgram } from '../support/go-program.js';
+import { toolProgram } from '../support/tool-program.js';
 import { Follower, type Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-const program = goProgram('argo-apply');
+const program = toolProgram('argo-apply');
 const withArgo = program === undefined ? test.skip : test;
 const { spec } = exampleObjects('argo-cd/application.yaml').Application;
 const health: string =

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
 import { exampleFolder, exampleObjects } from '../support/gitops-example.js';
-import { goProgram } from '../support/go-program.js';
+import { toolProgram } from '../support/tool-program.js';
 import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-const program = goProgram('flux-apply');
+const program = toolProgram('flux-apply');
 const withFlux = program === undefined ? test.skip : test;
 
 const group = (name: string, displayName: string): object => ({

@@ -84,7 +84,14 @@ func run(ctx context.Context, args []string) error {
 }
 
 // reconcile synchronizes the objects of folder if they differ from the live ones, or in any case at first.
-func reconcile(ctx context.Context, synchronizer engine.GitOpsEngine, live cache.ClusterCache, folder string, check healthCheck, first bool) error {
+func reconcile(
+	ctx context.Context,
+	synchronizer engine.GitOpsEngine,
+	live cache.ClusterCache,
+	folder string,
+	check healthCheck,
+	first bool,
+) error {
 	targets, err := read(folder)
 	if err != nil {
 		return err
@@ -93,7 +100,8 @@ func reconcile(ctx context.Context, synchronizer engine.GitOpsEngine, live cache
 	if err != nil || !differs && !first {
 		return err
 	}
-	results, err := synchronizer.Sync(ctx, targets, isTracked, "revision", "", sync.WithPrune(true), sync.WithLogr(logr.Discard()))
+	options := []sync.SyncOpt{sync.WithPrune(true), sync.WithLogr(logr.Discard())}
+	results, err := synchronizer.Sync(ctx, targets, isTracked, "revision", "", options...)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,13 @@ func configure(ctx context.Context, server tfprotov5.ProviderServer, configurati
 
 // reconcile reads a resource and plans it, and with apply applies the plan. It returns what is to be done, or
 // was done, and the resource's new state, which is nil if there is none.
-func (provider *provider) reconcile(ctx context.Context, address string, wanted resource, known *instance, apply bool) (string, *instance, error) {
+func (provider *provider) reconcile(
+	ctx context.Context,
+	address string,
+	wanted resource,
+	known *instance,
+	apply bool,
+) (string, *instance, error) {
 	kind := wanted.kind
 	if known != nil {
 		kind = known.Kind
@@ -99,7 +105,12 @@ func (provider *provider) reconcile(ctx context.Context, address string, wanted 
 }
 
 // plan returns what is to be done, and the state that this leads to.
-func (provider *provider) plan(ctx context.Context, kind string, prior, config *tfprotov5.DynamicValue, private []byte) (string, *tfprotov5.DynamicValue, []byte, error) {
+func (provider *provider) plan(
+	ctx context.Context,
+	kind string,
+	prior, config *tfprotov5.DynamicValue,
+	private []byte,
+) (string, *tfprotov5.DynamicValue, []byte, error) {
 	schema := provider.schema.ResourceSchemas[kind]
 	before, err := valueOf(schema, prior)
 	if err != nil {
