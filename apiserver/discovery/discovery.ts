@@ -68,9 +68,18 @@ export function groupDiscovery(registry: Registry | undefined, discoveryVersion:
     kind: 'APIGroupDiscoveryList',
     apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
     metadata: {},
-    items: registry ? [discoveredGroup(registry)] : [],
+    items: [registry ? discoveredGroup(registry) : coreGroup],
   };
 }
+
+/**
+ * The core group, which has no resource here: it is listed because kubectl knows the kind `List` of
+ * v1, in which `kubectl get -o yaml` prints several objects, only where v1 is.
+ */
+const coreGroup = {
+  metadata: {},
+  versions: [{ version: 'v1', resources: [], freshness: 'Current' }],
+};
 
 function discoveredGroup(registry: Registry) {
   const { group, version } = registry;

@@ -48,24 +48,31 @@ export function kubernetesOpenapi(document: unknown, { version, apiVersion }: Re
 }
 
 /**
- * Returns a schema with only those fields required that a caller must send, because `kubectl
- * explain` marks them: of a kind nothing of metadata and status, and spec only if it is sent.
+ * Returns a schema as `kubectl explain` is to show it: only those fields are required that a caller
+ * must send, of a kind nothing of metadata and status, and spec only if it is sent; and apiVersion
+ * and kind, which it shows above, have no values.
  */
 function asSent(name: string, schema: JSONSchema, schemas: Record<string, JSONSchema>): JSONSchema {
   if (name === 'ObjectMeta') return withoutRequired(schema);
   if (!schema['x-kubernetes-group-version-kind']) return schema;
   const { required: _required, properties, ...rest } = schema;
   const draft = schemas[`${name}Draft`]?.properties?.spec;
-  const { spec, status } = properties!;
+  const { apiVersion, kind, spec, status } = properties!;
   return {
     ...rest,
     ...(draft?.required && { required: ['spec'] }),
     properties: {
       ...properties,
+      apiVersion: withoutValue(apiVersion!),
+      kind: withoutValue(kind!),
       spec: draft ? spec! : withoutRequired(spec!),
       status: withoutRequired(status!),
     },
   };
+}
+
+function withoutValue({ const: _value, ...schema }: JSONSchema): JSONSchema {
+  return schema;
 }
 
 /** Returns a schema in which nothing is required, at any depth. */

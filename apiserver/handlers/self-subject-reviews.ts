@@ -142,13 +142,17 @@ export class SelfSubjectReviews {
     };
   }
 
-  /** A star means everything: allowed only if each resource and verb is. */
+  /**
+   * A star means everything: allowed only if each resource and verb is. `kubectl auth can-i '*' '*'`
+   * names no group.
+   */
   async #reviewResources(
     attributes: z.infer<typeof Resource>,
     caller: Caller,
     site: string | undefined,
   ): Promise<AccessReviewResult> {
-    if (attributes.group !== this.#registry.group && attributes.group !== '*')
+    const groups = attributes.resource === '*' ? ['*', ''] : ['*'];
+    if (attributes.group !== this.#registry.group && !groups.includes(attributes.group))
       return denied('no such API group is served');
     const kinds =
       attributes.resource === '*'

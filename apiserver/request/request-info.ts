@@ -49,8 +49,8 @@ const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
 
-/** The path at which kubectl looks for events (docs/design/kubernetes.md#events). */
-export const eventsPath = '/api/v1/events';
+/** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
+const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(
@@ -78,7 +78,7 @@ export function parseRequest(
         registry,
         request.headers.accept,
       );
-  const eventKind = path === eventsPath && registry.eventKind;
+  const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
   return { type: otherType(path, method, request, paths), path, query };
 }

@@ -218,7 +218,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     },
   );
 
-  test('/api has nothing in it for those clients, and its versions for all others', async () => {
+  test('/api has the core group without a resource for those clients, and its versions for all others', async () => {
     const { body, headers } = await get('/api', kubectl).is(200);
     expect([headers['content-type'], body]).toEqual([
       aggregated('v2'),
@@ -226,7 +226,9 @@ describe('aggregated discovery (1.1, 1.2)', () => {
         kind: 'APIGroupDiscoveryList',
         apiVersion: 'apidiscovery.k8s.io/v2',
         metadata: {},
-        items: [],
+        items: [
+          { metadata: {}, versions: [{ version: 'v1', resources: [], freshness: 'Current' }] },
+        ],
       },
     ]);
     for (const accept of [

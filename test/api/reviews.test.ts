@@ -195,6 +195,8 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       ['ada', { verb: 'delete', resource: 'clients' }, false],
       ['ada', { verb: 'create', resource: 'passkeys' }, true],
       ['operator', { verb: 'list', resource: '*' }, true],
+      ['operator', { verb: 'list', resource: '*', group: '' }, true],
+      ['operator', { verb: 'list', resource: '*', group: 'apps' }, false],
       ['ada', { verb: 'list', resource: '*' }, false],
     ] as const)
       expect([as, attributes, await asks(as, attributes)]).toEqual([as, attributes, allowed]);

@@ -67,6 +67,9 @@ eachKubectl((found) => {
         await operator.says('describe', 'client', name),
       ),
     );
+    expect(await operator.says('events', '--for', `client/${name}`)).toMatch(
+      /Refused +Client\/.* may not delete/,
+    );
   });
 
   test('explain marks as required only what a caller must send', async () => {

@@ -20,6 +20,8 @@ const group = (name: string, spec: object = {}, metadata: object = {}) => ({
   spec: { displayName: 'Sample', ...spec },
 });
 
+const listOf = (...items: object[]): object => ({ apiVersion: 'v1', kind: 'List', items });
+
 eachKubectl((found) => {
   const prefix = `w${found.version.replaceAll('.', '-')}`;
   let operator: Kubectl;
@@ -157,6 +159,41 @@ eachKubectl((found) => {
     expect(await apply({ apiVersion, kind: 'List', items: [group(name), group(other)] })).toBe(
       `group.id.vestibule.org/${name} unchanged\ngroup.id.vestibule.org/${other} created\n`,
     );
+  });
+
+  test('prunes what is no longer applied, among the kinds of --prune-allowlist', async () => {
+    const [name, other] = [`${prefix}-kept`, `${prefix}-pruned`];
+    const apply = (...names: string[]): Promise<string> =>
+      operator.says(
+        'apply',
+        '--prune',
+        '-l',
+        `pruned=${prefix}`,
+        `--prune-allowlist=${apiVersion}/Group`,
+        '-f',
+        file(listOf(...names.map((one) => group(one, {}, { labels: { pruned: prefix } })))),
+      );
+    expect(await apply(name, other)).toBe(
+      `group.id.vestibule.org/${name} created\ngroup.id.vestibule.org/${other} created\n`,
+    );
+    expect(await apply(name)).toBe(
+      `group.id.vestibule.org/${name} unchanged\ngroup.id.vestibule.org/${other} pruned\n`,
+    );
+  });
+
+  test('applies a list that get printed', async () => {
+    const [name, other] = [`${prefix}-printed`, `${prefix}-second`];
+    const labels = { printed: prefix };
+    await operator.says('create', '-f', file(listOf(group(name, {}, { labels }))));
+    await operator.says('create', '-f', file(group(other, {}, { labels })));
+    const printed = await operator.says('get', 'groups', '-l', `printed=${prefix}`, '-o', 'yaml');
+    expect(printed).toMatch(/^apiVersion: v1\n[^]*^kind: List$/m);
+    await operator.says('delete', 'groups', '-l', `printed=${prefix}`);
+    const again = await operator.run(['create', '-f', '-'], printed);
+    expect([again.code, again.out]).toEqual([
+      0,
+      `group.id.vestibule.org/${name} created\ngroup.id.vestibule.org/${other} created\n`,
+    ]);
   });
 
   test('tries on the server without leaving a trace, and shows the difference', async () => {
