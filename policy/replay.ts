@@ -2,7 +2,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AnyKind } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { fromTimestamp } from '../registry/timestamp.js';
+import type { EncodedObject } from '../registry/encoded-object.js';
 import { listPages } from '../registry/pager.js';
+import { toStatusError } from '../registry/storage-errors.js';
+import { prefixRange } from '../storage/storage.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
 import type { Engine } from './engine.js';
 import { toAttributes } from './decisions/record.js';
@@ -16,7 +19,8 @@ type Evaluate = Awaited<ReturnType<Engine['compile']>>;
 
 /**
  * Evaluates the recorded decisions against another text. Yields to the event loop every few
- * milliseconds, and counts the decisions that `limits.policyReplay` did not allow to evaluate.
+ * milliseconds, and counts the decisions that `limits.policyReplay` did not allow to evaluate, some of
+ * which may have expired.
  */
 export async function replay(engine: Engine, store: Store, text: string): Promise<Impact> {
   const deadline = performance.now() + store.settings.limits.policyReplay;
@@ -25,20 +29,22 @@ export async function replay(engine: Engine, store: Store, text: string): Promis
     evaluate,
     new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
   );
-  let notReached = 0;
   for await (const page of listPages(store, PolicyDecision, limits.pageSize))
     for (const stored of page) {
-      if (notReached > 0 || performance.now() > deadline) {
-        notReached += 1;
-        continue;
-      }
+      if (performance.now() > deadline) return outcome.impact(await countAfter(store, stored));
       if (outcome.shouldYield()) {
         await yieldToEventLoop();
         outcome.resume();
       }
       outcome.add(stored.object as DecisionObject);
     }
-  return outcome.impact(notReached);
+  return outcome.impact(0);
+}
+
+/** Counts a decision and those after it, without reading them: there may be millions. */
+function countAfter({ storage }: Store, { entry }: EncodedObject): Promise<number> {
+  const { end } = prefixRange(`objects/${PolicyDecision.resource}/`);
+  return toStatusError(storage.count({ start: entry.key, end }));
 }
 
 /** The outcome so far. */

@@ -41,7 +41,7 @@ const Impact = z.object({
     .number()
     .int()
     .optional()
-    .describe('Recorded decisions not evaluated within the time limit.'),
+    .describe('Recorded decisions not evaluated within the time limit, approximately.'),
 });
 export type Impact = z.infer<typeof Impact>;
 

@@ -3,7 +3,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { encode } from '../../registry/encoded-object.js';
+import { actions, kinds } from '../../kinds/index.js';
+import { openEngine } from '../../policy/engine.js';
+import { replay } from '../../policy/replay.js';
 import type { ObjectOf } from '../../registry/kind.js';
+import type { Store } from '../../registry/store.js';
+import { prefixRange, type Range, type Storage } from '../../storage/storage.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { Stopwatch } from '../support/stopwatch.js';
@@ -107,6 +112,29 @@ describe('trying a text on what was decided', () => {
     );
     expect([wider.nowAllowed.length, wider.nowRefused.length]).toEqual([200, 0]);
     expect(odd.replayed - odd.unchanged - odd.undecidable).toBe(1_000);
+  });
+
+  test('what is not reached in time is counted, and not read', async () => {
+    await fill(300);
+    const { store, storage } = service;
+    const { limits } = store.settings;
+    let reads = 0;
+    const late = {
+      registry: store.registry,
+      settings: { ...store.settings, limits: { ...limits, policyReplay: -1 } },
+      storage: {
+        count: (range: Range) => storage.count(range),
+        list: (...query: Parameters<Storage['list']>) => {
+          reads += 1;
+          return storage.list(...query);
+        },
+      },
+    } as unknown as Store;
+    const result = await replay(await openEngine(kinds, actions), late, '');
+    const recorded = await storage.count(prefixRange('objects/policydecisions/'));
+    expect(recorded).toBeGreaterThanOrEqual(300);
+    expect(result).toMatchObject({ replayed: 0, notReached: recorded });
+    expect(reads).toBe(1);
   });
 
   test('evaluates at the time of the decision', async () => {
