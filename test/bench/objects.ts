@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Bench } from './bench.js';
 
+/** Imports a module of the built service, by its path in `dist`. */
+export const loadBuilt = (bench: Bench, file: string): Promise<any> =>
+  import(pathToFileURL(join(bench.root, 'dist', file)).href);
+
 /**
  * Fills an embedded store with so many accounts, as the service itself would lay them down in the
  * course of time, its history compacted; answers the bytes of what is stored, keys included.
  */
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
-  const load = (file: string): Promise<any> =>
-    import(pathToFileURL(join(bench.root, 'dist', file)).href);
+  const load = (file: string): Promise<any> => loadBuilt(bench, file);
   const [{ openEmbedded }, { encode, objectKey }, { uniqueKey }, { Account }] = await Promise.all([
     load('storage/embedded/embedded.js'),
     load('registry/encoded-object.js'),

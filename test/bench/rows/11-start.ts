@@ -15,7 +15,7 @@ const shared = {
 } as const;
 
 /** Command to `ready` line, the middle of some starts; a store and its keys are there already. */
-function starting(bench: Bench, name: string, command: readonly string[]): Side {
+export function starting(bench: Bench, name: string, command: readonly string[]): Side {
   const once = async (): Promise<number> => {
     const began = performance.now();
     const child = await Child.start({

@@ -27,7 +27,7 @@ const sampleOf = (rss: number, values: Record<string, number> = {}): Sample => (
  * Resident bytes of a fresh process: at rest after its start, and after it was asked for everything
  * it has.
  */
-async function reading(
+export async function reading(
   start: () => Promise<Served>,
   ask: (port: number) => Promise<void>,
 ): Promise<{ cold: number; warm: number }> {
@@ -42,7 +42,7 @@ async function reading(
 }
 
 /** Reads the whole of the accounts page by page, as an operator would. */
-async function readAll(port: number): Promise<void> {
+export async function readAll(port: number): Promise<void> {
   const [operator] = await people(port, 1);
   const connection = await Connection.open(port);
   for (let next = ''; ; ) {

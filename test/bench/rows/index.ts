@@ -17,6 +17,7 @@ import { page } from './13-page.js';
 import { signInDex, signInDexUnhashed } from './14-dex.js';
 import { signInHydra } from './15-hydra.js';
 import { signInKeycloak, signInKeycloakUnhashed } from './16-keycloak.js';
+import { scale } from './17-scale.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -44,4 +45,5 @@ export const rows: readonly Row[] = [
   signInHydra,
   signInKeycloak,
   signInKeycloakUnhashed,
+  ...scale,
 ];

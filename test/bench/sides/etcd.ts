@@ -19,14 +19,18 @@ export interface Etcd {
  */
 export const etcdBinary = process.env.BENCH_ETCD ?? 'etcd';
 
-/** Starts etcd on its core and waits until it is healthy. */
-export async function startEtcd(bench: Bench): Promise<Etcd> {
+/** The largest quota that etcd recommends. */
+const quota = 8 * 2 ** 30;
+
+/** Starts etcd on its core, over `folder` or a new one, and waits until it is healthy. */
+export async function startEtcd(bench: Bench, folder = bench.newFolder('etcd')): Promise<Etcd> {
   if (spawnSync(etcdBinary, ['--version']).status !== 0) throw new Skip('etcd is not installed');
   const [client, peer] = [await freePort(), await freePort()].map(
     (port) => `http://127.0.0.1:${port}`,
   ) as [string, string];
   const flags = [
-    `--data-dir=${bench.newFolder('etcd')}`,
+    `--data-dir=${folder}`,
+    `--quota-backend-bytes=${quota}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=${peer}`,
