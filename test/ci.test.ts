@@ -108,6 +108,7 @@ function cluster(
     ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`),
   ])
     script(one, 'true');
+  script('hack/tools/cache', `echo ${at}/.cache/bin`);
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
   script('hack/tools/images/build', images);

@@ -10,21 +10,23 @@ export interface Found {
   readonly path: string;
 }
 
-/** Where hack/prepare puts the one it builds. */
-const built = join(import.meta.dirname, '../../.cache/bin');
+/** Prints the folder of the kubectl that hack/prepare built because none is on the PATH. */
+const build = join(import.meta.dirname, '../../hack/tools/kubectl/build');
 
 /**
- * Every kubectl on the PATH, beside the one that it stands for, and of our own building, by
- * ascending version; each minor version once, the highest of it.
+ * Every kubectl on the PATH, beside the one that it stands for, by ascending version; each minor
+ * version once, the highest of it. If there is none, the one that hack/prepare built.
  */
 export function findKubectls(): Found[] {
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter).flatMap((folder) => {
-      const own = join(folder, 'kubectl');
-      return existsSync(own) ? [folder, dirname(realpathSync(own))] : [folder];
-    }),
-    built,
-  ];
+  const onPath = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => {
+    const own = join(folder, 'kubectl');
+    return existsSync(own) ? [folder, dirname(realpathSync(own))] : [folder];
+  });
+  const found = kubectlsIn(onPath);
+  return found.length > 0 ? found : kubectlsIn([execFileSync(build, { encoding: 'utf8' }).trim()]);
+}
+
+function kubectlsIn(folders: readonly string[]): Found[] {
   const found = new Map<string, Found>();
   for (const path of folders.flatMap((folder) =>
     existsSync(folder)
