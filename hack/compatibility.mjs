@@ -17,6 +17,13 @@ const schemathesisVersion = found(
   'hack/tools/schemathesis/requirements.txt',
   /^schemathesis==(\S+)/m,
 );
+const clientGoVersions = ['go-0.29.mod', 'go.mod'].map((file) =>
+  found(`hack/tools/client-go/${file}`, /k8s\.io\/client-go (v\S+)/),
+);
+const controllerRuntimeVersion = found(
+  'hack/tools/controller-runtime/go.mod',
+  /controller-runtime (v\S+)/,
+);
 const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
 const argoVersion = found('hack/tools/argo-apply/go.mod', /argoproj\/gitops-engine (v\S+)/);
 const terraformVersion = found(
@@ -37,6 +44,16 @@ const clients = [
     name: `@kubernetes/client-node ${devDependencies['@kubernetes/client-node']}`,
     columnOf: ({ around }) => /on (\w+)$/.exec(around[0] ?? '')?.[1],
     isAbout: ({ around }) => /^@kubernetes\/client-node/.test(around[0] ?? ''),
+  },
+  {
+    name: `client-go ${clientGoVersions.join(', ')}`,
+    columnOf: ({ around }) => /^client-go (\S+)/.exec(around[0])?.[1],
+    isAbout: ({ around }) => /^client-go/.test(around[0] ?? ''),
+  },
+  {
+    name: `controller-runtime ${controllerRuntimeVersion}`,
+    columnOf: () => 'works',
+    isAbout: ({ around }) => /^controller-runtime/.test(around[0] ?? ''),
   },
   {
     name: `Flux: github.com/fluxcd/pkg/ssa ${fluxVersion}`,
