@@ -2,10 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AnyKind } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { fromTimestamp } from '../registry/timestamp.js';
-import type { EncodedObject } from '../registry/encoded-object.js';
-import { listPages } from '../registry/pager.js';
-import { toStatusError } from '../registry/storage-errors.js';
-import { prefixRange } from '../storage/storage.js';
+import { countFrom, listPages } from '../registry/pager.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
 import type { Engine } from './engine.js';
 import { toAttributes } from './decisions/record.js';
@@ -31,7 +28,7 @@ export async function replay(engine: Engine, store: Store, text: string): Promis
   );
   for await (const page of listPages(store, PolicyDecision, limits.pageSize))
     for (const stored of page) {
-      if (performance.now() > deadline) return outcome.impact(await countAfter(store, stored));
+      if (performance.now() > deadline) return outcome.impact(await countFrom(store, stored));
       if (outcome.shouldYield()) {
         await yieldToEventLoop();
         outcome.resume();
@@ -39,12 +36,6 @@ export async function replay(engine: Engine, store: Store, text: string): Promis
       outcome.add(stored.object as DecisionObject);
     }
   return outcome.impact(0);
-}
-
-/** Counts a decision and those after it, without reading them: there may be millions. */
-function countAfter({ storage }: Store, { entry }: EncodedObject): Promise<number> {
-  const { end } = prefixRange(`objects/${PolicyDecision.resource}/`);
-  return toStatusError(storage.count({ start: entry.key, end }));
 }
 
 /** The outcome so far. */

@@ -41,3 +41,15 @@ async function readPage(
     return toStatusError(store.storage.list(range, { limit }));
   }
 }
+
+/**
+ * Counts an object and those of its kind after it, without reading them: there may be millions.
+ * Expired ones count until they are collected.
+ */
+export function countFrom(
+  { storage }: Pick<Store, 'storage'>,
+  { kind, entry }: EncodedObject,
+): Promise<number> {
+  const { end } = prefixRange(`objects/${kind.resource}/`);
+  return toStatusError(storage.count({ start: entry.key, end }));
+}
