@@ -116,7 +116,8 @@ describe.each(stores)('events about an object, on %s', (store) => {
       .fails(400, 'BadRequest');
     await operator.get(`${path('Client', 'bank')}&watch=true`).fails(400, 'BadRequest');
     await operator.post('/api/v1/events', {}).fails(405, 'MethodNotAllowed');
-    await operator.get('/api/v1/namespaces/default/events').fails(404, 'NotFound');
+    await operator.get('/api/v1/namespaces/default/events').fails(400, 'BadRequest');
+    await operator.get('/api/v1/namespaces/other/events').fails(404, 'NotFound');
     expect(await eventsOf('Client', 'absent')).toEqual([]);
     for (const [kind, name] of [
       ['Client', '%'],
