@@ -141,14 +141,18 @@ describe.each(stores)('events about an object, on %s', (store) => {
         .filter(({ status }) => !status.allowed)
         .map(({ metadata }) => metadata.name)
         .sort();
+    /** Refusals are written in the background, so that one may come between the two reads. */
+    const keysAreThoseOfRefusals = () =>
+      comesToHold(async () => JSON.stringify(await keysOf()) === JSON.stringify(await refusals()));
+    const former = (await refusals()).length;
     for (let i = 0; i < 2; i += 1) await person.delete('clients/bank').fails(404, 'NotFound');
-    await comesToHold(async () => (await keysOf()).length >= 2);
+    await comesToHold(async () => (await keysOf()).length >= former + 2);
+    await keysAreThoseOfRefusals();
     const before = await keysOf();
-    expect(before).toEqual(await refusals());
     for (let i = 0; i < 110; i += 1)
       await person.patch('accounts/~', { spec: { displayName: `Name ${i}` } }).is(200);
     expect((await keysOf()).length).toBeLessThan(before.length);
-    expect(await keysOf()).toEqual(await refusals());
+    await keysAreThoseOfRefusals();
     await person.delete('clients/bank').fails(404, 'NotFound');
     await comesToHold(async () => (await keysOf()).length > 0);
     await person.delete('accounts/~').is(200);
