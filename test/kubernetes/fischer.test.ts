@@ -111,7 +111,7 @@ describe.each(stores)('an API server of its own on %s', (store) => {
         'false',
         'Fischer',
       ]);
-      expect(await kubectl.says('api-versions')).toBe('wardle.example.com/v1alpha1\n');
+      expect(await kubectl.says('api-versions')).toBe('v1\nwardle.example.com/v1alpha1\n');
       expect(await kubectl.says('api-resources', '--categories=fish', '-o', 'name')).toBe(
         'fischers.wardle.example.com\n',
       );
