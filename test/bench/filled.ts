@@ -11,31 +11,35 @@ export interface Filled {
   readonly operator: Person;
 }
 
-/**
- * What was filled in a run, by how many accounts there are: to lay down a million takes minutes.
- */
-const folders = new WeakMap<Bench, Map<number, Promise<string>>>();
+/** What was filled in a run, by its name. */
+const folders = new WeakMap<Bench, Map<string, Promise<string>>>();
 
 /**
- * A folder whose `data` has so many accounts; the same for all rows of a run, which use it one
- * after another.
+ * Fills a new folder once in a run, by its name, and returns it: to lay down a million accounts
+ * takes minutes. The rows of a run use it one after another.
  */
-function filledFolder(bench: Bench, count: number): Promise<string> {
-  const known = folders.get(bench) ?? new Map<number, Promise<string>>();
+export function filledOnce(
+  bench: Bench,
+  name: string,
+  lay: (folder: string) => Promise<unknown>,
+): Promise<string> {
+  const known = folders.get(bench) ?? new Map<string, Promise<string>>();
   folders.set(bench, known);
-  const lay = async (): Promise<string> => {
-    const folder = bench.newFolder(`filled-${count}`);
-    await fill(bench, join(folder, 'data'), count);
-    return folder;
+  const layNew = async (): Promise<string> => {
+    const made = bench.newFolder(name);
+    await lay(made);
+    return made;
   };
-  const folder = known.get(count) ?? lay();
-  known.set(count, folder);
+  const folder = known.get(name) ?? layNew();
+  known.set(name, folder);
   return folder;
 }
 
 /** Starts the service on an embedded store with so many accounts. */
 export async function storeWith(bench: Bench, count: number): Promise<Filled> {
-  const folder = await filledFolder(bench, count);
+  const folder = await filledOnce(bench, `filled-${count}`, (made) =>
+    fill(bench, join(made, 'data'), count),
+  );
   const served = await startVestibule(bench, folder, [
     '--data-dir',
     join(folder, 'data'),

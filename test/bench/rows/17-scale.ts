@@ -3,12 +3,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fillCrowd, moveToEtcd, type Size } from '../crowd.js';
-import { pagesOfAccounts } from '../filled.js';
+import { filledOnce, pagesOfAccounts } from '../filled.js';
 import { pinned } from '../layout.js';
 import { people } from '../people.js';
 import { cpuPerOperation, middle, type Metric, type Row, type Sample, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
-import { startEtcd, type Etcd } from '../sides/etcd.js';
+import { startEtcd } from '../sides/etcd.js';
 import { serveCommand, startVestibule } from '../sides/vestibule.js';
 import { readAll, reading } from './12-memory.js';
 import { starting } from './11-start.js';
@@ -28,43 +28,28 @@ const inFlight = 8;
 const operator = ['--operators', 'person-0@bench.test'];
 
 /** A filled store: the flags to start the service on it, and what must be stopped afterwards. */
-interface Filled {
+interface FilledStore {
   readonly folder: string;
   readonly flags: readonly string[];
   stop(): Promise<void>;
 }
 
-const laidDown = new WeakMap<Bench, Map<string, Promise<string>>>();
-
-/** Does work once in a run, by its name, and returns its folder: a million accounts take minutes. */
-function once(bench: Bench, name: string, work: () => Promise<string>): Promise<string> {
-  const known = laidDown.get(bench) ?? new Map<string, Promise<string>>();
-  laidDown.set(bench, known);
-  const folder = known.get(name) ?? work();
-  known.set(name, folder);
-  return folder;
-}
-
 /** Returns a filled store, for etcd with an etcd that runs on it. */
-async function filled(bench: Bench, store: StoreName, size: string): Promise<Filled> {
-  const folder = await once(bench, size, async () => {
-    const made = bench.newFolder('crowd');
-    const count = bench.quick && size === large ? quickSize : sizes[size]!;
-    await fillCrowd(bench, join(made, 'data'), count);
-    return made;
-  });
+async function filled(bench: Bench, store: StoreName, size: string): Promise<FilledStore> {
+  const count = bench.quick && size === large ? quickSize : sizes[size]!;
+  const folder = await filledOnce(bench, `crowd-${count.accounts}`, (made) =>
+    fillCrowd(bench, join(made, 'data'), count),
+  );
   const data = join(folder, 'data');
   if (store === 'embedded') return { folder, flags: ['--data-dir', data], stop: async () => {} };
   const keys = join(folder, 'etcd-keys.json');
-  const etcdFolder = await once(bench, `${size} on etcd`, async () => {
+  const etcdFolder = await filledOnce(bench, `crowd-${count.accounts}-etcd`, async (made) => {
     execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'keys', 'new', keys]);
-    const made = bench.newFolder('crowd-etcd');
     const etcd = await startEtcd(bench, made);
     moveToEtcd(bench, data, etcd.endpoint);
     await etcd.stop();
-    return made;
   });
-  const etcd: Etcd = await startEtcd(bench, etcdFolder);
+  const etcd = await startEtcd(bench, etcdFolder);
   const flags = ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail'];
   return { folder, flags, stop: () => etcd.stop() };
 }
@@ -73,7 +58,7 @@ async function filled(bench: Bench, store: StoreName, size: string): Promise<Fil
 async function sidesOf(
   bench: Bench,
   store: StoreName,
-  sideOf: (name: string, on: Filled) => Side | Promise<Side>,
+  sideOf: (name: string, on: FilledStore) => Side | Promise<Side>,
 ): Promise<Side[]> {
   const sides: Side[] = [];
   for (const name of [small, large]) {
@@ -88,13 +73,13 @@ async function sidesOf(
   return sides;
 }
 
-const start = (bench: Bench, { folder, flags }: Filled) =>
+const start = (bench: Bench, { folder, flags }: FilledStore) =>
   startVestibule(bench, folder, [...flags, ...operator]);
 
 /** Returns the side of a load that a browser of the operator makes. */
 const loaded =
   (load: 'signin' | 'get' | 'watchstart') =>
-  async (bench: Bench, name: string, on: Filled): Promise<Side> => {
+  async (bench: Bench, name: string, on: FilledStore): Promise<Side> => {
     const served = await start(bench, on);
     const { port } = served;
     if (load === 'signin') {
@@ -128,7 +113,7 @@ const sampleOf = (seconds: number, more: Partial<Sample> = {}): Sample => ({
  * Returns a side that tries the policy in force against the recorded decisions; its time is that of a
  * thousand of them.
  */
-async function replaying(bench: Bench, name: string, on: Filled): Promise<Side> {
+async function replaying(bench: Bench, name: string, on: FilledStore): Promise<Side> {
   const served = await start(bench, on);
   const [person] = await people(served.port, 1);
   const { browser } = person!;
@@ -156,7 +141,7 @@ async function replaying(bench: Bench, name: string, on: Filled): Promise<Side> 
 }
 
 /** Returns a side that saves a snapshot; its time is that of one megabyte of the file. */
-function saving(bench: Bench, name: string, { folder, flags }: Filled): Side {
+function saving(bench: Bench, name: string, { folder, flags }: FilledStore): Side {
   const file = join(bench.newFolder('save'), 'snapshot');
   const from = flags[0] === '--data-dir' ? flags : flags.slice(0, 2);
   const command = [
@@ -181,7 +166,7 @@ function saving(bench: Bench, name: string, { folder, flags }: Filled): Side {
 }
 
 /** Returns a side that reads resident memory after every account was listed. */
-const remembering = (bench: Bench, name: string, on: Filled): Side => ({
+const remembering = (bench: Bench, name: string, on: FilledStore): Side => ({
   name,
   async sample() {
     const { warm } = await reading(() => start(bench, on), readAll);
@@ -195,7 +180,7 @@ interface Measurement {
   readonly workload: string;
   readonly metric: Pick<Metric, 'unit' | 'of'> & Partial<Pick<Metric, 'gate' | 'stretch'>>;
   readonly window?: Pick<Row, 'seconds' | 'slice'>;
-  sideOf(bench: Bench, name: string, on: Filled): Side | Promise<Side>;
+  sideOf(bench: Bench, name: string, on: FilledStore): Side | Promise<Side>;
 }
 
 const concernsOne = { gate: 1.5, stretch: 1.1 } as const;
