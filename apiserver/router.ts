@@ -53,11 +53,11 @@ export function createApi(parts: ApiDependencies): Api {
     if (subject) return events.list(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
-  for (const root of parts.paths.mounts)
-    app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
   const documents = new Documents(parts, parts.store.settings.component);
   for (const path of parts.paths.documents)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
+  for (const root of parts.paths.mounts)
+    app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
   const reviews = new SelfSubjectReviews(
     parts.registry,
     parts.paths,

@@ -5,7 +5,7 @@ import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
 import { internalError, noSuchPath, StatusError, unauthorized } from '../registry/status.js';
-import { siteOf } from '../security/fetch-metadata.js';
+import { originOf } from './chain/authorization-attributes.js';
 import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
 import { Authorization } from './chain/authorization.js';
@@ -94,7 +94,10 @@ export class Server {
 
   constructor(parts: ServerDependencies) {
     this.#parts = parts;
-    this.#paths = new ApiPaths(parts.store.registry);
+    this.#paths = new ApiPaths(
+      parts.store.registry,
+      parts.description.documents?.map(({ name }) => name),
+    );
     this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
     this.#inFlight = new InFlight(this.memory, parts.maxInFlight);
     this.#encoder = new Encoder(parts.baseURL);
@@ -254,7 +257,7 @@ export class Server {
     const requestInfo = parseRequest(req, registry, this.#paths) as ResourceRequestInfo;
     if (this.#isStopping) throw unauthorized();
     req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
-    return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), {
+    return this.#authorization.authorize(requestInfo, req.caller, originOf(req), {
       isUnrecorded: true,
     });
   }

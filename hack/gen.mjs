@@ -10,6 +10,7 @@ import { Metrics } from '../dist/observability/metrics/metrics.js';
 import { Registry } from '../dist/registry/registry.js';
 import { codes } from '../dist/registry/status.js';
 import { contextAttributes } from '../dist/policy/model/context-attributes.js';
+import { entityAttributes } from '../dist/policy/model/entity-attributes.js';
 import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
 import { release } from '../dist/observability/build-info.js';
 import {
@@ -27,12 +28,14 @@ import {
   metricsReference,
   settingsReference,
 } from './generate/reference.mjs';
+import { policyReference } from './generate/policy.mjs';
 import { pageTypes } from './generate/types.mjs';
 import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
 const document = openapi(registry, release, apiDescription);
+const vocabulary = vocabularyOf(kinds, actions);
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 
@@ -54,6 +57,7 @@ const files = {
   ),
   'docs/reference/command.md': commandReference(subcommands, flags),
   'docs/reference/metrics.md': metricsReference(new Metrics().definitions),
+  'docs/reference/policy.md': policyReference(vocabulary, contextAttributes, entityAttributes),
   'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
@@ -64,8 +68,9 @@ const files = {
   'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
   'ui/console/known-settings.gen.ts': knownSettings(settings),
   'ui/console/policy-vocabulary.gen.ts': pageVocabulary(
-    vocabularyOf(kinds, actions),
+    vocabulary,
     contextAttributes,
+    entityAttributes,
   ),
 };
 

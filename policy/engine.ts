@@ -2,7 +2,11 @@ import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
 import type { Histogram } from '../observability/counters.js';
-import { AuthorizationRequest } from './model/authorization-request.js';
+import {
+  AuthorizationRequest,
+  type DecisionEnvironment,
+  type KnownEntities,
+} from './model/authorization-request.js';
 import { causesOf } from '../kinds/policy/causes.js';
 import { loadCedar, validate, type Cedar } from './parse/cedar.js';
 import { cedarSchema } from './model/cedar-schema.js';
@@ -30,6 +34,14 @@ import type { EvaluationError } from './evaluate/error-log.js';
 import { unsatisfiableCondition, unsupported } from './parse/unsupported.js';
 import { vocabularyOf, type Vocabulary } from './model/vocabulary.js';
 import type { PolicyCheckResult } from '../kinds/policy/check-result.js';
+
+/** A policy that is not active. */
+export interface CompiledPolicy {
+  /** Decides a recorded request at `timeMs` since the epoch, by default now. */
+  decide(attributes: AuthorizationAttributes, timeMs?: number): AuthorizationResponse;
+  /** Returns the entities that must be loaded before a decision, as type and id. */
+  missingEntities(attributes: AuthorizationAttributes): readonly (readonly [string, string])[];
+}
 
 /** Evaluates the active policy, and checks other policy texts without activating them. */
 export interface Engine {
@@ -62,16 +74,19 @@ export interface Engine {
    * call wins.
    */
   activate(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
-  /**
-   * Compiles a text without activating it. Returns a function that evaluates requests at `timeMs`
-   * since the epoch, by default now.
-   */
-  compile(
-    name: string,
-    text: string,
-  ): Promise<(attributes: AuthorizationAttributes, timeMs?: number) => AuthorizationResponse>;
+  /** Compiles a text without activating it. */
+  compile(name: string, text: string): Promise<CompiledPolicy>;
   /** Decides one request. Synchronous; never throws. */
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
+  /** Whether any active rule mentions a fact about an entity. */
+  readonly mentionsEntities: boolean;
+  /**
+   * Returns the entities, as type and id, whose facts the active rules about a request mention and
+   * that are not in memory.
+   */
+  missingEntities(attributes: AuthorizationAttributes): readonly (readonly [string, string])[];
+  /** Sets where facts about entities come from; before that, none exists. */
+  useEntities(entities: KnownEntities): void;
   /** Returns whether Cedar still responds. */
   isResponding(): boolean;
 }
@@ -84,6 +99,7 @@ interface EngineOptions {
   readonly operators?: () => Promise<readonly Operator[]>;
   readonly onEvaluationError?: (error: EvaluationError) => void;
   readonly evaluationSeconds?: Histogram | undefined;
+  readonly timeZone?: string;
 }
 
 /**
@@ -110,6 +126,8 @@ const noPolicyDeny: AuthorizationResponse = {
   reasons: [{ rule: 'error', message: 'No policy is in force.' }],
 };
 
+const noEntities: readonly (readonly [string, string])[] = [];
+
 /**
  * Cedar registers preparsed sets by name in the whole process, so each engine needs its own prefix.
  */
@@ -126,6 +144,7 @@ class CedarEngine implements Engine {
   readonly #operators: () => Promise<readonly Operator[]>;
   readonly #activeContext: EvaluatorContext;
   readonly #checkContext: EvaluatorContext;
+  #environment: DecisionEnvironment;
   #activeEvaluator: PolicyEvaluator | undefined;
   #useCount = 0;
   #pendingChecks: Promise<unknown> = Promise.resolve();
@@ -134,8 +153,9 @@ class CedarEngine implements Engine {
     cedar: Cedar,
     kinds: readonly AnyKind[],
     vocabulary: Vocabulary,
-    { operators = async () => [], onEvaluationError, evaluationSeconds }: EngineOptions,
+    { operators = async () => [], onEvaluationError, evaluationSeconds, timeZone }: EngineOptions,
   ) {
+    this.#environment = { timeZone };
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
@@ -184,6 +204,7 @@ class CedarEngine implements Engine {
       this.#createEvaluator('', rules, this.#checkContext),
       this.#kinds,
       operators,
+      this.#environment,
     );
     if (lockouts.length > 0) return { faults: lockouts };
     const withoutMessage = rules
@@ -215,16 +236,20 @@ class CedarEngine implements Engine {
     return rules;
   }
 
-  async compile(
-    name: string,
-    text: string,
-  ): Promise<(attributes: AuthorizationAttributes, timeMs?: number) => AuthorizationResponse> {
+  async compile(name: string, text: string): Promise<CompiledPolicy> {
     const evaluator = this.#createEvaluator(
       name,
       await this.#parseOrThrow(name, text),
       this.#checkContext,
     );
-    return (attributes, timeMs) => this.#evaluate(evaluator, attributes, timeMs);
+    return {
+      decide: (attributes, timeMs) =>
+        evaluator.decide(
+          new AuthorizationRequest(attributes, { ...this.#environment, timeMs, isRecorded: true }),
+        ),
+      missingEntities: (attributes) =>
+        evaluator.missingEntities(new AuthorizationRequest(attributes, this.#environment)),
+    };
   }
 
   decide(attributes: AuthorizationAttributes): AuthorizationResponse {
@@ -232,6 +257,21 @@ class CedarEngine implements Engine {
     if (response.allowed) this.counts.permits += 1;
     else if (!attributes.every) this.counts.refusals += 1;
     return response;
+  }
+
+  get mentionsEntities(): boolean {
+    return this.#activeEvaluator?.mentionsEntities ?? false;
+  }
+
+  missingEntities(attributes: AuthorizationAttributes): readonly (readonly [string, string])[] {
+    if (attributes.caller.type === 'System' || !this.#activeEvaluator) return noEntities;
+    return this.#activeEvaluator.missingEntities(
+      new AuthorizationRequest(attributes, this.#environment),
+    );
+  }
+
+  useEntities(entities: KnownEntities): void {
+    this.#environment = { ...this.#environment, entities };
   }
 
   isResponding(): boolean {
@@ -252,7 +292,7 @@ class CedarEngine implements Engine {
       this.counts.errors += 1;
       return noPolicyDeny;
     }
-    return evaluator.decide(new AuthorizationRequest(attributes, timeMs));
+    return evaluator.decide(new AuthorizationRequest(attributes, { ...this.#environment, timeMs }));
   }
 
   /** Creates an evaluator and frees the preparsed sets of the previous one. */
@@ -278,10 +318,7 @@ class CedarEngine implements Engine {
     return {
       rules,
       positions,
-      faults: [
-        ...faults,
-        ...ruleFaults(rules, positions, (rule) => unsupported(rule, this.#vocabulary)),
-      ],
+      faults: [...faults, ...ruleFaults(rules, positions, unsupported)],
     };
   }
 }

@@ -1,9 +1,11 @@
+import { isIP } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
 import { authenticationClaims } from '../kinds/session/acr.js';
 import type { Method } from '../kinds/session/session.js';
-import { AuthorizationRequest } from './model/authorization-request.js';
+import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
+import type { UnknownValue } from './evaluate/unknowns.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { Operator } from '../kinds/group/operator.js';
@@ -39,6 +41,8 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/openapi/v3/apis/id.vestibule.org/v1alpha1',
     '/openapi/v2',
     '/version',
+    '/api/v1alpha1/policyschema',
+    '/apis/id.vestibule.org/v1alpha1/policyschema',
   ],
   health: ['/livez', '/readyz', '/healthz'],
 };
@@ -120,6 +124,12 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
  */
 const maxNamed = 20;
 
+/** Facts that the samples do not vary; what must be open to anyone may not depend on them. */
+const unsampledFacts = new Set(['network', 'has network', 'newBrowser']);
+
+const isUnsampled = ({ name, entity }: UnknownValue): boolean =>
+  entity !== undefined || unsampledFacts.has(name);
+
 /**
  * Returns faults if a policy would deny public requests, or would leave no operator able to create
  * another policy.
@@ -128,6 +138,7 @@ export async function checkLockout(
   evaluator: PolicyEvaluator,
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
+  environment: DecisionEnvironment,
 ): Promise<PolicyFault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
   if (evaluator.entityIds('Policy').length + evaluator.entityIds('Path').length > maxNamed)
@@ -135,7 +146,13 @@ export async function checkLockout(
   let requestCount = 0;
   for (const [description, attributes] of publicRequests(evaluator, policy)) {
     if (++requestCount % 10 === 0) await yieldToEventLoop();
-    const request = new AuthorizationRequest(attributes);
+    const request = new AuthorizationRequest(attributes, environment);
+    if (evaluator.slice(request).unknowns.some(isUnsampled))
+      return [
+        {
+          message: `${description} must be open to anyone: the rules about it must not depend on facts about accounts or networks`,
+        },
+      ];
     if (evaluator.isTimeDependent(request))
       return [
         {
@@ -147,7 +164,8 @@ export async function checkLockout(
         { message: `${description} must be open to anyone: ${explainDenial(evaluator, request)}` },
       ];
   }
-  if (!policy || (await canOperatorsSignIn(evaluator, kinds, policy, operators))) return [];
+  if (!policy || (await canOperatorsSignIn(evaluator, kinds, policy, operators, environment)))
+    return [];
   return [
     {
       message:
@@ -169,7 +187,22 @@ interface SignInPath {
   readonly operatorsHavePasskeys: boolean;
   readonly method: Method;
   readonly site: string;
+  readonly network: string;
 }
+
+/** A network that no rule names (RFC 5737). */
+const anyNetwork = '203.0.113.1';
+
+/** The largest number of networks that are tried. */
+const maxNetworks = 10;
+
+/** Returns networks that the rules can distinguish: those that they name, and another one. */
+const networksIn = ({ stringLiterals }: PolicyEvaluator): string[] => [
+  anyNetwork,
+  ...stringLiterals
+    .filter((text) => isIP(text.split('/')[0]!) !== 0 && /^[^/]+(\/\d{1,3})?$/.test(text))
+    .slice(0, maxNetworks),
+];
 
 /**
  * Returns whether some operator can sign in and create a policy, both today and in ten years, since
@@ -180,8 +213,14 @@ async function canOperatorsSignIn(
   kinds: readonly AnyKind[],
   policy: AnyKind,
   operators: readonly Operator[],
+  environment: DecisionEnvironment,
 ): Promise<boolean> {
-  const paths = signInPaths(kinds, operators, distinguishableOperators(evaluator, operators));
+  const paths = signInPaths(
+    kinds,
+    operators,
+    distinguishableOperators(evaluator, operators),
+    networksIn(evaluator),
+  );
   const canSignInOn = async (day: number): Promise<boolean> => {
     for (let time = day; time < day + 24 * hourMs; time += 3 * hourMs)
       for (const path of paths) {
@@ -189,7 +228,10 @@ async function canOperatorsSignIn(
         const requests = signInRequests(kinds, policy, path, time);
         if (
           requests.every(
-            (attributes) => evaluator.decide(new AuthorizationRequest(attributes, time)).allowed,
+            (attributes) =>
+              evaluator.decide(
+                new AuthorizationRequest(attributes, { ...environment, timeMs: time }),
+              ).allowed,
           )
         )
           return true;
@@ -204,6 +246,7 @@ function signInPaths(
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
   subset: readonly Operator[],
+  networks: readonly string[],
 ): SignInPath[] {
   const operatorsHavePasskeys = operators.some(({ hasPasskey }) => hasPasskey);
   const hasPasskeys = kinds.some(({ kind }) => kind === 'Passkey');
@@ -211,7 +254,11 @@ function signInPaths(
     (Object.keys(challengeSubresources) as Method[])
       .filter((method) => method !== 'Passkey' || (hasPasskeys && operator.hasPasskey))
       .flatMap((method) =>
-        fetchSites.slice(0, 2).map((site) => ({ operator, operatorsHavePasskeys, method, site })),
+        fetchSites
+          .slice(0, 2)
+          .flatMap((site) =>
+            networks.map((network) => ({ operator, operatorsHavePasskeys, method, site, network })),
+          ),
       ),
   );
 }
@@ -230,6 +277,7 @@ function distinguishableOperators(
         operator.groups,
         operator.isNew ?? false,
         operator.hasPasskey ?? false,
+        operator.created ?? 0,
         operator.account !== undefined && named.has(operator.account) ? operator.account : '',
       ]),
       operator,
@@ -238,56 +286,67 @@ function distinguishableOperators(
   return [...byProperties.values()].slice(0, 200);
 }
 
-/** Returns the requests of an operator's sign-in and of creating a policy. */
-function signInRequests(
-  kinds: readonly AnyKind[],
-  policy: AnyKind,
-  {
-    operator: { domain, groups, account, isNew, hasPasskey },
-    operatorsHavePasskeys,
-    method,
-    site,
-  }: SignInPath,
-  time: number,
-): AuthorizationAttributes[] {
-  const kind = kinds.find(({ boundToCookie }) => boundToCookie);
-  const browser: Caller = { type: 'Browser', interaction };
-  const signIn = {
+/** Returns the operator of a sign-in path as a person, with the facts of the sign-in. */
+function personOf({ operator, method, operatorsHavePasskeys }: SignInPath, time: number) {
+  const { domain, groups, account, hasPasskey, created = time } = operator;
+  const facts = {
+    domain,
+    groups,
+    passkeys: hasPasskey ? 1 : 0,
+    created,
     methods: [method],
     assurance: authenticationClaims(method).acr,
     authenticated: Math.floor(time / 1000),
   };
-  const passkeys = hasPasskey ? 1 : 0;
   const caller = {
     ...samplePerson,
     ...(account !== undefined && { account }),
     email: `operator@${domain}`,
     operator: true,
-    groups,
-    passkeys,
     operatorsHavePasskeys,
     operatorsHaveFullPasskeys: operatorsHavePasskeys,
-    ...signIn,
+    ...facts,
   } as Caller;
-  const facts = { client: 'vestibule-account', domain, groups, site, passkeys, ...signIn };
+  return { caller, facts };
+}
+
+/** Returns the requests of an operator's sign-in and of creating a policy. */
+function signInRequests(
+  kinds: readonly AnyKind[],
+  policy: AnyKind,
+  path: SignInPath,
+  time: number,
+): AuthorizationAttributes[] {
+  const { operator, method, site, network } = path;
+  const kind = kinds.find(({ boundToCookie }) => boundToCookie);
+  const browser: Caller = { type: 'Browser', interaction };
+  const { caller, facts: person } = personOf(path, time);
+  const origin = { site, network };
+  const facts = {
+    client: 'vestibule-account',
+    scopesRequested: ['openid'],
+    newBrowser: true,
+    ...origin,
+    ...person,
+  };
   const interactionRequests = (action: string, extraFacts = {}): AuthorizationAttributes[] =>
     kind
-      ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...extraFacts } }]
+      ? [{ caller: browser, action, kind, name: interaction, facts: { ...origin, ...extraFacts } }]
       : [];
   return [
     ...['/oauth2/auth', `/oauth2/auth/${'a'.repeat(43)}`].map(
-      (path): AuthorizationAttributes => ({
+      (endpoint): AuthorizationAttributes => ({
         caller: browser,
         action: 'provider',
-        facts: { path, site },
+        facts: { path: endpoint, ...origin },
       }),
     ),
     ...interactionRequests('get'),
     ...interactionRequests(`${kind?.resource}/${challengeSubresources[method]}`),
     ...interactionRequests(`${kind?.resource}/login`),
     ...interactionRequests(`${kind?.resource}/login`, { method }),
-    ...(isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
+    ...(operator.isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
     { caller, action: 'signIn', facts },
-    { caller, action: 'create', kind: policy, facts: { site, signedInRecently: true } },
+    { caller, action: 'create', kind: policy, facts: { ...origin, signedInRecently: true } },
   ];
 }

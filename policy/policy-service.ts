@@ -1,10 +1,16 @@
-import type { Authorizer } from '../registry/authorizer.js';
+import {
+  withLoad,
+  type AuthorizationAttributes,
+  type Authorizer,
+  type LoadedEntities,
+} from '../registry/authorizer.js';
 import type { Decision } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
 import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
 import type { PolicyPort } from '../kinds/ports.js';
 import type { Engine } from './engine.js';
+import type { EntitySource } from './entity-source.js';
 import { ActivePolicyController } from './active-policy-controller.js';
 import type { EvaluationCounts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
@@ -32,6 +38,8 @@ export interface PolicyAuthorizer extends PolicyPort {
   wouldLoad(spec: { cedar: string }): Promise<boolean>;
   /** Returns the name of the policy that is active here, or undefined. */
   activeName(): string | undefined;
+  /** Sets where facts about entities come from; before that, none exists. */
+  useEntities(source: EntitySource): void;
   /** Counters of the evaluator since the start. */
   counts(): Readonly<EvaluationCounts>;
   /** Throws if this replica does not use the newest policy. */
@@ -64,22 +72,18 @@ export function openPolicyAuthorizer(
     logWarnings(log, policy, warnings);
     await controller.waitUntilActive(policy);
   };
+  let entities: EntitySource | undefined;
   return {
-    authorize: (attributes) => {
-      const decide = (): Decision => recorder.record(attributes, engine.decide(attributes));
-      return attributes.record === 'never'
-        ? decide()
-        : withSpan('policy', decide, ({ allowed, reasons }) => ({
-            'vestibule.action': attributes.action,
-            'vestibule.allowed': allowed,
-            'vestibule.rule': reasons[0]?.rule ?? '',
-          }));
+    authorize: authorizerOf(engine, recorder, (missing) => entities!.load(missing)),
+    useEntities(source) {
+      entities = source;
+      engine.useEntities(source);
     },
     check: (text) => engine.check(text),
     activate,
     activeName: () => engine.activePolicyName,
     counts: () => ({ ...engine.counts }),
-    replay: (text) => replay(engine, store, text),
+    replay: (text) => replay(engine, store, text, (missing) => entities!.load(missing)),
     start: () => controller.start(),
     ready: () => controller.check(),
     async stop() {
@@ -103,6 +107,29 @@ export function openPolicyAuthorizer(
       return created !== undefined;
     },
   };
+}
+
+/** Returns the authorizer of an engine, which records decisions and loads entities. */
+function authorizerOf(
+  engine: Engine,
+  recorder: Recorder,
+  loadEntities: EntitySource['load'],
+): Authorizer {
+  const authorize = (attributes: AuthorizationAttributes): Decision => {
+    const decide = (): Decision => recorder.record(attributes, engine.decide(attributes));
+    return attributes.record === 'never'
+      ? decide()
+      : withSpan('policy', decide, ({ allowed, reasons }) => ({
+          'vestibule.action': attributes.action,
+          'vestibule.allowed': allowed,
+          'vestibule.rule': reasons[0]?.rule ?? '',
+        }));
+  };
+  const load = (attributes: AuthorizationAttributes): Promise<LoadedEntities> | undefined => {
+    const missing = engine.missingEntities(attributes);
+    return missing.length > 0 ? loadEntities(missing) : undefined;
+  };
+  return withLoad(authorize, () => (engine.mentionsEntities ? load : undefined));
 }
 
 /**

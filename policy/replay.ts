@@ -1,10 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { LoadedEntities } from '../registry/authorizer.js';
 import type { AnyKind } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { fromTimestamp } from '../registry/timestamp.js';
 import { countFrom, listPages } from '../registry/pager.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
-import type { Engine } from './engine.js';
+import type { CompiledPolicy, Engine } from './engine.js';
 import { toAttributes } from './decisions/record.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Impact } from '../kinds/policy/policy.js';
@@ -12,18 +13,26 @@ import type { Impact } from '../kinds/policy/policy.js';
 /** Names listed in each direction, decisions per page, and ms between two yields to the event loop. */
 const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4 };
 
-type Evaluate = Awaited<ReturnType<Engine['compile']>>;
+/** Loads entities, given by type and id. */
+type LoadEntities = (
+  missing: readonly (readonly [type: string, id: string])[],
+) => Promise<LoadedEntities>;
 
 /**
  * Evaluates the recorded decisions against another text. Yields to the event loop every few
  * milliseconds, and counts the decisions that `limits.policyReplay` did not allow to evaluate, some of
  * which may have expired.
  */
-export async function replay(engine: Engine, store: Store, text: string): Promise<Impact> {
+export async function replay(
+  engine: Engine,
+  store: Store,
+  text: string,
+  load: LoadEntities,
+): Promise<Impact> {
   const deadline = performance.now() + store.settings.limits.policyReplay;
-  const evaluate = await engine.compile('', text);
   const outcome = new Outcome(
-    evaluate,
+    await engine.compile('', text),
+    load,
     new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
   );
   for await (const page of listPages(store, PolicyDecision, limits.pageSize))
@@ -33,14 +42,15 @@ export async function replay(engine: Engine, store: Store, text: string): Promis
         await yieldToEventLoop();
         outcome.resume();
       }
-      outcome.add(stored.object as DecisionObject);
+      await outcome.add(stored.object as DecisionObject);
     }
   return outcome.impact(0);
 }
 
 /** The outcome so far. */
 class Outcome {
-  readonly #evaluate: Evaluate;
+  readonly #policy: CompiledPolicy;
+  readonly #load: LoadEntities;
   readonly #kinds: ReadonlyMap<string, AnyKind>;
   readonly #refused: string[] = [];
   readonly #allowed: string[] = [];
@@ -50,8 +60,9 @@ class Outcome {
   #unnamed = { nowRefused: 0, nowAllowed: 0 };
   #turnStartedAt = performance.now();
 
-  constructor(evaluate: Evaluate, kinds: ReadonlyMap<string, AnyKind>) {
-    this.#evaluate = evaluate;
+  constructor(policy: CompiledPolicy, load: LoadEntities, kinds: ReadonlyMap<string, AnyKind>) {
+    this.#policy = policy;
+    this.#load = load;
     this.#kinds = kinds;
   }
 
@@ -63,9 +74,9 @@ class Outcome {
     this.#turnStartedAt = performance.now();
   }
 
-  add(decision: DecisionObject): void {
+  async add(decision: DecisionObject): Promise<void> {
     this.#replayed += 1;
-    const response = this.#replay(decision);
+    const response = await this.#replay(decision);
     const wasAllowed = decision.status.allowed;
     if (!response || response.reasons[0]?.rule === 'error') this.#undecidable += 1;
     else if (response.allowed === wasAllowed) this.#unchanged += 1;
@@ -86,9 +97,15 @@ class Outcome {
     };
   }
 
-  #replay(decision: DecisionObject): AuthorizationResponse | undefined {
+  async #replay(decision: DecisionObject): Promise<AuthorizationResponse | undefined> {
     const attributes = toAttributes(decision, this.#kinds);
-    return attributes && this.#evaluate(attributes, fromTimestamp(decision.status.firstTimestamp));
+    if (!attributes) return undefined;
+    const missing = this.#policy.missingEntities(attributes);
+    const entities = missing.length > 0 ? { entities: await this.#load(missing) } : {};
+    return this.#policy.decide(
+      { ...attributes, ...entities },
+      fromTimestamp(decision.status.firstTimestamp),
+    );
   }
 
   #addName(names: string[], direction: 'nowRefused' | 'nowAllowed', name: string): void {

@@ -1,4 +1,4 @@
-import type { AnyKind, Caller, Decision, KindObject } from './kind.js';
+import type { AnyKind, Awaitable, Caller, Decision, KindObject } from './kind.js';
 
 /**
  * The attributes of an authorization request: caller, action, object or kind, facts
@@ -20,6 +20,8 @@ export interface AuthorizationAttributes {
   /** The owner whose range a list, watch or deletecollection is limited to. */
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
+  /** The entities that were loaded for this request (`Authorizer.load`), by type and id. */
+  readonly entities?: LoadedEntities;
   /**
    * The permissions to record: only allowed ones, those of a change, or none. By default it follows
    * from the action.
@@ -34,5 +36,42 @@ export const defaultRefusalMessage = 'Policy refuses it.';
 export const refusalMessage = ({ reasons }: Decision): string =>
   reasons[0]?.message || defaultRefusalMessage;
 
-/** Authorizes a request or scope; what no policy permits is denied. Synchronous; never throws. */
-export type Authorizer = (attributes: AuthorizationAttributes) => Decision;
+/** What rules may use about an entity: a Client, a scope, the Account that owns an object. */
+export type EntityFacts = Readonly<Record<string, unknown>>;
+
+/** Facts by entity, as `<type> <id>`; null for one that does not exist. */
+export type LoadedEntities = ReadonlyMap<string, EntityFacts | null>;
+
+/** Authorizes requests and scopes. */
+export interface Authorizer {
+  /** Decides; what no policy permits is denied. Synchronous; never throws. */
+  (attributes: AuthorizationAttributes): Decision;
+  /**
+   * Loads the facts that the rules about a request mention and that are not in memory, for its
+   * `entities`; undefined if there are none. A decision without them is a refusal. Absent while no
+   * rule mentions such facts.
+   */
+  readonly load?:
+    | ((attributes: AuthorizationAttributes) => Promise<LoadedEntities> | undefined)
+    | undefined;
+}
+
+/** Decides after the facts that the rules mention are loaded. */
+export function authorizeLoaded(
+  authorize: Authorizer,
+  attributes: AuthorizationAttributes,
+): Awaitable<Decision> {
+  const loading = authorize.load?.(attributes);
+  return loading
+    ? loading.then((loaded) => {
+        const entities = new Map([...loaded, ...(attributes.entities ?? [])]);
+        return authorize({ ...attributes, entities });
+      })
+    : authorize(attributes);
+}
+
+/** Returns an authorizer with what `load` returns at each use. */
+export const withLoad = (
+  authorize: (attributes: AuthorizationAttributes) => Decision,
+  load: () => Authorizer['load'],
+): Authorizer => Object.defineProperty(authorize as Authorizer, 'load', { get: load });

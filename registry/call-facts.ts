@@ -1,4 +1,5 @@
-import type { Caller, Decision, Ports, RequestFacts } from './kind.js';
+import { authorizeLoaded, type AuthorizationAttributes, type Authorizer } from './authorizer.js';
+import type { Call, Caller, Decision, Ports, RequestFacts } from './kind.js';
 import type { EncodedObject } from './encoded-object.js';
 
 /** The facts of one call. */
@@ -18,4 +19,26 @@ export interface AuthorizedTarget {
   readonly fromCache?: boolean;
   /** Authorizes the request for the current object; throws if it is refused. */
   readonly authorize: (stored: EncodedObject | undefined) => Decision;
+}
+
+/** Returns how a call asks the policy: with the site and the network of its request. */
+export function decideFor(
+  { caller: own, request }: CallFacts,
+  authorize: Authorizer,
+): Call['decide'] {
+  const { site, network } = request;
+  return async (
+    action,
+    { caller = own, kind, name, object, entities, record, ...rest }: Record<string, unknown>,
+  ) =>
+    authorizeLoaded(authorize, {
+      caller,
+      action,
+      kind,
+      name,
+      object,
+      entities,
+      record,
+      facts: { ...(site && { site }), ...(network && { network }), ...rest },
+    } as AuthorizationAttributes);
 }

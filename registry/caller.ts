@@ -34,6 +34,8 @@ export interface AccountCaller {
   readonly methods?: readonly string[];
   /** The acr of that proof. */
   readonly assurance?: string;
+  /** When the account was created, in milliseconds since the epoch. */
+  readonly created?: number;
   /** The number of passkeys of the account. */
   readonly passkeys?: number;
   /** For an operator: whether any operator has a passkey. */

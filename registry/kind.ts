@@ -102,7 +102,7 @@ export interface Call {
   /**
    * Asks the policy about an action of the kind's own: sharing a scope, a sign-up, a sign-in
    * method. `record` says whether the decision is recorded; `caller` replaces the caller of the
-   * request.
+   * request, and `entities` what is known about entities.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;

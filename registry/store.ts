@@ -7,7 +7,7 @@ import {
   type Storage,
 } from '../storage/storage.js';
 import { StoreCommitter } from './committer.js';
-import type { Authorizer, AuthorizationAttributes } from './authorizer.js';
+import type { Authorizer } from './authorizer.js';
 import { throwStatusError, toStatusError } from './storage-errors.js';
 import type { WatchCache } from './watchcache/watch-cache.js';
 import type {
@@ -33,7 +33,7 @@ import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
-import type { CallFacts, AuthorizedTarget } from './call-facts.js';
+import { decideFor, type AuthorizedTarget, type CallFacts } from './call-facts.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {
@@ -110,7 +110,6 @@ export class Store {
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#dependencies;
     let { target, decision } = facts;
-    const { site } = facts.request;
     const call: Call = {
       now: Date.now(),
       caller: facts.caller,
@@ -120,19 +119,7 @@ export class Store {
       settings,
       keys,
       ...(decision && { decision }),
-      decide: async (
-        action,
-        { caller = facts.caller, kind, name, object, record, ...rest }: Record<string, unknown>,
-      ) =>
-        authorize({
-          caller,
-          action,
-          kind,
-          name,
-          object,
-          record,
-          facts: { ...(site && { site }), ...rest },
-        } as AuthorizationAttributes),
+      decide: decideFor(facts, authorize),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
       refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),

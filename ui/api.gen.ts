@@ -426,6 +426,9 @@ export interface PolicyDecision {
         operatorsHaveFullPasskeys?: boolean;
         signedInRecently?: boolean;
         metadataOnly?: boolean;
+        newBrowser?: boolean;
+        acrRequested?: string;
+        scopesRequested?: string[];
         site?: string;
       };
     };

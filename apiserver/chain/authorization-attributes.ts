@@ -1,7 +1,8 @@
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
 import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { AuthorizedRequest } from '../http/message.js';
+import { siteOf } from '../../security/fetch-metadata.js';
+import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
@@ -27,9 +28,25 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 export const noFacts = Object.freeze({});
 
-/** Returns the facts of a request: its site and whether it is for metadata only. */
-export const factsOf = ({ representation }: ResourceRequestInfo, site?: string): Facts => ({
+/** Where a request comes from: the value of Sec-Fetch-Site, if known, and the client's network. */
+export interface RequestOrigin {
+  readonly site?: string | undefined;
+  readonly network?: string | undefined;
+}
+
+/** Returns where a request comes from. */
+export const originOf = (req: ApiRequest): RequestOrigin => ({
+  site: siteOf(req),
+  network: req.network,
+});
+
+/** Returns the facts of a request: where it comes from, and whether it is for metadata only. */
+export const factsOf = (
+  { representation }: ResourceRequestInfo,
+  { site, network }: RequestOrigin,
+): Facts => ({
   ...(site && { site }),
+  ...(network && { network }),
   ...(representation.metadataOnly && { metadataOnly: true }),
 });
 
@@ -44,6 +61,7 @@ export interface AuthorizationRequestContext {
   readonly assumesExistence?: boolean;
   /** Whether an apply creates the object if it is absent. */
   readonly mayCreate?: boolean;
+  readonly entities?: LoadedEntities;
 }
 
 /** Authorization attributes of one object, which is decoded only if a rule reads it. */
@@ -54,10 +72,11 @@ export class ObjectAttributes {
   readonly name: string;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly record: AuthorizationAttributes['record'] | undefined;
+  readonly entities: LoadedEntities | undefined;
   readonly #target: EncodedObject | undefined;
 
   constructor(
-    { requestInfo, caller, facts, isUnrecorded }: AuthorizationRequestContext,
+    { requestInfo, caller, facts, isUnrecorded, entities }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     name: string,
     record?: AuthorizationAttributes['record'],
@@ -68,6 +87,7 @@ export class ObjectAttributes {
     this.name = name;
     this.facts = facts;
     this.record = isUnrecorded ? 'never' : record;
+    this.entities = entities;
     this.#target = target;
   }
 
@@ -78,12 +98,17 @@ export class ObjectAttributes {
 
 /** Returns the attributes of one object of a collection. */
 export const objectAttributes = (
-  { requestInfo, caller, facts = noFacts }: AuthorizedRequest,
+  { requestInfo, caller, facts = noFacts, entities }: AuthorizedRequest,
   stored: EncodedObject,
   record: 'allowed' | 'never',
 ): AuthorizationAttributes =>
   new ObjectAttributes(
-    { requestInfo: requestInfo as ResourceRequestInfo, caller, facts },
+    {
+      requestInfo: requestInfo as ResourceRequestInfo,
+      caller,
+      facts,
+      ...(entities && { entities }),
+    },
     stored,
     stored.name,
     record,

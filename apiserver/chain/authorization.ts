@@ -4,31 +4,28 @@ import {
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
 import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
-import {
-  badRequest,
-  forbidden,
-  notFound,
-  StatusError,
-  unauthorized,
-} from '../../registry/status.js';
+import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { isApply } from '../http/body.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { NonResourceRequestInfo, ResourceRequestInfo } from '../request/request-info.js';
-import { siteOf } from '../../security/fetch-metadata.js';
 import type { Step } from './step.js';
 import {
   collectionVerbs,
   actionOf,
   selectorOf,
   noFacts,
+  originOf,
   factsOf,
   type AuthorizationRequestContext,
+  type RequestOrigin,
   ObjectAttributes,
   objectAttributes,
 } from './authorization-attributes.js';
 import { isOwnerLookup, forbiddenError, withDecision } from './authorization-errors.js';
+import { reviewResult, type AccessReviewResult } from './access-review-result.js';
+import { loadForObjects, loadForRequest } from './load-entities.js';
 
 const anonymous: Caller = { type: 'Anonymous' };
 
@@ -48,31 +45,31 @@ export class Authorization {
   readonly step: Step = async (req) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
-      req.authorized = await this.authorize(requestInfo, req.caller!, siteOf(req), {
+      req.authorized = await this.authorize(requestInfo, req.caller!, originOf(req), {
         mayCreate: isApply(req),
       });
     else {
-      const authorized = this.authorizeNonResource(requestInfo, siteOf(req));
+      const authorized = this.authorizeNonResource(requestInfo, originOf(req));
       req.authorized =
         requestInfo.type === 'review' ? { ...authorized, caller: req.caller! } : authorized;
     }
   };
 
   /**
-   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser. With
+   * Authorizes a request for objects, or throws. With
    * `isUnrecorded`, nothing is recorded. With `mayCreate`, a patch of an object that does not exist
    * is authorized as its creation.
    */
   authorize(
     requestInfo: ResourceRequestInfo,
     caller: Caller,
-    site?: string,
+    origin: RequestOrigin,
     { isUnrecorded = false, mayCreate = false } = {},
   ): Awaitable<AuthorizedRequest> {
     return this.#authorizeResource({
       requestInfo,
       caller,
-      facts: factsOf(requestInfo, site),
+      facts: factsOf(requestInfo, origin),
       isUnrecorded,
       mayCreate: mayCreate && !requestInfo.action,
     });
@@ -82,13 +79,13 @@ export class Authorization {
   async canDo(
     requestInfo: ResourceRequestInfo,
     caller: Caller,
-    site?: string,
+    origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
     return reviewResult(() =>
       this.#authorizeResource({
         requestInfo,
         caller,
-        facts: factsOf(requestInfo, site),
+        facts: factsOf(requestInfo, origin),
         isUnrecorded: true,
         assumesExistence: true,
       }),
@@ -98,31 +95,60 @@ export class Authorization {
   /** Returns the same for other requests. */
   canDoNonResource(
     requestInfo: NonResourceRequestInfo,
-    site?: string,
+    origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
-    return reviewResult(() => this.authorizeNonResource(requestInfo, site));
+    return reviewResult(() => this.authorizeNonResource(requestInfo, origin));
   }
 
   #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedRequest> {
     const { requestInfo, caller } = context;
     if (requestInfo.name === '~') requestInfo.name = ownName(requestInfo, caller);
-    if (requestInfo.name === undefined) return this.#authorizeCollection(context);
+    if (requestInfo.name === undefined)
+      return this.#withEntities(context, undefined, (loaded) => this.#authorizeCollection(loaded));
     if (
       requestInfo.kind.boundToCookie &&
       !(caller.type === 'Browser' && caller.interaction === requestInfo.name) &&
       requestInfo.verb !== 'list'
     )
       throw notFound(requestInfo.kind, requestInfo.name);
-    return (
-      this.#authorizeCached(context) ??
-      this.#store
-        .stored(requestInfo.kind, requestInfo.name)
-        .then(
-          (target) =>
-            (target ? undefined : this.#authorizeCreation(context)) ??
-            this.#authorizeObject(context, target),
+    const cached = this.#lastKnown(context);
+    return cached
+      ? this.#withEntities(
+          context,
+          cached,
+          (loaded) => this.#authorizeCached(loaded, cached) ?? this.#authorizeStored(context),
         )
+      : this.#authorizeStored(context);
+  }
+
+  async #authorizeStored(context: AuthorizationRequestContext): Promise<AuthorizedRequest> {
+    const { kind, name } = context.requestInfo;
+    const target = await this.#store.stored(kind, name!);
+    return this.#withEntities(
+      context,
+      target,
+      (loaded) =>
+        (target ? undefined : this.#authorizeCreation(loaded)) ??
+        this.#authorizeObject(loaded, target),
     );
+  }
+
+  /** Runs `next` after the facts that the rules about a request mention are loaded. */
+  #withEntities<T>(
+    context: AuthorizationRequestContext,
+    target: EncodedObject | undefined,
+    next: (context: AuthorizationRequestContext) => Awaitable<T>,
+  ): Awaitable<T> {
+    const loading = loadForRequest(this.#authorize, context, target);
+    return loading ? loading.then((entities) => next({ ...context, entities })) : next(context);
+  }
+
+  /** Loads what the rules mention about objects, into the request; undefined if it is in memory. */
+  loadFor(
+    authorized: AuthorizedRequest,
+    objects: readonly EncodedObject[],
+  ): Promise<AuthorizedRequest> | undefined {
+    return loadForObjects(this.#authorize, authorized, objects);
   }
 
   /**
@@ -145,7 +171,18 @@ export class Authorization {
    * Authorizes a change with the cached object. The commit proves that object; if it has changed,
    * the request is authorized again.
    */
-  #authorizeCached(context: AuthorizationRequestContext): AuthorizedRequest | undefined {
+  #authorizeCached(
+    context: AuthorizationRequestContext,
+    target: EncodedObject,
+  ): AuthorizedRequest | undefined {
+    const decision = this.#decideObject(context, target);
+    return decision.allowed
+      ? { ...this.#authorizedRequest(context, target, decision), fromCache: true }
+      : undefined;
+  }
+
+  /** Returns the cached object of a change. */
+  #lastKnown(context: AuthorizationRequestContext): EncodedObject | undefined {
     const { requestInfo, isUnrecorded, assumesExistence } = context;
     if (
       (requestInfo.verb !== 'update' && requestInfo.verb !== 'patch') ||
@@ -155,11 +192,7 @@ export class Authorization {
       requestInfo.query.has('dryRun')
     )
       return undefined;
-    const target = this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
-    const decision = target && this.#decideObject(context, target);
-    return decision?.allowed
-      ? { ...this.#authorizedRequest(context, target, decision), fromCache: true }
-      : undefined;
+    return this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
   }
 
   #authorizedRequest(
@@ -167,20 +200,28 @@ export class Authorization {
     target: EncodedObject | undefined,
     decision: Decision,
   ): AuthorizedRequest {
-    const { requestInfo, caller, facts } = context;
-    if (!target) return { requestInfo, caller, facts, decision };
+    const { requestInfo, caller, facts, entities } = context;
+    const base = { requestInfo, caller, facts, decision, ...(entities && { entities }) };
+    if (!target) return base;
     const reauthorize = (current: EncodedObject | undefined): Decision =>
       this.#authorizeObject(context, current).decision;
-    return { requestInfo, caller, facts, decision, target, reauthorize };
+    return { ...base, target, reauthorize };
   }
 
   /** Authorizes other requests, for any caller. */
-  authorizeNonResource(requestInfo: NonResourceRequestInfo, site?: string): AuthorizedRequest {
+  authorizeNonResource(
+    requestInfo: NonResourceRequestInfo,
+    { site, network }: RequestOrigin,
+  ): AuthorizedRequest {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
     const decision = this.#authorize({
       caller: anonymous,
       action,
-      facts: { path: requestInfo.path, ...(site !== undefined && { site }) },
+      facts: {
+        path: requestInfo.path,
+        ...(site !== undefined && { site }),
+        ...(network && { network }),
+      },
     });
     if (!decision.allowed) throw withDecision(forbidden(refusalMessage(decision)), decision);
     return { requestInfo, caller: anonymous, decision };
@@ -195,13 +236,14 @@ export class Authorization {
    * Returns whether the caller may see every object of the collection. If unknown, each object is
    * asked for.
    */
-  canSeeAll({ requestInfo, caller, facts = noFacts }: AuthorizedRequest): boolean {
+  canSeeAll({ requestInfo, caller, facts = noFacts, entities }: AuthorizedRequest): boolean {
     const { kind } = requestInfo as ResourceRequestInfo;
     return this.#authorize({
       caller,
       action: actionOf(requestInfo as ResourceRequestInfo),
       kind,
       facts,
+      ...(entities && { entities }),
       every: true,
       record: 'never',
     }).allowed;
@@ -293,7 +335,7 @@ export class Authorization {
 
   /** Asks about a collection, one owner's range, or one name in it. */
   #decide(
-    { requestInfo, caller, facts, isUnrecorded }: AuthorizationRequestContext,
+    { requestInfo, caller, facts, isUnrecorded, entities }: AuthorizationRequestContext,
     scope: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
     record?: 'allowed',
   ): Decision {
@@ -303,6 +345,7 @@ export class Authorization {
       action: actionOf(requestInfo),
       kind: requestInfo.kind,
       facts,
+      ...(entities && { entities }),
       ...scope,
       ...(recorded && { record: recorded }),
     });
@@ -344,34 +387,6 @@ export class Authorization {
     return canRead || isOwnerLookup(context)
       ? forbiddenError(requestInfo, caller, decision)
       : withDecision(notFound(requestInfo.kind, requestInfo.name!), decision);
-  }
-}
-
-/** The result of an access review. */
-export interface AccessReviewResult {
-  readonly allowed: boolean;
-  /** A rule forbids it; otherwise no rule permits it. */
-  readonly denied?: true;
-  readonly reason?: string;
-}
-
-/** The reasons of a refusal that no rule of the policy's text determined. */
-const withoutRule: ReadonlySet<string | undefined> = new Set([undefined, 'default', 'error']);
-
-async function reviewResult(
-  authorize: () => Awaitable<AuthorizedRequest>,
-): Promise<AccessReviewResult> {
-  try {
-    await authorize();
-    return { allowed: true };
-  } catch (error) {
-    if (error instanceof StatusError && error.code < 500)
-      return {
-        allowed: false,
-        ...(!withoutRule.has(error.decision?.reasons[0]?.rule) && { denied: true }),
-        reason: error.message,
-      };
-    throw error;
   }
 }
 

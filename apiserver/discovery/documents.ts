@@ -17,7 +17,7 @@ import type { Encoder } from '../http/response.js';
 import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapi } from './openapi.js';
 import type { ApiPaths } from '../request/api-paths.js';
-import type { ApiDescription } from './api-description.js';
+import type { ApiDescription, ServedDocument } from './api-description.js';
 
 /** Documents of fewer bytes are not compressed. */
 const minCompressed = 2048;
@@ -73,6 +73,23 @@ const jsonFormat = (make: () => unknown): DocumentFormat =>
     (clause) => acceptsJSON(clause) && clause.as === undefined,
     make,
   );
+
+/** The formats of a further document; its first one also satisfies a browser. */
+const formatsOf = ({ formats }: ServedDocument): DocumentFormat[] =>
+  Object.entries(formats).map(([type, make], i) =>
+    documentFormat(
+      type,
+      (clause) =>
+        clause.as === undefined && satisfies(type, clause.type, i === 0 ? ['text/html'] : []),
+      make,
+    ),
+  );
+
+/** Reports whether a media type is in a media range (RFC 9110 §12.5.1), or in one of `others`. */
+const satisfies = (type: string, range: string, others: readonly string[]): boolean => {
+  const [essence] = type.split(';') as [string];
+  return ['*/*', `${essence.split('/')[0]}/*`, essence, ...others].includes(range);
+};
 
 /** Both versions of aggregated discovery; clients read the Content-Type. */
 const aggregated = (registry?: Registry): DocumentFormat[] =>
@@ -139,6 +156,10 @@ export class Documents {
       [paths.kubernetesOpenapi, [kubernetes]],
       ['/openapi/v2', emptySwagger({ title: description.title, version })],
       ['/version', [jsonFormat(() => versionInfo(component, release))]],
+      ...(description.documents ?? []).flatMap((one): [string, DocumentFormat[]][] => {
+        const formats = formatsOf(one);
+        return paths.pathsOf(one.name).map((path) => [path, formats]);
+      }),
     ]);
     for (const path of paths.documents)
       if (!this.#formats.has(path)) throw new Error(`${path} is no document`);

@@ -2,7 +2,7 @@ import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
-import type { ApiDescription } from './api-description.js';
+import type { ApiDescription, ServedDocument } from './api-description.js';
 import { methodOf } from '../request/verbs.js';
 import {
   actionNames,
@@ -112,7 +112,8 @@ const documentSummaries = ({
   '/version': 'The version served.',
 });
 
-function addDocument(paths: Paths, path: string, summary: string): void {
+/** Adds the operation of a document; `content` are its formats if it has others than JSON. */
+function addDocument(paths: Paths, path: string, summary: string, content?: object): void {
   const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
   addOperation(paths, path, 'get', {
     summary,
@@ -120,6 +121,7 @@ function addDocument(paths: Paths, path: string, summary: string): void {
     tags: ['Discovery'],
     responses: {
       ...responses(200, summary, { type: 'object', description: summary }, commonErrors),
+      ...(content && { 200: { description: summary, content } }),
       304: { description: 'Nothing has changed since the ETag that If-None-Match names.' },
       ...(isHashed && {
         301: { description: 'The hash is of another document: where this one is.' },
@@ -128,17 +130,33 @@ function addDocument(paths: Paths, path: string, summary: string): void {
   });
 }
 
+/** Returns the content of a response in several media types. */
+const contentOf = (types: readonly string[]): object =>
+  Object.fromEntries(
+    types.map((type) => [
+      type,
+      { schema: { type: type === 'application/json' ? 'object' : 'string' } },
+    ]),
+  );
+
 const tagsOf = (registry: Registry): { name: string; description: string }[] => [
   ...registry.kinds.map(({ kind, description }) => ({ name: kind, description })),
   { name: 'Discovery', description: 'What is served, for clients.' },
 ];
 
-function pathsOf(registry: Registry): Paths {
+function pathsOf(registry: Registry, documents: readonly ServedDocument[]): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) addKind(paths, kind);
   for (const action of registry.actions) addAction(paths, action, registry);
   for (const [path, summary] of Object.entries(documentSummaries(registry)))
     addDocument(paths, path, summary);
+  for (const { name, summary, formats } of documents)
+    addDocument(
+      paths,
+      `/api/${registry.version}/${name}`,
+      summary,
+      contentOf(Object.keys(formats)),
+    );
   return paths;
 }
 
@@ -160,7 +178,7 @@ export function openapi(registry: Registry, release: string, api: ApiDescription
     servers: [{ url: '/' }],
     tags: tagsOf(registry),
     security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), {}],
-    paths: pathsOf(registry),
+    paths: pathsOf(registry, api.documents ?? []),
     webhooks: webhooks(registry),
     components: { schemas: componentSchemas(registry), securitySchemes },
   };

@@ -8,7 +8,7 @@ import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound, StatusError, type Cause } from '../../registry/status.js';
-import { siteOf } from '../../security/fetch-metadata.js';
+import { originOf } from '../chain/authorization-attributes.js';
 import type { Authorization } from '../chain/authorization.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ApiRequest } from '../http/message.js';
@@ -67,7 +67,7 @@ export class Applier {
         req.authorized = await this.#authorization.authorize(
           requestInfo,
           req.caller!,
-          siteOf(req),
+          originOf(req),
           {
             mayCreate: true,
           },

@@ -1,5 +1,4 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { EncodedObject } from '../../registry/encoded-object.js';
 import { eventRange } from '../../registry/event-source.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
@@ -39,10 +38,9 @@ export class Events {
       .map(({ value }) => value.toString())
       .filter((name) => owner === undefined || name.startsWith(`${owner}-`));
     const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
-    const visible = found.filter(
-      (stored): stored is EncodedObject =>
-        stored !== undefined && this.#authorization.canSee(authorized, stored),
-    );
+    const existing = found.filter((stored) => stored !== undefined);
+    const prepared = (await this.#authorization.loadFor(authorized, existing)) ?? authorized;
+    const visible = existing.filter((stored) => this.#authorization.canSee(prepared, stored));
     const viewContext = viewContextOf(authorized);
     this.#encoder.json(req, res, 200, {
       kind: 'EventList',

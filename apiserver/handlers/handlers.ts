@@ -90,7 +90,8 @@ export class Handlers {
     if (version === undefined) return this.#sendObject(req, res, cachedTarget!);
     await waitUntilFresh(this.#parts.store, version);
     const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name!);
-    if (!target || !this.#parts.authorization.canSee(req.authorized!, target))
+    const prepared = target && (await this.#parts.authorization.loadFor(req.authorized!, [target]));
+    if (!target || !this.#parts.authorization.canSee(prepared ?? req.authorized!, target))
       throw notFound(requestInfo.kind, requestInfo.name!);
     return this.#sendObject(req, res, target);
   }
@@ -239,12 +240,17 @@ export class Handlers {
     const page = await toStatusError(
       this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
     );
+    const { authorization } = this.#parts;
+    const prepared = await authorization.loadFor(
+      req.authorized!,
+      page.entries.map((entry) => new EncodedObject(requestInfo.kind, entry)),
+    );
     const deletedItems: unknown[] = [];
     const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
     for (const entry of page.entries) {
       const stored = new EncodedObject(requestInfo.kind, entry);
       const decision = selector.matches(stored.object)
-        ? this.#parts.authorization.decide(req.authorized!, stored)
+        ? authorization.decide(prepared ?? req.authorized!, stored)
         : undefined;
       if (!decision?.allowed) continue;
       const old = await this.#parts.store.change(

@@ -53,6 +53,8 @@ interface ListPage {
 interface SelectionPredicate {
   readonly hasSelector: boolean;
   readonly passAll: boolean;
+  /** Loads what `select` needs to know of these entries. */
+  prepare(entries: readonly Entry[]): Promise<void>;
   select(entry: Entry): EncodedObject | undefined;
 }
 
@@ -201,6 +203,7 @@ export class Lister {
         ...((isFiltered || !isFirst) && { ahead: 1 }),
       });
       revision = page.revision;
+      await predicate.prepare(page.entries);
       for (const [i, entry] of page.entries.entries()) {
         const stored = predicate.select(entry);
         if (stored && entries.length === limit)
@@ -242,6 +245,7 @@ export class Lister {
               { limit: more, at: revision, ahead: 1 },
             )
           ).entries;
+    await predicate.prepare(rest);
     return [...entries, ...rest].every((entry) => predicate.select(entry))
       ? entries.length + rest.length
       : undefined;
@@ -268,6 +272,7 @@ export class Lister {
     const chunks: Buffer[] = [];
     let written = 0;
     for (;;) {
+      await predicate.prepare(page.entries);
       for (const entry of page.entries) {
         const stored = predicate.select(entry);
         if (!stored) continue;
@@ -304,15 +309,21 @@ export class Lister {
     const { kind } = authorized.requestInfo as ResourceRequestInfo;
     const hasSelector = selector.hasFilters;
     const canSeeAll = this.#authorization.canSeeAll(authorized);
+    let prepared = authorized;
+    const prepare = async (entries: readonly Entry[]): Promise<void> => {
+      if (canSeeAll) return;
+      const objects = entries.map((entry) => new EncodedObject(kind, entry));
+      prepared = (await this.#authorization.loadFor(prepared, objects)) ?? prepared;
+    };
     const select = (entry: Entry): EncodedObject | undefined => {
       if (!isLive(entry, Date.now())) return undefined;
       const stored = new EncodedObject(kind, entry);
       return (!hasSelector || selector.matches(stored.object)) &&
-        (canSeeAll || this.#authorization.canSee(authorized, stored))
+        (canSeeAll || this.#authorization.canSee(prepared, stored))
         ? stored
         : undefined;
     };
-    return { hasSelector, select, passAll: canSeeAll && !hasSelector && !kind.expires };
+    return { hasSelector, select, prepare, passAll: canSeeAll && !hasSelector && !kind.expires };
   }
 
   async #read(range: Range, options: ListOptions): Promise<Page> {

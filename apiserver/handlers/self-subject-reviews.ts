@@ -4,8 +4,9 @@ import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status.js';
-import { siteOf } from '../../security/fetch-metadata.js';
-import type { Authorization, AccessReviewResult } from '../chain/authorization.js';
+import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
+import type { AccessReviewResult } from '../chain/access-review-result.js';
+import type { Authorization } from '../chain/authorization.js';
 import { readBytes, readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
@@ -86,7 +87,7 @@ export class SelfSubjectReviews {
         apiVersion,
         metadata: {},
         spec: {},
-        status: await this.#rules(caller, siteOf(req)),
+        status: await this.#rules(caller, originOf(req)),
       });
     const review = validateSpec(spec);
     this.#encoder.json(req, res, 201, {
@@ -94,32 +95,32 @@ export class SelfSubjectReviews {
       apiVersion,
       metadata: {},
       spec: review,
-      status: await this.#review(review, caller, siteOf(req)),
+      status: await this.#review(review, caller, originOf(req)),
     });
   }
 
   #review(
     { resourceAttributes, nonResourceAttributes }: ReviewSpec,
     caller: Caller,
-    site: string | undefined,
+    origin: RequestOrigin,
   ): Awaitable<AccessReviewResult> {
-    if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, site);
+    if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, origin);
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path, this.#paths);
     return type && ['get', 'head'].includes(verb)
-      ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, site)
+      ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, origin)
       : denied('there is nothing to be done there');
   }
 
   /** Returns a SubjectRulesReviewStatus: what an access review without a name permits. */
-  async #rules(caller: Caller, site: string | undefined): Promise<unknown> {
+  async #rules(caller: Caller, origin: RequestOrigin): Promise<unknown> {
     const resourceRules: unknown[] = [];
     for (const kind of this.#registry.kinds)
       for (const [subresource, offered] of verbsOf(kind, this.#registry)) {
         const permitted = await Promise.all(
           offered.map((verb) => {
             const requestInfo = this.#requestInfoFor(kind, verb, { subresource, name: '' })!;
-            return this.#authorization.canDo(requestInfo, caller, site);
+            return this.#authorization.canDo(requestInfo, caller, origin);
           }),
         );
         const verbs = offered.filter((_, i) => permitted[i]!.allowed);
@@ -131,7 +132,7 @@ export class SelfSubjectReviews {
     for (const [type, nonResourceURLs] of Object.entries(otherPaths)) {
       const path = nonResourceURLs[0]!;
       const request = { type: type as keyof typeof otherPaths, path, query: emptyQuery };
-      if ((await this.#authorization.canDoNonResource(request, site)).allowed)
+      if ((await this.#authorization.canDoNonResource(request, origin)).allowed)
         nonResourceRules.push({ verbs: ['get'], nonResourceURLs });
     }
     return {
@@ -149,7 +150,7 @@ export class SelfSubjectReviews {
   async #reviewResources(
     attributes: z.infer<typeof Resource>,
     caller: Caller,
-    site: string | undefined,
+    origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
     const groups = attributes.resource === '*' ? ['*', ''] : ['*'];
     if (attributes.group !== this.#registry.group && !groups.includes(attributes.group))
@@ -166,7 +167,7 @@ export class SelfSubjectReviews {
     if (requests.length === 0) return denied('no such resource is served');
     for (const requestInfo of requests) {
       const result = requestInfo
-        ? await this.#authorization.canDo(requestInfo, caller, site)
+        ? await this.#authorization.canDo(requestInfo, caller, origin)
         : denied('that verb is not offered');
       if (!result.allowed) return result;
     }

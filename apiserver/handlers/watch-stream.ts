@@ -39,6 +39,8 @@ export class WatchStream {
   #subscription: Subscription | undefined;
   #deliveredRevision: Revision = 0;
   #isCut = false;
+  /** Pending while events wait for facts. */
+  #delivering: Promise<void> | undefined;
   #hasSentEvent = false;
   #resolveEnded: () => void = () => {};
 
@@ -160,9 +162,11 @@ export class WatchStream {
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
       );
       at = page.revision;
-      for (const entry of page.entries) {
-        const stored = new EncodedObject(this.#kind, entry);
-        if (isLive(entry, Date.now()) && this.#isVisible(stored)) this.#sendAdded(stored);
+      const objects = page.entries.map((entry) => new EncodedObject(this.#kind, entry));
+      const prepared = await this.#authorization.loadFor(this.#authorized, objects);
+      for (const stored of objects) {
+        if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared))
+          this.#sendAdded(stored);
         if (this.#res.writableLength > limits.bytes) await this.#waitUntilDrained();
       }
       await this.#waitUntilDrained();
@@ -205,11 +209,25 @@ export class WatchStream {
       return this.#resolveEnded();
     }
     this.#deliveredRevision = event.revision;
+    this.#deliverInOrder(event);
+  }
+
+  /** Delivers an event after the facts that the rules mention are loaded, and after those before it. */
+  #deliverInOrder(event: WatchCacheEvent): void {
+    const objects = [event.after, event.before].filter((stored) => stored !== undefined);
+    const loading = this.#authorization.loadFor(this.#authorized, objects);
     try {
-      this.#deliver(event);
+      if (!loading && !this.#delivering) return this.#deliver(event);
     } catch {
-      this.#res.destroy();
+      return void this.#res.destroy();
     }
+    const delivering = Promise.all([loading, this.#delivering])
+      .then(([prepared]) => this.#deliver(event, prepared))
+      .catch(() => void this.#res.destroy())
+      .finally(() => {
+        if (this.#delivering === delivering) this.#delivering = undefined;
+      });
+    this.#delivering = delivering;
   }
 
   #countEvent(): void {
@@ -228,9 +246,10 @@ export class WatchStream {
     this.#res.destroy();
   }
 
-  #deliver(event: WatchCacheEvent): void {
-    const after = event.after && this.#isVisible(event.after) ? event.after : undefined;
-    const before = event.before && this.#isVisible(event.before) ? event.before : undefined;
+  #deliver(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
+    const visible = (stored: EncodedObject | undefined): EncodedObject | undefined =>
+      stored && this.#isVisible(stored, prepared) ? stored : undefined;
+    const [after, before] = [visible(event.after), visible(event.before)];
     if (!after && !before) return;
     const type = eventType(before, after);
     const object = after ?? before!;
@@ -245,10 +264,10 @@ export class WatchStream {
     line.sendTo(this.#res);
   }
 
-  #isVisible(stored: EncodedObject): boolean {
+  #isVisible(stored: EncodedObject, prepared = this.#authorized): boolean {
     const { selector } = this.#options;
     if (selector.hasFilters && !selector.matches(stored.object)) return false;
-    return this.#authorization.canSee(this.#authorized, stored);
+    return this.#authorization.canSee(prepared, stored);
   }
 
   get #call() {
@@ -256,7 +275,7 @@ export class WatchStream {
   }
 
   #bookmark(): void {
-    if (this.#options.bookmarks && this.#subscription && !this.#isCut)
+    if (this.#options.bookmarks && this.#subscription && !this.#isCut && !this.#delivering)
       this.#write('BOOKMARK', this.#bookmarkObject(this.#subscription.position()));
   }
 

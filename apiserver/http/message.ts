@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
+import type { LoadedEntities } from '../../registry/authorizer.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
@@ -22,6 +23,8 @@ export interface AuthorizedRequest {
   readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
   /** Further facts for the policy. */
   readonly facts?: Readonly<Record<string, unknown>>;
+  /** The entities that were loaded for the policy. */
+  readonly entities?: LoadedEntities;
   /** The owner whose range limits a list, watch or deletecollection. */
   readonly owner?: string;
 }

@@ -14,7 +14,11 @@ export class ApiPaths {
    */
   readonly #trailingSlash: ReadonlyMap<string, string>;
 
-  constructor({ group, version, apiVersion }: Pick<Registry, 'group' | 'version' | 'apiVersion'>) {
+  /** `more` are the names of further documents, which are served below both paths of the API. */
+  constructor(
+    { group, version, apiVersion }: Pick<Registry, 'group' | 'version' | 'apiVersion'>,
+    more: readonly string[] = [],
+  ) {
     const roots = ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`];
     this.mounts = [`/api/${version}/`, `/apis/${apiVersion}/`];
     this.kubernetesOpenapi = `/openapi/v3/apis/${apiVersion}`;
@@ -25,8 +29,14 @@ export class ApiPaths {
       this.kubernetesOpenapi,
       '/openapi/v2',
       '/version',
+      ...more.flatMap((name) => this.pathsOf(name)),
     ]);
     this.#trailingSlash = new Map([...roots, '/version'].map((path) => [`${path}/`, path]));
+  }
+
+  /** Returns the paths of what has a name below both paths of the API. */
+  pathsOf(name: string): string[] {
+    return this.mounts.map((root) => `${root}${name}`);
   }
 
   /** Returns the path of a document without its trailing slash, and any other path as it is. */

@@ -69,15 +69,11 @@ export function parseRequest(
   const query = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
-  for (const root of paths.mounts)
-    if (path.startsWith(root))
-      return parseResource(
-        method,
-        path.slice(root.length),
-        query,
-        registry,
-        request.headers.accept,
-      );
+  const root = paths.documents.has(path)
+    ? undefined
+    : paths.mounts.find((mount) => path.startsWith(mount));
+  if (root !== undefined)
+    return parseResource(method, path.slice(root.length), query, registry, request.headers.accept);
   const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
   return { type: otherType(path, method, request, paths), path, query };

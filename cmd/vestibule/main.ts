@@ -49,7 +49,7 @@ export async function main(args: readonly string[]): Promise<void> {
   if (subcommand === 'config')
     return (await import('./admin/config-check.js')).config(rest, process.env);
   if (subcommand === 'mail') return (await import('./admin/mail-test.js')).mail(rest, process.env);
-  if (subcommand === 'policy') return printPolicy();
+  if (subcommand === 'policy') return (await import('./admin/policy-text.js')).policy(rest);
   if (subcommand === 'version' || subcommand === '--version')
     return void process.stdout.write(
       `${(await import('../../observability/build-info.js')).release}\n`,
@@ -80,15 +80,6 @@ function help(subcommand: string | undefined): void {
   process.stdout.write(
     subcommand === undefined ? overview() : subcommandHelp(subcommands[subcommand]!),
   );
-}
-
-async function printPolicy(): Promise<void> {
-  const [{ kinds, actions }, { vocabularyOf }, { defaultPolicy }] = await Promise.all([
-    import('../../kinds/index.js'),
-    import('../../policy/model/vocabulary.js'),
-    import('../../policy/default-policy.js'),
-  ]);
-  process.stdout.write(defaultPolicy(vocabularyOf(kinds, actions)));
 }
 
 async function serve(args: readonly string[]): Promise<void> {

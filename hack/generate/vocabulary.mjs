@@ -2,14 +2,19 @@
  * Returns the names that rules may use, as the editor of the console completes them: each with its
  * kind and what it is.
  */
-export function pageVocabulary({ types, actions, groups }, contextAttributes) {
+export function pageVocabulary({ types, actions, groups }, contextAttributes, entityAttributes) {
   const entry = (of, label, info) => ({ of, label, info });
   const attributes = new Set([...types.values()].flatMap((type) => Object.keys(type.attributes)));
+  const aboutAttribute = (name) =>
+    Object.entries(entityAttributes)
+      .filter(([, own]) => Object.hasOwn(own, name))
+      .map(([type, own]) => `${type}: ${own[name].description}`)
+      .join(' ');
   const entries = [
     ...[...types].map(([name, { description }]) => entry('type', name, description)),
     ...[...actions].map(([name, { description }]) => entry('action', name, description)),
     ...[...groups].map(([name, description]) => entry('action', name, description)),
-    ...[...attributes].map((name) => entry('attribute', name)),
+    ...[...attributes].map((name) => entry('attribute', name, aboutAttribute(name))),
     ...Object.entries(contextAttributes).map(([name, { description, optional }]) =>
       entry(
         'context',

@@ -1,4 +1,5 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
 import type { Account } from './account.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { authenticationClaims } from '../session/acr.js';
@@ -20,11 +21,26 @@ interface PersonFacts extends SignInFacts {
   readonly groups: readonly string[];
 }
 
+/** What an app asked for in a sign-in. */
+interface Requested {
+  readonly spec: { readonly client: string; readonly scopes: readonly string[] };
+  readonly internal: { readonly acrRequested?: string | undefined };
+}
+
+/** Returns the facts about what an app asked for. */
+export const requestedFacts = ({ spec, internal }: Requested) => ({
+  client: spec.client,
+  scopesRequested: spec.scopes,
+  ...(internal.acrRequested !== undefined && { acrRequested: internal.acrRequested }),
+});
+
 /** The person who signs in; `account` is the name of the Account if one exists. */
 interface Person {
   readonly account: string | undefined;
   readonly address: string;
   readonly passkeys: number;
+  /** When the account was created, in milliseconds since the epoch. */
+  readonly created?: number | undefined;
 }
 
 /**
@@ -33,13 +49,14 @@ interface Person {
  */
 export async function accountFacts(
   { ports }: Pick<Call, 'ports'>,
-  { account, address, passkeys }: Person,
+  { account, address, passkeys, created }: Person,
   signedIn: SignInFacts,
 ): Promise<PersonFacts> {
   const email = canonicalAddress(address);
   return {
     ...(account !== undefined && { account }),
     passkeys,
+    ...(created !== undefined && { created }),
     domain: email.slice(email.lastIndexOf('@') + 1),
     groups: await ports.groupsOf(email),
     ...signedIn,
@@ -54,7 +71,12 @@ export const sessionFacts = (
 ): Promise<PersonFacts> =>
   accountFacts(
     call,
-    { account: metadata.name, address: status.email.address, passkeys: status.passkeys },
+    {
+      account: metadata.name,
+      address: status.email.address,
+      passkeys: status.passkeys,
+      created: fromTimestamp(metadata.creationTimestamp),
+    },
     {
       methods: session.status.methods,
       assurance: session.status.assurance,

@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { mapList, setList } from '../../registry/list-type.js';
 import { defineKind, group } from '../define-kind.js';
-import type { Settings } from '../../registry/kind.js';
+import type { Call, KindObject, Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import { alreadyExists, type Cause } from '../../registry/status.js';
+import { refusalMessage } from '../../registry/authorizer.js';
+import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
-import { conditions } from '../../registry/conditions.js';
+import { conditions, type Condition } from '../../registry/conditions.js';
 import { conditionsOf } from './conditions.js';
+import { clientFacts } from './policy-facts.js';
 import { applyProfile, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
@@ -113,6 +116,12 @@ const ClientSpec = z.object({
     .enum(['ES256', 'RS256'])
     .default('ES256')
     .describe('The signature algorithm of its ID tokens.'),
+  groups: setList(z.array(z.string().min(1).max(253)))
+    .max(20)
+    .optional()
+    .describe(
+      'The Groups that it belongs to, for rules of the policy: their members may manage it, for example.',
+    ),
   firstParty: z
     .boolean()
     .default(false)
@@ -149,6 +158,11 @@ const ClientSpec = z.object({
 });
 export type ClientSpec = z.infer<typeof ClientSpec>;
 type Spec = ClientSpec;
+type ClientObject = KindObject<
+  ClientSpec,
+  { secrets: unknown[]; conditions?: Condition[] | undefined },
+  unknown
+>;
 
 const named = { kind: 'Client', resource: 'clients', group };
 
@@ -187,13 +201,45 @@ export const Client = defineKind({
       applyProfile(next.spec);
     },
     validate: (next, _old, { settings }) => validate(next.metadata.name, next.spec, settings),
-    beforeCommit(_tx, next, old, { now }) {
-      if (next && !old && builtInClients.has(next.metadata.name))
+    async beforeCommit(_tx, next, old, call) {
+      if (!next) return;
+      if (!old && builtInClients.has(next.metadata.name))
         throw alreadyExists(named, next.metadata.name);
-      if (next) next.status.conditions = conditionsOf(next, old?.status.conditions, now);
+      next.status.conditions = conditionsOf(next, old?.status.conditions, call.now);
+      await assertMayBecome(next, old, call);
     },
   },
 });
+
+/**
+ * Throws 403 unless the policy permits the change for the Client as it becomes, too. The request was
+ * authorized for the former one, or for none (docs/design/policy.md#changes-of-a-client).
+ */
+async function assertMayBecome(
+  next: ClientObject,
+  old: ClientObject | undefined,
+  call: Call,
+): Promise<void> {
+  if (call.caller.type === 'System' || (old && hasSameFacts(next, old))) return;
+  const facts = clientFacts(next);
+  const { name } = next.metadata;
+  const about = { kind: Client, name, object: next, record: 'never' };
+  const entities = new Map([[`Client ${name}`, facts]]);
+  const decisions = await Promise.all(
+    (old ? ['update', 'patch'] : ['create']).map((verb) =>
+      call.decide(verb, { ...about, entities }),
+    ),
+  );
+  if (!decisions.some(({ allowed }) => allowed))
+    throw forbidden(refusalMessage(decisions[0]!), named, name);
+}
+
+/** Reports whether a change leaves the facts as they are that come from the spec. */
+const hasSameFacts = (next: ClientObject, old: ClientObject): boolean =>
+  isDeepStrictEqual(
+    { ...clientFacts(next), conditions: [] },
+    { ...clientFacts(old), conditions: [] },
+  );
 
 function validate(name: string, spec: Spec, settings: Settings): Cause[] {
   const causes: Cause[] = [];

@@ -6,6 +6,8 @@ export interface Operator {
   readonly account?: string;
   /** True if they have not signed up yet. */
   readonly isNew?: boolean;
+  /** When their Account was created, in milliseconds since the epoch. */
+  readonly created?: number;
   /** True if they can sign in by passkey. */
   readonly hasPasskey?: boolean;
 }

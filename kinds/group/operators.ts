@@ -1,3 +1,4 @@
+import { fromTimestamp } from '../../registry/timestamp.js';
 import type { Store } from '../../registry/store.js';
 import { Account } from '../account/account.js';
 import { operators } from './group.js';
@@ -20,7 +21,11 @@ export async function currentOperators(store: Store, groups: Memberships): Promi
           domain: address.slice(address.lastIndexOf('@') + 1),
           groups: memberOf,
           ...(account
-            ? { account: account.metadata.name, hasPasskey: account.status.passkeys > 0 }
+            ? {
+                account: account.metadata.name,
+                created: fromTimestamp(account.metadata.creationTimestamp),
+                hasPasskey: account.status.passkeys > 0,
+              }
             : { isNew: true }),
         };
       },

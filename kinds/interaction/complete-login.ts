@@ -8,7 +8,8 @@ import { clearChallenges } from '../signin/passkey-challenge.js';
 import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { accountFacts, signedInNow } from '../account/policy-facts.js';
+import { accountFacts, requestedFacts, signedInNow } from '../account/policy-facts.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
 
 type AccountObject = ObjectOf<typeof Account>;
 
@@ -32,9 +33,10 @@ interface VerifiedPerson {
 export async function denialReason(
   tx: Transaction,
   call: Call,
-  { metadata, spec, internal }: InteractionObject,
+  interaction: InteractionObject,
   { existingAccount, name, address, method, passkey }: VerifiedPerson,
 ): Promise<StatusError | undefined> {
+  const { metadata, internal } = interaction;
   if (existingAccount?.status.disabledTimestamp)
     return forbidden('this account is disabled', Interaction, metadata.name);
   const isFullStrength = passkey === undefined || hasFullStrength(passkey, call.now);
@@ -49,10 +51,12 @@ export async function denialReason(
     account: existingAccount && name,
     address,
     passkeys: existingAccount?.status.passkeys ?? 0,
+    created: existingAccount && fromTimestamp(existingAccount.metadata.creationTimestamp),
   };
   const signedIn = signedInNow(method, call.now, isFullStrength);
   const facts = {
-    client: spec.client,
+    ...requestedFacts(interaction),
+    newBrowser: !call.ports.knowsBrowser(address),
     ...withInvitation(
       await accountFacts(call, person, signedIn),
       await pendingInvitation(tx, address, call.now),

@@ -17,7 +17,7 @@ import { isSessionValid } from '../account/end-sessions.js';
 import { scopesRequiredBy, type Scope } from '../claims/scopes.js';
 import { Session } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { sessionFacts } from '../account/policy-facts.js';
+import { requestedFacts, sessionFacts } from '../account/policy-facts.js';
 import { assertPhase } from './preconditions.js';
 
 /**
@@ -132,7 +132,7 @@ async function checkScopes(
       );
       continue;
     }
-    const question = { scope, client: interaction.spec.client, ...facts };
+    const question = { scope, ...requestedFacts(interaction), ...facts };
     const decision = await call.decide('share', { ...question, record: 'change' });
     if (!decision.allowed) {
       await call.decide('share', question);

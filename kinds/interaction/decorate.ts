@@ -15,7 +15,7 @@ import { canBeRelyingPartyId } from '../passkey/rp-id.js';
 import { Session, type Method } from '../session/session.js';
 import { subjectOf } from '../client/subject-identifier.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
-import { sessionFacts, signedInNow } from '../account/policy-facts.js';
+import { requestedFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
 import { naming } from '../signin/interaction-naming.js';
 import type { ConsentScope, InteractionObject } from './schema.js';
 
@@ -46,7 +46,7 @@ export async function decorateInteraction(
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
   const permitted = await startableMethods(interaction, call);
   const unknownPerson = {
-    client: interaction.spec.client,
+    ...requestedFacts(interaction),
     domain: '',
     groups: [],
     record: 'never',
@@ -144,7 +144,7 @@ interface RequestedScope {
 async function decideScope(
   name: string,
   facts: Awaited<ReturnType<typeof sessionFacts>>,
-  { spec }: InteractionObject,
+  interaction: InteractionObject,
   call: Call,
 ): Promise<RequestedScope> {
   const scope = call.ports.scopes().find((one) => one.name === name);
@@ -152,7 +152,11 @@ async function decideScope(
     ? {
         name,
         scope,
-        decision: await call.decide('share', { scope: name, client: spec.client, ...facts }),
+        decision: await call.decide('share', {
+          scope: name,
+          ...requestedFacts(interaction),
+          ...facts,
+        }),
       }
     : { name };
 }

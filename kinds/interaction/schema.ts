@@ -224,6 +224,8 @@ export const InteractionInternal = z.object({
   passkeyOnly: z.boolean().optional(),
   /** The acr that the Client demands, if not every method meets it. */
   demandedAcr: z.string().optional(),
+  /** The acr that the Client requests: the weakest that satisfies the request. */
+  acrRequested: z.string().optional(),
   /** The name of the decision that refused the last sign-up. */
   refusedBy: z.string().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),

@@ -48,6 +48,15 @@ const Input = z.object({
         .describe('Whether any operator had a passkey that counts in full.'),
       signedInRecently: z.boolean().optional().describe('Whether the sign-in was recent.'),
       metadataOnly: z.boolean().optional().describe('Whether only metadata was requested.'),
+      newBrowser: z
+        .boolean()
+        .optional()
+        .describe('Whether the browser had not signed in to the account before.'),
+      acrRequested: z.string().optional().describe('The acr that the app requested.'),
+      scopesRequested: z
+        .array(z.string())
+        .optional()
+        .describe('The scopes that the app requested.'),
       site: z.string().optional().describe('The value of Sec-Fetch-Site.'),
     })
     .describe('The context attributes that rules may use.'),

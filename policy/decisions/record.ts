@@ -98,6 +98,9 @@ function inputOf(request: AuthorizationRequest, name: string | undefined): Input
     'operatorsHaveFullPasskeys',
     'signedInRecently',
     'metadataOnly',
+    'newBrowser',
+    'acrRequested',
+    'scopesRequested',
     'site',
   ])
     Object.assign(recordedFacts, { [fact]: value(fact) });

@@ -1,5 +1,5 @@
 import type { AuthorizationRequest } from '../model/authorization-request.js';
-import type { CedarValue } from '../model/context-attributes.js';
+import type { CedarValue } from '../model/cedar-value.js';
 import type { UnknownValue } from './unknowns.js';
 
 /**

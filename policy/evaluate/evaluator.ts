@@ -15,6 +15,7 @@ import type { RequestEnvironment } from './partial-evaluator.js';
 import { PolicySlice } from './policy-slice.js';
 import type { EvaluationError } from './error-log.js';
 import type { Vocabulary } from '../model/vocabulary.js';
+import { mayMentionEntity } from './mentioned-entities.js';
 
 /**
  * Counters since the start: cache hits, evaluations that were cached (misses), evaluations that
@@ -63,6 +64,8 @@ export const evaluationTimeoutMs = 100;
 /** Evaluates requests against one policy, with a decision cache of its own. */
 export class PolicyEvaluator {
   readonly name: string;
+  /** Whether any rule may mention a fact about an entity. */
+  readonly mentionsEntities: boolean;
   readonly #rules: readonly Rule[];
   readonly #rulesById: ReadonlyMap<string, Rule>;
   readonly #context: EvaluatorContext;
@@ -75,6 +78,7 @@ export class PolicyEvaluator {
   constructor(name: string, rules: readonly Rule[], context: EvaluatorContext) {
     this.name = name;
     this.#rules = rules;
+    this.mentionsEntities = rules.some(mayMentionEntity);
     this.#rulesById = new Map(rules.map((rule) => [rule.id, rule]));
     this.#context = context;
     this.#defaultDeny = {
@@ -119,6 +123,11 @@ export class PolicyEvaluator {
     } catch {
       return this.#deny('errors');
     }
+  }
+
+  /** Returns the entities that must be loaded before a decision, as type and id. */
+  missingEntities(request: AuthorizationRequest): (readonly [string, string])[] {
+    return this.slice(request).missingEntities(request);
   }
 
   /** Returns whether the decision on a request may change with time. */

@@ -1,5 +1,6 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { findContextAttribute, contextAttributes } from '../model/context-attributes.js';
+import { findEntityAttribute } from '../model/entity-attributes.js';
 import { conjuncts, formOf, join, mapChildren } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 import { Unknowns, type Term, type UnknownValue } from './unknowns.js';
@@ -104,20 +105,19 @@ export class PartialEvaluator {
     if (scope.op === '==')
       return this.unknowns.equals({ variable }, entityUid((scope as { entity: unknown }).entity));
     if (scope.op === 'in')
-      return this.#membership(variable, entityUid((scope as { entity: unknown }).entity));
+      return this.#membership({ variable }, entityUid((scope as { entity: unknown }).entity));
     if (scope.entity_type !== this.#environment[variable]) return literal(false);
     return scope.in
-      ? this.#membership(variable, entityUid((scope.in as { entity: unknown }).entity))
+      ? this.#membership({ variable }, entityUid((scope.in as { entity: unknown }).entity))
       : literal(true);
   }
 
-  /** Returns whether a variable is the entity or, for the principal, a member of it. */
-  #membership(variable: 'principal' | 'resource', entity: EntityUid): Expr {
-    if (entity.type === this.#environment[variable])
-      return this.unknowns.equals({ variable }, entity);
-    return variable === 'principal' &&
-      this.#vocabulary.types.get(this.#environment.principal)?.memberOf === entity.type
-      ? this.unknowns.member(entity.id)
+  /** Returns whether a term is the entity, or a member of it. */
+  #membership(term: Term, entity: EntityUid): Expr {
+    const type = this.unknowns.typeOf(term);
+    if (entity.type === type) return this.unknowns.equals(term, entity);
+    return this.#vocabulary.types.get(type)?.memberOf === entity.type
+      ? this.unknowns.member(term, entity.id)
       : literal(false);
   }
 
@@ -140,7 +140,7 @@ export class PartialEvaluator {
       case 'is':
         return this.#typeTest(expression, body);
       case 'in':
-        return this.#isIn(body.left.Var, body.right);
+        return this.#isIn(body.left, body.right);
       case '==':
         return this.#equality(expression, body);
       case '!=':
@@ -182,14 +182,13 @@ export class PartialEvaluator {
     const variable = variableOf(left);
     if (!variable) return mapChildren(expression, this.#simplify);
     if (this.#environment[variable] !== entity_type) return literal(false);
-    return group ? this.#isIn(variable, group) : literal(true);
+    return group ? this.#isIn(left, group) : literal(true);
   }
 
-  #isIn(variable: 'principal' | 'resource' | 'action', right: Expr): Expr {
+  #isIn(left: Expr, right: Expr): Expr {
+    const term = this.#term(left);
     const operands = entityLiterals(right)!.map((entity) =>
-      variable === 'action'
-        ? literal(this.#isInAction(entity))
-        : this.#membership(variable, entity),
+      term ? this.#membership(term, entity) : literal(this.#isInAction(entity)),
     );
     return operands.some((operand) => isLiteral(operand, true))
       ? literal(true)
@@ -214,11 +213,10 @@ export class PartialEvaluator {
   ): Expr {
     const [name] = [attr].flat() as [string];
     if ('Var' in left && left.Var === 'context') return this.unknowns.hasContextAttribute(name);
-    const variable = variableOf(left);
-    return variable
-      ? literal(
-          Object.hasOwn(this.#vocabulary.types.get(this.#environment[variable])!.attributes, name),
-        )
+    const term = this.#term(left);
+    const type = term && this.#vocabulary.types.get(this.unknowns.typeOf(term));
+    return type
+      ? literal(Object.hasOwn(type.attributes, name))
       : mapChildren(expression, this.#simplify);
   }
 
@@ -227,6 +225,9 @@ export class PartialEvaluator {
       return findContextAttribute(attr) ? this.unknowns.contextAttribute(attr) : expression;
     const term = this.#term(expression);
     if (term) return this.unknowns.entity(term);
+    const entity = this.#term(left);
+    if (entity && findEntityAttribute(this.unknowns.typeOf(entity), attr))
+      return this.unknowns.entityAttribute(entity, attr);
     return variableOf(left) ? expression : mapChildren(expression, this.#simplify);
   }
 
@@ -243,8 +244,10 @@ export class PartialEvaluator {
         ? { contextAttribute }
         : undefined;
     const owner = variableOf(left);
-    return owner &&
-      Object.hasOwn(this.#vocabulary.types.get(this.#environment[owner])?.attributes ?? {}, attr)
+    const type = owner && this.#environment[owner];
+    return type &&
+      Object.hasOwn(this.#vocabulary.types.get(type)?.attributes ?? {}, attr) &&
+      !findEntityAttribute(type, attr)
       ? { variable: owner, attribute: attr }
       : undefined;
   }

@@ -25,6 +25,7 @@ export class PolicySlice {
   readonly key: DecisionCacheKey;
   /** Encodes the cache key of a request about every object of a kind. */
   readonly collectionKey: DecisionCacheKey;
+  readonly #entities: readonly UnknownValue[];
   readonly #rules: readonly SliceRule[];
   readonly #sets = new Map<string, ResidualPolicySet>();
 
@@ -44,8 +45,19 @@ export class PolicySlice {
       ),
     );
     const cacheable = this.unknowns.filter(({ isTimeDependent }) => !isTimeDependent);
+    this.#entities = this.unknowns.filter(({ entity }) => entity);
     this.key = new DecisionCacheKey(cacheable);
     this.collectionKey = new DecisionCacheKey(cacheable.filter(({ isPerObject }) => !isPerObject));
+  }
+
+  /** Returns the entities that its rules mention and that must be loaded first, as type and id. */
+  missingEntities(request: AuthorizationRequest): (readonly [string, string])[] {
+    return this.#entities.flatMap(({ entity }) => {
+      const id = entity!.id(request);
+      return id !== undefined && request.isMissing(entity!.type, id)
+        ? [[entity!.type, id] as const]
+        : [];
+    });
   }
 
   /** Returns the rules whose guards hold for a request. */

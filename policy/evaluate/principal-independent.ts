@@ -3,7 +3,14 @@ import { formOf, childrenOf } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 
 /** Context attributes that are the same for everyone who signs in to one Client with one method. */
-const sharedAttributes = new Set(['client', 'method', 'methods', 'assurance']);
+const sharedAttributes = new Set([
+  'client',
+  'method',
+  'methods',
+  'assurance',
+  'acrRequested',
+  'scopesRequested',
+]);
 
 /** Returns whether a rule depends neither on the principal nor on the time. */
 export const isPrincipalIndependent = ({ principal, conditions }: Rule): boolean =>

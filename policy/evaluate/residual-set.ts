@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { AuthorizationRequest } from '../model/authorization-request.js';
-import type { CedarValue } from '../model/context-attributes.js';
+import type { CedarValue } from '../model/cedar-value.js';
 import { trueUnknowns, type UnknownValue } from './unknowns.js';
 
 /** A residual policy of a slice, with the unknowns that its conditions mention. */

@@ -1,10 +1,8 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { ownerOf, type AuthorizationRequest } from '../model/authorization-request.js';
-import {
-  findContextAttribute,
-  contextAttributes,
-  type CedarValue,
-} from '../model/context-attributes.js';
+import { findContextAttribute, contextAttributes } from '../model/context-attributes.js';
+import type { CedarValue } from '../model/cedar-value.js';
+import { findEntityAttribute } from '../model/entity-attributes.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
@@ -31,6 +29,12 @@ export interface UnknownValue {
     readonly name: string;
     read(request: AuthorizationRequest): string | readonly string[] | undefined;
   };
+  /** Set when the value is a fact about an entity, which may have to be loaded. */
+  readonly entity?: {
+    readonly type: string;
+    /** Returns its id; undefined if the request has none. */
+    id(request: AuthorizationRequest): string | undefined;
+  };
   read(request: AuthorizationRequest): CedarValue | undefined;
 }
 
@@ -45,7 +49,7 @@ export type Term =
 
 type Reader = UnknownValue['read'];
 type UnknownOptions = Pick<UnknownValue, 'isPerObject'> &
-  Partial<Pick<UnknownValue, 'isTimeDependent' | 'comparison'>>;
+  Partial<Pick<UnknownValue, 'isTimeDependent' | 'comparison' | 'entity'>>;
 
 /**
  * The unknowns of one slice, each created once. Residual policies refer to them by name only, so a
@@ -90,7 +94,7 @@ export class Unknowns {
   /** Returns the expression of an entity. */
   entity(term: Term): Expr {
     const read = this.#reader(term);
-    const type = this.#typeOf(term);
+    const type = this.typeOf(term);
     return this.#value(
       nameOf(term),
       (request) => ({ __entity: { type, id: read(request) as string } }),
@@ -98,20 +102,45 @@ export class Unknowns {
     );
   }
 
+  /** Returns the expression of a fact about an entity. */
+  entityAttribute(term: Term, name: string): Expr {
+    const type = this.typeOf(term);
+    const id = this.#reader(term);
+    const { read } = findEntityAttribute(type, name)!;
+    return this.#value(
+      `${nameOf(term)}.${name}`,
+      (request) => {
+        const known = id(request);
+        return known === undefined ? undefined : read(request.entity(type, known));
+      },
+      { isPerObject: isPerObjectTerm(term), entity: { type, id } },
+    );
+  }
+
   /** Returns the expression that compares two entities; their types are known in advance. */
   equals(left: Term, right: Term): Expr {
-    if (this.#typeOf(left) !== this.#typeOf(right))
+    if (this.typeOf(left) !== this.typeOf(right))
       return 'contextAttribute' in left || 'contextAttribute' in right
         ? this.#compare(left, right, () => false)
         : { Value: false };
     return this.#compare(left, right, equal);
   }
 
-  /** Returns the expression that tests whether the principal is a member of a group. */
-  member(group: string): Expr {
-    return this.#boolean(`member ${group}`, (request) => request.groups.includes(group), {
-      isPerObject: false,
-      comparison: { source: 'groups', name: group, read: ({ groups }) => groups },
+  /** Returns the expression that tests whether a principal or an Account is a member of a group. */
+  member(term: Term, group: string): Expr {
+    if ('variable' in term && term.variable === 'principal' && term.attribute === undefined)
+      return this.#boolean(`member ${group}`, (request) => request.groups.includes(group), {
+        isPerObject: false,
+        comparison: { source: 'groups', name: group, read: ({ groups }) => groups },
+      });
+    const [type, id] = [this.typeOf(term), this.#reader(term)];
+    const groupsOf = (request: AuthorizationRequest): readonly string[] =>
+      (request.entity(type, id(request)!)?.groups ?? []) as readonly string[];
+    const source = `${nameOf(term)}.groups`;
+    return this.#boolean(`${source} ${group}`, (request) => groupsOf(request).includes(group), {
+      isPerObject: isPerObjectTerm(term),
+      comparison: { source, name: group, read: groupsOf },
+      entity: { type, id },
     });
   }
 
@@ -161,7 +190,8 @@ export class Unknowns {
     return owner ? (request) => ownerOf(request[variable], owner) : (request) => request[variable];
   }
 
-  #typeOf(term: Term): string {
+  /** Returns the entity type of a term, or `String`. */
+  typeOf(term: Term): string {
     if ('id' in term) return term.type;
     if ('contextAttribute' in term) return contextAttributes[term.contextAttribute]!.type;
     const type = this.#types[term.variable];

@@ -1,5 +1,6 @@
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
+import type { AccountFacts } from './entity-attributes.js';
 
 /** The resource id of a whole collection; no object can have this name. */
 export const wholeCollection = '*';
@@ -29,12 +30,41 @@ const noGroups: readonly string[] = [];
 const stringOr = (value: unknown, fallback: string): string =>
   typeof value === 'string' ? value : fallback;
 
-/** The sign-in that an Interaction holds. */
-interface Login {
-  readonly method: string;
-  readonly acr: string;
-  readonly seconds: number;
-  readonly passkeys?: number;
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+
+/** What an Interaction holds about its sign-in. */
+interface SignInRecord {
+  readonly acrRequested?: string;
+  readonly login?: {
+    readonly method: string;
+    readonly acr: string;
+    readonly seconds: number;
+    readonly passkeys?: number;
+  };
+}
+
+/** Facts about entities that are in memory. */
+export interface KnownEntities {
+  /** Returns the facts about an entity: null if it does not exist, undefined if it must be loaded. */
+  peek(type: string, id: string): EntityFacts | null | undefined;
+  /** Returns the facts of an object as it is given; undefined if they must be loaded. */
+  ofObject(type: string, object: KindObject): EntityFacts | undefined;
+}
+
+/** What decisions depend on beside the request. */
+export interface DecisionEnvironment {
+  /** Milliseconds since the epoch; by default now. */
+  readonly timeMs?: number | undefined;
+  /** Whether the request is a recorded one: reading a fact that is not recorded throws. */
+  readonly isRecorded?: boolean;
+  /** The IANA time zone of `timeOfDay` and `weekday`; by default UTC. */
+  readonly timeZone?: string | undefined;
+  readonly entities?: KnownEntities;
+}
+
+/** An entity that a decision needs is not in memory: `Authorizer.load` was not called. */
+class EntityNotLoadedError extends Error {
+  override readonly name = 'EntityNotLoadedError';
 }
 
 /**
@@ -48,12 +78,11 @@ export class AuthorizationRequest {
   readonly resourceType: string;
   readonly resource: string;
 
-  readonly #time: number | undefined;
+  readonly #environment: DecisionEnvironment;
 
-  /** `time` in milliseconds since the epoch; by default now. */
-  constructor(attributes: AuthorizationAttributes, time?: number) {
+  constructor(attributes: AuthorizationAttributes, environment: DecisionEnvironment = {}) {
     this.attributes = attributes;
-    this.#time = time;
+    this.#environment = environment;
     const { caller, action, kind, facts } = attributes;
     const other = kind ? undefined : resourceTypes[action];
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
@@ -76,7 +105,13 @@ export class AuthorizationRequest {
   }
 
   get time(): number {
-    return this.#time ?? Date.now();
+    return this.#environment.timeMs ?? Date.now();
+  }
+  get isRecorded(): boolean {
+    return this.#environment.isRecorded ?? false;
+  }
+  get timeZone(): string {
+    return this.#environment.timeZone ?? 'UTC';
   }
   get action(): string {
     return this.attributes.action;
@@ -95,6 +130,58 @@ export class AuthorizationRequest {
       operator?: boolean;
     };
     return groups ?? (operator ? ['operators'] : noGroups);
+  }
+
+  /**
+   * Returns the facts about an entity; undefined if it does not exist, as a whole collection does
+   * not. Throws if they must be loaded first.
+   */
+  entity(type: string, id: string): EntityFacts | undefined {
+    if (this.#isPrincipal(type, id)) return this.#principalFacts;
+    const facts = this.peekEntity(type, id);
+    if (facts === undefined) throw new EntityNotLoadedError(`${type} ${id} is not loaded`);
+    return facts ?? undefined;
+  }
+
+  /** Returns whether the facts about an entity must be loaded before the decision. */
+  isMissing(type: string, id: string): boolean {
+    return !this.#isPrincipal(type, id) && this.peekEntity(type, id) === undefined;
+  }
+
+  #isPrincipal(type: string, id: string): boolean {
+    return type === 'Account' && this.principalType === type && id === this.principal;
+  }
+
+  /** Returns the same, but null for an entity that does not exist and undefined if it must be loaded. */
+  peekEntity(type: string, id: string): EntityFacts | null | undefined {
+    if (id === wholeCollection) return null;
+    const key = `${type} ${id}`;
+    const { entities: loaded } = this.attributes;
+    const known = this.#environment.entities;
+    if (loaded?.has(key)) return loaded.get(key);
+    const isResource = type === this.resourceType && id === this.resource;
+    const object = isResource ? this.object : undefined;
+    return (object && known?.ofObject(type, object)) ?? known?.peek(type, id);
+  }
+
+  /** The principal as the request knows it: it may be an Account that is about to be created. */
+  get #principalFacts(): EntityFacts {
+    const passkeys = this.fact('passkeys');
+    const created = this.fact('created');
+    const facts: AccountFacts = {
+      groups: this.groups,
+      created: typeof created === 'number' ? created : this.time,
+      passkeys: typeof passkeys === 'number' ? passkeys : 0,
+      emailDomain: this.emailDomain,
+    };
+    return facts as unknown as EntityFacts;
+  }
+
+  /** The domain of the person's address, in lower case; an empty string if there is none. */
+  get emailDomain(): string {
+    const { caller } = this.attributes;
+    const known = caller.type === 'Account' ? domainOf(caller.email) : '';
+    return stringOr(this.facts?.domain, known);
   }
 
   /** The facts of the request. */
@@ -124,17 +211,18 @@ export class AuthorizationRequest {
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
     const { kind, object } = this.attributes;
-    const login = kind?.boundToCookie
-      ? (object?.internal as { login?: Login } | undefined)?.login
-      : undefined;
-    return (
-      login && {
+    if (!kind?.boundToCookie || !object) return undefined;
+    const { login, acrRequested } = (object.internal ?? {}) as SignInRecord;
+    return {
+      acrRequested,
+      scopesRequested: object.spec?.scopes,
+      ...(login && {
         methods: [login.method],
         assurance: login.acr,
         authenticated: login.seconds,
         passkeys: login.passkeys,
-      }
-    );
+      }),
+    };
   }
 
   get object(): KindObject | undefined {

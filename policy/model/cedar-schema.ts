@@ -1,4 +1,5 @@
 import { contextAttributes } from './context-attributes.js';
+import { findEntityAttribute } from './entity-attributes.js';
 import type { ActionType, EntityType, Vocabulary } from './vocabulary.js';
 
 const preface = `// What the policy of this service may speak of. Every request is one principal, one action, one resource and a context.
@@ -29,7 +30,10 @@ function entityText(
   name: string,
   { description, memberOf, attributes, owner }: EntityType,
 ): string {
-  const shape = Object.entries(attributes).map(([attribute, type]) => `  ${attribute}: ${type},`);
+  const shape = Object.entries(attributes).map(([attribute, type]) => {
+    const fact = findEntityAttribute(name, attribute);
+    return `${fact ? `  // ${fact.description}\n` : ''}  ${attribute}: ${type},`;
+  });
   const self = owner === 'metadata.name' ? ' Owns itself.' : '';
   return `// ${description}${self}\nentity ${name}${memberOf ? ` in [${memberOf}]` : ''}${shape.length > 0 ? ` {\n${shape.join('\n')}\n}` : ''};\n`;
 }

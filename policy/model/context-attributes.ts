@@ -1,18 +1,19 @@
 import type { AuthorizationRequest } from './authorization-request.js';
-
-/** A value in Cedar's JSON form. */
-export type CedarValue =
-  | boolean
-  | number
-  | string
-  | CedarValue[]
-  | { __entity: { type: string; id: string } }
-  | { __extn: { fn: string; arg: string } };
+import type { CedarValue } from './cedar-value.js';
+import { localTime } from './local-time.js';
 
 /** A context attribute that rules may use (docs/design/api.md#policy). */
 export interface ContextAttribute {
   /** Its type in the published schema. */
-  readonly type: 'String' | 'Bool' | 'Long' | 'Set<String>' | 'Client' | 'datetime';
+  readonly type:
+    | 'String'
+    | 'Bool'
+    | 'Long'
+    | 'Set<String>'
+    | 'Client'
+    | 'datetime'
+    | 'duration'
+    | 'ipaddr';
   readonly description: string;
   /** True when the attribute may be absent; rules then test `context has` first. */
   readonly optional?: boolean;
@@ -32,6 +33,13 @@ const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id
 
 /** All context attributes. */
 export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
+  acrRequested: {
+    type: 'String',
+    isPerObject: true,
+    description:
+      'The acr that the app requests: the weakest that satisfies acr_values and claims. An empty string if it requests none.',
+    read: (request) => requireString(request.fact('acrRequested') ?? ''),
+  },
   assurance: {
     type: 'String',
     isPerObject: true,
@@ -54,7 +62,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
     type: 'String',
     description:
       'The domain of the person’s address, in lower case; never the address. An empty string if there is none.',
-    read: (request) => requireString(request.facts?.domain ?? domainOf(request)),
+    read: (request) => requireString(request.facts?.domain ?? request.emailDomain),
   },
   invited: {
     type: 'Bool',
@@ -81,7 +89,26 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
     isPerObject: true,
     description:
       'The methods the caller signed in with: EmailCode, EmailLink, Passkey. How the passkey was added is in assurance.',
-    read: (request) => ((request.fact('methods') ?? []) as unknown[]).map(requireString),
+    read: (request) => stringsOf(request, 'methods'),
+  },
+  network: {
+    type: 'ipaddr',
+    optional: true,
+    description:
+      'The network that the request comes from: an IPv4 address, or the /64 of an IPv6 address. Absent if an app sends the request, as for a refresh.',
+    read: (request) => {
+      const network = request.fact('network');
+      if (request.isRecorded) throw new TypeError('the network of a request is not recorded');
+      return network === undefined
+        ? undefined
+        : { __extn: { fn: 'ip', arg: requireString(network) } };
+    },
+  },
+  newBrowser: {
+    type: 'Bool',
+    description:
+      'Whether the person signs in from a browser that has not signed in to this account before. False beside a sign-in.',
+    read: (request) => request.fact('newBrowser') === true,
   },
   now: {
     type: 'datetime',
@@ -111,6 +138,12 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
       const count = request.fact('passkeys');
       return typeof count === 'number' ? count : undefined;
     },
+  },
+  scopesRequested: {
+    type: 'Set<String>',
+    isPerObject: true,
+    description: 'The scopes that the app requests in a sign-in; empty elsewhere.',
+    read: (request) => stringsOf(request, 'scopesRequested'),
   },
   signInAge: {
     type: 'Long',
@@ -144,6 +177,18 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
       'The value of Sec-Fetch-Site: same-origin, same-site, cross-site or none; an empty string if absent.',
     read: (request) => requireString(request.fact('site') ?? ''),
   },
+  timeOfDay: {
+    type: 'duration',
+    isTimeDependent: true,
+    description: 'The time since midnight by the clock of the zone that policyTimeZone names.',
+    read: (request) => ({ __extn: { fn: 'duration', arg: `${localTime(request).ms}ms` } }),
+  },
+  weekday: {
+    type: 'String',
+    isTimeDependent: true,
+    description: 'The day of the week in that zone: Monday, Tuesday and so on.',
+    read: (request) => localTime(request).weekday,
+  },
 };
 
 /** Returns the context attribute of a name; ignores inherited properties. */
@@ -155,6 +200,9 @@ function requireString(value: unknown): string {
   return value;
 }
 
+const stringsOf = (request: AuthorizationRequest, fact: string): string[] =>
+  ((request.fact(fact) ?? []) as unknown[]).map(requireString);
+
 function clientNameOf(request: AuthorizationRequest): string | undefined {
   const name = request.facts?.client ?? objectClient(request);
   return name === undefined ? undefined : requireString(name);
@@ -164,6 +212,3 @@ const objectClient = ({ object }: AuthorizationRequest): unknown => {
   const client = object?.spec?.client ?? object?.status?.client?.name;
   return typeof client === 'string' ? client : undefined;
 };
-
-const domainOf = ({ attributes: { caller } }: AuthorizationRequest): string =>
-  caller.type === 'Account' ? caller.email.slice(caller.email.lastIndexOf('@') + 1) : '';

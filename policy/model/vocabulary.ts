@@ -1,10 +1,9 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
+import { attributeTypesOf } from './entity-attributes.js';
 import { principals } from '../../kinds/policy/principals.js';
 
-/**
- * An entity type: the type its entities may be members of, and the entity type of each attribute.
- */
+/** An entity type: the type its entities may be members of, and the Cedar type of each attribute. */
 export interface EntityType {
   readonly description: string;
   readonly memberOf?: string;
@@ -42,7 +41,7 @@ const builtIn: Readonly<Record<string, EntityType>> = {
   Account: {
     description: 'A person; the id is the account’s name.',
     memberOf: 'Group',
-    attributes: {},
+    attributes: attributeTypesOf('Account'),
   },
   Group: { description: 'A group of accounts, by the addresses it lists.', attributes: {} },
   ClusterUser: {
@@ -56,8 +55,14 @@ const builtIn: Readonly<Record<string, EntityType>> = {
       'A group of the cluster that a ClusterUser comes from, such as system:masters. It is never one of ours.',
     attributes: {},
   },
-  Client: { description: 'A relying party; the id is its client_id.', attributes: {} },
-  Scope: { description: 'What may be shared with a Client.', attributes: {} },
+  Client: {
+    description: 'A relying party; the id is its client_id.',
+    attributes: attributeTypesOf('Client'),
+  },
+  Scope: {
+    description: 'What may be shared with a Client.',
+    attributes: attributeTypesOf('Scope'),
+  },
   Path: {
     description:
       'An address that is no object: discovery, health, a page, an endpoint of the provider.',
@@ -120,6 +125,7 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
       ...(existing?.memberOf && { memberOf: existing.memberOf }),
       ...(kind.owner && { owner: kind.owner }),
       attributes: {
+        ...existing?.attributes,
         ...(kind.owner && { owner: 'Account' }),
         ...(kind.boundToCookie && { browser: 'Browser' }),
       },

@@ -13,6 +13,15 @@ export async function loadCedar(): Promise<Cedar> {
   return loaded.default ?? loaded;
 }
 
+/** Returns a schema in Cedar's JSON format. Throws if the text is not a schema. */
+export function schemaToJSON(text: string): object {
+  const cedar = createRequire(import.meta.url)('@cedar-policy/cedar-wasm/nodejs') as Cedar;
+  const answer = cedar.schemaToJson(text);
+  if (answer.type === 'failure')
+    throw new Error(`the Cedar schema is invalid: ${answer.errors[0]?.message}`);
+  return answer.json;
+}
+
 /** A text that parses and validates: formatted, with warnings for its author. */
 export interface Validated {
   readonly text: string;

@@ -1,12 +1,15 @@
-import type { EntityUidJson, Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { formOf, childrenOf } from './ast.js';
+import { entityAttributeNames } from '../model/entity-attributes.js';
 import type { Rule } from './rules.js';
 import { entityLiterals, variableOf } from './ast-entities.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 const groupsUnsupported =
-  'only the groups of the principal are known: write `principal in` and the groups by name';
-const attributesUnsupported = 'attributes are supported only on principal, resource and context';
+  'only the groups of a principal and of an Account are known: write `principal in` or ' +
+  '`resource.owner in`, and the groups by name';
+const attributesUnsupported =
+  'attributes are supported only on principal, resource, context, and one level below them';
 const numbersTooLong = 'whole numbers may have at most 15 digits';
 const recordsUnsupported = 'records are not supported';
 const groupNeverMatches = (group: string, actions: string): string =>
@@ -15,35 +18,14 @@ const wholeContextUnsupported = 'the whole context is not supported: name one of
 
 /**
  * Returns why a valid rule cannot be evaluated: it needs data that no request has, for example the
- * groups of another account.
+ * groups of an account that the rule names.
  */
-export function unsupported(
-  { resource, conditions }: Rule,
-  vocabulary: Vocabulary,
-): string | undefined {
-  const entity = entityOf(resource);
-  if (
-    resource.op !== '==' &&
-    entity &&
-    isGroup(
-      (('__entity' in entity ? entity.__entity : entity) as { type: string }).type,
-      vocabulary,
-    )
-  )
-    return groupsUnsupported;
+export function unsupported({ conditions }: Rule): string | undefined {
   for (const condition of conditions) {
-    const fault = findFault(condition, vocabulary);
+    const fault = findFault(condition);
     if (fault) return fault;
   }
   return undefined;
-}
-
-/** Returns the entity that the scope compares the resource with, if any. */
-function entityOf(resource: Rule['resource']): EntityUidJson | undefined {
-  if ('entity' in resource) return resource.entity;
-  return 'in' in resource && resource.in && 'entity' in resource.in
-    ? resource.in.entity
-    : undefined;
 }
 
 /**
@@ -110,29 +92,29 @@ function groupOperand(expression: Expr): Expr | undefined {
 const isGroup = (type: string, { types }: Vocabulary): boolean =>
   [...types.values()].some(({ memberOf }) => memberOf === type);
 
-function findFault(expression: Expr, vocabulary: Vocabulary): string | undefined {
-  const fault = ownFault(expression, vocabulary);
+function findFault(expression: Expr): string | undefined {
+  const fault = ownFault(expression);
   if (fault) return fault;
   const [form] = formOf(expression);
   for (const child of childrenOf(expression)) {
     if ((form === '.' || form === 'has') && 'Var' in child) continue;
-    const nestedFault = findFault(child, vocabulary);
+    const nestedFault = findFault(child);
     if (nestedFault) return nestedFault;
   }
   return undefined;
 }
 
 /** Returns what is wrong with an expression itself, without its operands. */
-function ownFault(expression: Expr, vocabulary: Vocabulary): string | undefined {
+function ownFault(expression: Expr): string | undefined {
   const [form, body] = formOf(expression);
   switch (form) {
     case 'in':
-      return groupFault(body.left, body.right, vocabulary);
+      return groupFault(body.left, body.right);
     case 'is':
-      return body.in ? groupFault(body.left, body.in, vocabulary) : undefined;
+      return body.in ? groupFault(body.left, body.in) : undefined;
     case '.':
     case 'has':
-      return attributeFault(body.left, body.attr);
+      return attributeFault(form, body.left, body.attr);
     case 'Var':
       return body === 'context' ? wholeContextUnsupported : undefined;
     case 'Record':
@@ -158,18 +140,29 @@ const isReadable = (expression: Expr, value: unknown): boolean =>
   entityLiterals(expression) !== undefined ||
   Math.abs(Number(value)) < 1e15;
 
-function groupFault(left: Expr, right: Expr, vocabulary: Vocabulary): string | undefined {
-  const entities = entityLiterals(right);
-  if (!entities || !('Var' in left)) return groupsUnsupported;
-  return left.Var === 'resource' && entities.some(({ type }) => isGroup(type, vocabulary))
-    ? groupsUnsupported
-    : undefined;
+function groupFault(left: Expr, right: Expr): string | undefined {
+  return entityLiterals(right) && (isVariable(left) || isAttributeOfVariable(left))
+    ? undefined
+    : groupsUnsupported;
 }
 
-function attributeFault(left: Expr, attr: string | readonly string[]): string | undefined {
-  const isEntityOrContext =
-    variableOf(left) !== undefined || ('Var' in left && left.Var === 'context');
-  return isEntityOrContext && (!Array.isArray(attr) || attr.length === 1)
-    ? undefined
-    : attributesUnsupported;
+const isVariable = (expression: Expr): boolean =>
+  'Var' in expression && expression.Var !== 'context';
+
+/** Returns whether an expression is an attribute of principal, resource or context. */
+const isAttributeOfVariable = (expression: Expr): boolean => {
+  const [form, body] = formOf(expression);
+  return form === '.' && 'Var' in body.left;
+};
+
+function attributeFault(
+  form: string,
+  left: Expr,
+  attr: string | readonly string[],
+): string | undefined {
+  const isKnown =
+    variableOf(left) !== undefined ||
+    ('Var' in left && left.Var === 'context') ||
+    (form === '.' && isAttributeOfVariable(left) && entityAttributeNames.has(String(attr)));
+  return isKnown && (!Array.isArray(attr) || attr.length === 1) ? undefined : attributesUnsupported;
 }

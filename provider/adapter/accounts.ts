@@ -4,6 +4,7 @@ import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
 import { ownerReference } from '../../registry/transaction.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
@@ -68,6 +69,7 @@ export function accountCaller(
     groups,
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,
+    created: fromTimestamp(account.metadata.creationTimestamp),
     ...signedIn,
   };
 }

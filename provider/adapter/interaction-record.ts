@@ -66,7 +66,8 @@ async function newInteraction(
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
   const account = consent && session ? await accountObject(services, session.accountId) : undefined;
-  const demandsPhr = !consent && demandedAcr(params, services.settings) === phishingResistant;
+  const acrRequested = demandedAcr(params, services.settings);
+  const demandsPhr = !consent && acrRequested === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   return {
     metadata: { name } as InteractionObject['metadata'],
@@ -100,6 +101,7 @@ async function newInteraction(
           passkeyOnly: true,
         }),
       ...(demandsPhr && { demandedAcr: phishingResistant }),
+      ...(acrRequested !== undefined && acrRequested !== 'Unmet' && { acrRequested }),
       ...(session && {
         account: session.accountId,
         session: sessionName(session.accountId, session.uid),

@@ -1,3 +1,4 @@
+import { authorizeLoaded } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, domainOf, type SignedIn } from '../adapter/accounts.js';
@@ -27,12 +28,17 @@ async function decide(
   services: ProviderServices,
   account: AccountObject,
   action: 'share' | 'signIn',
-  target: { readonly client: string; readonly scope?: string },
+  target: {
+    readonly client: string;
+    readonly scope?: string;
+    readonly scopesRequested?: readonly string[];
+    readonly acrRequested?: string;
+  },
   signedIn: SignedIn,
   record?: 'allowed' | 'never',
 ): Promise<Decision> {
   const { session: _, ...by } = signedIn;
-  return services.authorize({
+  return authorizeLoaded(services.authorize, {
     caller: await callerFor(services, account, signedIn),
     action,
     facts: {
@@ -40,11 +46,24 @@ async function decide(
       account: account.metadata.name,
       domain: domainOf(account),
       passkeys: account.status.passkeys,
-      ...siteFact(),
+      ...requestFacts(),
       ...by,
     },
     ...(record && { record }),
   });
+}
+
+/** The endpoints that a browser opens for a person; apps send the requests to all others. */
+const opensInBrowser = /^\/oauth2\/(auth|device)(?!\/auth\b)(\/|\?|$)/;
+
+/**
+ * Returns the facts of the current request: its site and, if a person's browser sends it, its
+ * network.
+ */
+function requestFacts(): { site?: string; network?: string } {
+  const { request, network } = currentUnitOfWork()?.origin ?? {};
+  const isOfBrowser = request?.url !== undefined && opensInBrowser.test(request.url);
+  return { ...siteFact(), ...(isOfBrowser && network && { network }) };
 }
 
 /** Returns the Sec-Fetch-Site fact of the current request, for policy. */

@@ -130,7 +130,7 @@ describe('trying a text on what was decided', () => {
         },
       },
     } as unknown as Store;
-    const result = await replay(await openEngine(kinds, actions), late, '');
+    const result = await replay(await openEngine(kinds, actions), late, '', async () => new Map());
     const recorded = await storage.count(prefixRange('objects/policydecisions/'));
     expect(recorded).toBeGreaterThanOrEqual(300);
     expect(result).toMatchObject({ replayed: 0, notReached: recorded });

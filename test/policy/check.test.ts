@@ -16,6 +16,11 @@ let present: readonly Operator[] = [root];
 let engine: Engine;
 beforeAll(async () => {
   engine = await openEngine(kinds, actions, { operators: async () => present });
+  const page = { firstParty: true, type: 'Public', host: '', groups: [], conditions: [] };
+  engine.useEntities({
+    peek: (type) => (type === 'Client' ? page : null),
+    ofObject: () => undefined,
+  });
 });
 
 const faultsOf = (checked: PolicyCheckResult) => ('faults' in checked ? checked.faults : []);
@@ -86,16 +91,13 @@ describe('a text that is wrong is refused with line and column', () => {
 });
 
 test.each([
-  [
-    'resource has owner && resource.owner in Group::"staff"',
-    /only the groups of the principal are known/,
-  ],
-  ['resource in Group::"staff"', /only the groups of the principal are known/],
-  ['resource is Account in Group::"staff"', /only the groups of the principal are known/],
+  ['Account::"a" in Group::"staff"', /only the groups of a principal and of an Account are known/],
   [
     'resource has owner && resource.owner.owner == principal',
-    /attributes are supported only on principal, resource and context/,
+    /attributes are supported only on principal, resource, context, and one level below them/,
   ],
+  ['Client::"a".firstParty', /attributes are supported only/],
+  ['resource has owner && resource.owner has created', /attributes are supported only/],
   [
     '(if context.metadataOnly then Account::"a" else Account::"b").owner == Account::"a"',
     /attributes are supported only/,
@@ -114,6 +116,76 @@ test.each([
     message: expect.stringMatching(message),
     line: lines() + 1,
     column: 1,
+  });
+});
+
+test.each([
+  'forbid (principal, action == Action::"get", resource is Policy) when { principal is Account && principal.passkeys > 3 };',
+  'forbid (principal, action, resource) when { context has network && context.network.isInRange(ip("192.0.2.0/24")) };',
+  'forbid (principal, action == Action::"list", resource) when { context.newBrowser };',
+  'forbid (principal, action == Action::"discovery", resource) when { context has network };',
+])('what must be open to anyone depends on no fact that someone may have: %s', async (rule) => {
+  expect(faultsOf(await within(rule))).toEqual([
+    expect.objectContaining({
+      message: expect.stringMatching(/must not depend on facts about accounts or networks/),
+    }),
+  ]);
+});
+
+describe('operators are not locked out', () => {
+  const createsPolicies = 'action == Action::"create", resource is Policy';
+  test.each([
+    [
+      'by a network that is named',
+      `forbid (principal, ${createsPolicies}) unless { context has network && context.network.isInRange(ip("10.0.0.0/8")) };`,
+      true,
+    ],
+    [
+      'by an address of version 6 that is named',
+      `forbid (principal, ${createsPolicies}) unless { context has network && context.network.isInRange(ip("2001:db8::/32")) };`,
+      true,
+    ],
+    [
+      'by a network that no one has',
+      `forbid (principal, ${createsPolicies}) unless { context has network && context.network.isMulticast() };`,
+      false,
+    ],
+    [
+      'by a browser that must be known',
+      'forbid (principal, action == Action::"signIn", resource) when { context.newBrowser };',
+      false,
+    ],
+    [
+      'by facts of the Client of the account page',
+      'forbid (principal, action == Action::"signIn", resource) unless { resource.firstParty };',
+      true,
+    ],
+    [
+      'by an age that no account has',
+      `forbid (principal, ${createsPolicies}) unless { principal is Account && principal.created < datetime("2000-01-01") };`,
+      false,
+    ],
+    [
+      'by hours',
+      `forbid (principal, ${createsPolicies}) unless { context.timeOfDay < duration("6h") };`,
+      true,
+    ],
+    [
+      'by a day that does not exist',
+      `forbid (principal, ${createsPolicies}) unless { context.weekday == "Sonntag" };`,
+      false,
+    ],
+  ])('%s', async (_, rule, isAccepted) => {
+    const faults = faultsOf(await within(rule));
+    expect(faults).toEqual(
+      isAccepted
+        ? []
+        : [
+            expect.objectContaining({
+              message: expect.stringMatching(/^no operator could create/),
+            }),
+          ],
+    );
   });
 });
 

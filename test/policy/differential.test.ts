@@ -1,5 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { cedarSchema } from '../../policy/model/cedar-schema.js';
+import { AuthorizationRequest } from '../../policy/model/authorization-request.js';
 import { openEngine } from '../../policy/engine.js';
 import { PolicyEvaluator } from '../../policy/evaluate/evaluator.js';
 import { DecisionCacheKey } from '../../policy/evaluate/cache-key.js';
@@ -8,7 +9,7 @@ import { Unknowns } from '../../policy/evaluate/unknowns.js';
 import { vocabularyOf, type Vocabulary } from '../../policy/model/vocabulary.js';
 import { actions, kinds } from './kinds.js';
 import { cedar, Oracle } from './oracle.js';
-import { Chance, moment, question, Rules } from './random.js';
+import { Chance, entitiesOf, moment, question, Rules } from './random.js';
 import { isQuick } from '../support/stores.js';
 
 const vocabulary = vocabularyOf(kinds, actions);
@@ -59,7 +60,8 @@ async function compare(
   least = 0,
 ): Promise<Outcome> {
   const chance = new Chance(seed);
-  const engine = await openEngine(kinds, actions);
+  const timeZone = chance.of(['UTC', 'Asia/Kathmandu', 'America/New_York']);
+  const engine = await openEngine(kinds, actions, { timeZone });
   const outcome: Outcome = {
     texts: 0,
     differences: [],
@@ -80,7 +82,9 @@ async function compare(
     outcome.texts += 1;
     outcome.rules += rules.size;
     await engine.activate(`p-${text}`, [...rules.values()].join('\n'));
-    const oracle = new Oracle(vocabulary, rules);
+    const entities = entitiesOf(chance);
+    engine.useEntities(entities);
+    const oracle = new Oracle(vocabulary, rules, { entities, timeZone });
     for (let i = 0; i < questions; i++) {
       const asked = question(chance, vocabulary);
       const now = moment(chance);
@@ -147,6 +151,9 @@ const mutants: Record<string, () => void> = {
   },
   'groups forgotten': () => {
     jest.spyOn(Unknowns.prototype, 'member').mockReturnValue({ Value: false });
+  },
+  'facts about entities that do not exist': () => {
+    jest.spyOn(AuthorizationRequest.prototype, 'peekEntity').mockReturnValue(null);
   },
   'every object one’s own': () => {
     jest.spyOn(Unknowns.prototype, 'equals').mockReturnValue({ Value: true });

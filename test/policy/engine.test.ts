@@ -66,6 +66,66 @@ async function open(text: string) {
   };
 }
 
+describe('facts about entities', () => {
+  const owned = (name: string): AuthorizationAttributes => ({
+    caller: account('a'),
+    action: 'get',
+    kind: kindOf('Session'),
+    name,
+  });
+  const byOwner =
+    'permit (principal, action, resource is Session) when { resource.owner in Group::"staff" };';
+
+  test('a decision that needs facts which were not loaded is refused, counted and not cached', async () => {
+    const { decide, counts, errors } = await open(byOwner);
+    const loaded = (groups: readonly string[]) => new Map([['Account b', { groups }]]);
+    expect(decide(owned('b-x'))).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
+    expect([counts.errors, errors.length]).toEqual([1, 1]);
+    expect(decide({ ...owned('b-x'), entities: loaded(['staff']) }).allowed).toBe(true);
+    expect(decide({ ...owned('b-x'), entities: loaded([]) }).allowed).toBe(false);
+    expect(decide({ ...owned('b-x'), entities: new Map([['Account b', null]]) }).allowed).toBe(
+      false,
+    );
+    expect(decide(owned('b-x'))).toMatchObject({ reasons: [{ rule: 'error' }] });
+  });
+
+  test('only what the rules about a request mention is missing', async () => {
+    const { evaluator } = await open(byOwner);
+    const missing = (attributes: AuthorizationAttributes) =>
+      evaluator.missingEntities(new AuthorizationRequest(attributes));
+    expect(missing(owned('b-x'))).toEqual([['Account', 'b']]);
+    expect(missing({ ...owned('a-x') })).toEqual([]);
+    expect(missing({ caller: account('a'), action: 'list', kind: kindOf('Session') })).toEqual([]);
+    expect(missing({ ...owned('b-x'), kind: kindOf('Grant') })).toEqual([]);
+    expect(evaluator.mentionsEntities).toBe(true);
+  });
+
+  test('a text that mentions none has nothing to load', async () => {
+    const engine = await openEngine(kinds, actions);
+    await engine.activate('p-1', engine.defaultText);
+    expect(engine.mentionsEntities).toBe(false);
+  });
+});
+
+describe('the time in a zone', () => {
+  const text = `permit (principal, action, resource) when {
+    context.timeOfDay >= duration("8h") && context.timeOfDay < duration("8h1s") && context.weekday == "Monday"
+  };`;
+  test.each([
+    ['UTC', '2026-01-05T08:00:00.999Z'],
+    ['Asia/Kathmandu', '2026-01-05T02:15:00Z'],
+    ['America/New_York', '2026-07-06T12:00:00Z'],
+    ['America/New_York', '2026-01-05T13:00:00Z'],
+    ['Pacific/Kiritimati', '2026-01-04T18:00:00Z'],
+  ])('of %s is eight o’clock on a Monday at %s', async (timeZone, time) => {
+    const engine = await openEngine(kinds, actions, { timeZone });
+    const { decide } = await engine.compile('p-1', text);
+    const visit = get({ type: 'Anonymous' }, 'Policy', 'p-1');
+    const at = (ms: number): boolean => decide(visit, Date.parse(time) + ms).allowed;
+    expect([at(-1_000), at(0), at(86_400_000), at(1_000)]).toEqual([false, true, false, false]);
+  });
+});
+
 test('a rule that Cedar does not take back is named, with any other rules in the text', async () => {
   const partial = {
     ...cedar,
@@ -403,14 +463,14 @@ describe('the engine', () => {
 
   test('another text can be tried beside it', async () => {
     await engine.activate('p-1', engine.defaultText);
-    const question = await engine.compile(
+    const { decide } = await engine.compile(
       'p-2',
       'permit (principal is Account, action, resource);',
     );
     expect([
       engine.decide(visit()).allowed,
-      question(visit()).allowed,
-      question({ ...visit(), caller: account('a') }).allowed,
+      decide(visit()).allowed,
+      decide({ ...visit(), caller: account('a') }).allowed,
     ]).toEqual([true, false, true]);
     expect(engine.decide(visit())).toMatchObject({ allowed: true, policy: 'p-1' });
   });

@@ -1,10 +1,12 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actions, kinds } from '../../kinds/index.js';
+import { Client } from '../../kinds/client/client.js';
+import { Session } from '../../kinds/session/session.js';
 import { Invitation } from '../../kinds/invitation/invitation.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/policies.md'), 'utf8');
@@ -30,6 +32,12 @@ describe('the recipes of the how-to', () => {
     groups,
   });
   const browser: Caller = { type: 'Browser', interaction: 'a'.repeat(32) };
+  const masters: Caller = { type: 'ClusterUser', user: 'root', groups: ['system:masters'] };
+  const client = (name: string, facts: object = {}): [string, EntityFacts] => [
+    `Client ${name}`,
+    { firstParty: false, type: 'Public', host: '', groups: [], conditions: [], ...facts },
+  ];
+  const firstParty = (name: string) => new Map([client(name, { firstParty: true })]);
   const said: Record<
     string,
     [refused: AuthorizationAttributes, permitted: AuthorizationAttributes]
@@ -70,6 +78,50 @@ describe('the recipes of the how-to', () => {
         facts: { client: 'notes', passkeys: 0, assurance: 'urn:vestibule:acr:email' },
       },
     ],
+    'only-operators-skip-consent': [
+      { caller: masters, action: 'update', kind: Client, name: 'c', entities: firstParty('c') },
+      {
+        caller: person('op@example.org', 'operators'),
+        action: 'update',
+        kind: Client,
+        name: 'c',
+        facts: { signedInRecently: true },
+        entities: firstParty('c'),
+      },
+    ],
+    'wiki-from-the-office': [
+      { caller: browser, action: 'signIn', facts: { client: 'wiki', network: '192.0.2.1' } },
+      { caller: browser, action: 'signIn', facts: { client: 'wiki', network: '10.1.2.3' } },
+    ],
+    'new-browser-by-passkey': [
+      {
+        caller: browser,
+        action: 'signIn',
+        facts: { client: 'bank', newBrowser: true, passkeys: 1 },
+      },
+      {
+        caller: browser,
+        action: 'signIn',
+        facts: { client: 'bank', newBrowser: true, passkeys: 0 },
+      },
+    ],
+    'sensitive-stays-here': [
+      {
+        caller: person('a@x.test'),
+        action: 'share',
+        facts: { scope: 'card', client: 'board' },
+        entities: new Map([['Scope card', { sensitive: true, provider: 'bank' }], client('board')]),
+      },
+      {
+        caller: person('a@x.test'),
+        action: 'share',
+        facts: { scope: 'card', client: 'board' },
+        entities: new Map([
+          ['Scope card', { sensitive: true, provider: 'bank' }],
+          ...firstParty('board'),
+        ]),
+      },
+    ],
     'sign-up-is-closed': [
       { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['staff'] } },
       { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['operators'] } },
@@ -89,6 +141,20 @@ describe('the recipes of the how-to', () => {
   };
   /** The recipes that permit something, and what is refused without them. */
   const permits: Record<string, AuthorizationAttributes> = {
+    'teams-manage-their-apps': {
+      caller: person('a@x.test', 'team-a'),
+      action: 'patch',
+      kind: Client,
+      name: 'c',
+      entities: new Map([client('c', { groups: ['team-a', 'team-b'] })]),
+    },
+    'helpdesk-signs-people-out': {
+      caller: person('a@x.test', 'helpdesk'),
+      action: 'delete',
+      kind: Session,
+      name: 'bcdfghjklmnpqrstvwxz-x',
+      entities: new Map([['Account bcdfghjklmnpqrstvwxz', { groups: ['staff'] }]]),
+    },
     'sign-up-is-open': { caller: browser, action: 'signUp', facts: { client: 'notes' } },
     'leads-invite': {
       caller: person('a@x.test', 'leads'),
@@ -97,11 +163,50 @@ describe('the recipes of the how-to', () => {
     },
   };
 
+  /** The recipes that depend on the time: when they refuse, and when they do not. */
+  const timed: Record<string, [AuthorizationAttributes, refusedAt: string, permittedAt: string]> = {
+    'till-on-workdays': [
+      { caller: browser, action: 'signIn', facts: { client: 'till' } },
+      '2026-01-03T12:00:00Z',
+      '2026-01-05T12:00:00Z',
+    ],
+  };
+
+  test.each(Object.keys(timed))('%s may be put in force, and depends on the time', async (id) => {
+    const text = `${engine.defaultText}\n${recipes.find((recipe) => recipe.includes(`@id("${id}")`))!}\n`;
+    expect(await engine.check(text)).toMatchObject({ warnings: [] });
+    await engine.activate('p-2', text);
+    const [question, refusedAt, permittedAt] = timed[id]!;
+    const decideAt = (time: string) => {
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.parse(time));
+      const decision = engine.decide(question);
+      clock.mockRestore();
+      return decision;
+    };
+    expect(decideAt(refusedAt)).toMatchObject({ allowed: false, reasons: [{ rule: id }] });
+    expect(decideAt(permittedAt).allowed).toBe(true);
+  });
+
+  test('a member of a group does not get the Clients of another, nor a helper operators', async () => {
+    const text = `${engine.defaultText}\n${recipes.join('\n')}`.replaceAll(
+      /@id\("sign-up-[^;]*;/g,
+      '',
+    );
+    await engine.activate('p-2', text);
+    const { 'teams-manage-their-apps': team, 'helpdesk-signs-people-out': help } = permits;
+    const other = new Map([client('c', { groups: ['team-b'] })]);
+    const operator = new Map([['Account bcdfghjklmnpqrstvwxz', { groups: ['operators'] }]]);
+    expect(engine.decide({ ...team!, entities: other }).allowed).toBe(false);
+    expect(engine.decide({ ...help!, entities: operator })).toMatchObject({
+      allowed: false,
+      reasons: [{ rule: 'not-operators' }],
+    });
+  });
+
   test('are all known here', () => {
-    expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1])).toEqual([
-      ...Object.keys(said),
-      ...Object.keys(permits),
-    ]);
+    expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1]).sort()).toEqual(
+      [...Object.keys(said), ...Object.keys(permits), ...Object.keys(timed)].sort(),
+    );
   });
 
   test.each(Object.keys(said))('%s may be put in force, and does what it says', async (id) => {

@@ -1,5 +1,6 @@
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { KnownEntities } from '../../policy/model/authorization-request.js';
+import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 import { kinds } from './kinds.js';
 
@@ -19,7 +20,40 @@ const methods = ['EmailCode', 'EmailLink', 'Passkey'];
 const scopes = ['email', 'groups', 'profile'];
 const sites = ['', 'same-origin', 'cross-site'];
 const paths = ['/api', '/livez', '/account'];
+const networks = ['10.0.0.7', '192.0.2.1', '2001:db8:1:2::/64'];
+const acrs = ['urn:vestibule:acr:email', 'phr'];
+const hosts = ['notes.example.test', 'board.test', ''];
+const days = ['Monday', 'Saturday', 'Sunday'];
 const start = Date.UTC(2026, 0, 1);
+
+/** Facts about entities from a seed: some exist, and none changes while questions are asked. */
+export function entitiesOf(chance: Chance): KnownEntities {
+  const known = new Map<string, EntityFacts | null>();
+  const make: Record<string, () => EntityFacts> = {
+    Client: () => ({
+      firstParty: chance.maybe(0.5),
+      type: chance.of(['Public', 'Confidential']),
+      host: chance.of(hosts),
+      groups: chance.some(groups),
+      conditions: chance.some(['Ready', 'PKCERequired']),
+    }),
+    Scope: () => ({ sensitive: chance.maybe(0.5), provider: chance.of(['vestibule', 'bank']) }),
+    Account: () => ({
+      groups: chance.some(groups),
+      created: start + chance.below(10 * 86_400) * 1000,
+      passkeys: chance.below(3),
+      emailDomain: chance.of(domains),
+    }),
+  };
+  return {
+    peek(type, id) {
+      const key = `${type} ${id}`;
+      if (!known.has(key)) known.set(key, chance.maybe(0.8) ? make[type]!() : null);
+      return known.get(key);
+    },
+    ofObject: () => undefined,
+  };
+}
 
 /** Chances from a seed, the same every time (mulberry32). */
 export class Chance {
@@ -171,7 +205,7 @@ export class Rules {
   }
 
   #atom(): string {
-    return `(${this.#chance.of([this.#whoAtom, this.#whatAtom, this.#factAtom, this.#factAtom, this.#oddAtom]).call(this)})`;
+    return `(${this.#chance.of([this.#whoAtom, this.#whatAtom, this.#factAtom, this.#factAtom, this.#entityAtom, this.#oddAtom]).call(this)})`;
   }
 
   #whoAtom(): string {
@@ -246,6 +280,44 @@ export class Rules {
     ])();
   }
 
+  /** Facts about the principal, the resource, its owner and the Client in the context. */
+  #entityAtom(): string {
+    const c = this.#chance;
+    const type = c.of(['Session', 'Account', 'Grant', 'Passkey', 'PolicyDecision']);
+    const account = c.of([
+      ['principal is Account', 'principal'],
+      ['resource is Account', 'resource'],
+      [`resource is ${type}`, 'resource.owner'],
+    ]);
+    const client = c.of([
+      ['resource is Client', 'resource'],
+      ['context has client', 'context.client'],
+    ]);
+    const date = `datetime("2026-01-0${1 + c.below(9)}")`;
+    const group = c.of(groups);
+    return c.of([
+      () => `(${account[0]} && ${account[1]}.groups.contains("${group}"))`,
+      () => `(${account[0]} && ${account[1]}.created < ${date})`,
+      () => `(${account[0]} && ${account[1]}.passkeys > ${c.below(3)})`,
+      () => `(${account[0]} && ${account[1]}.emailDomain == ${JSON.stringify(c.of(domains))})`,
+      () => `(${account[0]} && ${account[1]}.emailDomain like "*.test")`,
+      () => `(${account[0]} && ${account[1]} in Group::"${group}")`,
+      () => `(${account[0]} && ${account[1]} in [Group::"${group}", Group::"staff"])`,
+      () =>
+        `(principal is Account && resource is ${type} && principal.groups.containsAny(resource.owner.groups))`,
+      () =>
+        `(principal is Account && resource is Client && resource.groups.containsAny(principal.groups))`,
+      () => `(${client[0]} && ${client[1]}.firstParty)`,
+      () => `(${client[0]} && !${client[1]}.firstParty)`,
+      () => `(${client[0]} && ${client[1]}.type == "Public")`,
+      () => `(${client[0]} && ${client[1]}.host == ${JSON.stringify(c.of(hosts))})`,
+      () => `(${client[0]} && ${client[1]}.groups.contains("${group}"))`,
+      () => `(${client[0]} && ${client[1]}.conditions.containsAll(["Ready"]))`,
+      () => '(resource is Scope && resource.sensitive)',
+      () => `(resource is Scope && resource.provider == "${c.of(['bank', 'vestibule'])}")`,
+    ])();
+  }
+
   /** Time, sums that overflow, and the types from outside the core. */
   #oddAtom(): string {
     const c = this.#chance;
@@ -258,6 +330,16 @@ export class Rules {
         `(context has signInAge && -context.signInAge * ${c.of(['2', '900000000000000 * 900000000000000'])} < 0)`,
       () => `decimal("${c.below(9)}.5").lessThan(decimal("4.0"))`,
       () => `ip("10.0.0.${c.below(9)}").isInRange(ip("10.0.0.0/30"))`,
+      () => `(context has network && context.network.isInRange(ip("10.0.0.0/8")))`,
+      () => `(context has network && context.network == ip("${c.of(networks)}"))`,
+      () => `(context has network && context.network.isIpv6())`,
+      () => `context.timeOfDay ${c.of(['<', '>='])} duration("${c.below(24)}h30m")`,
+      () => `context.weekday == "${c.of(days)}"`,
+      () => `${texts(days)}.contains(context.weekday)`,
+      () => 'context.newBrowser',
+      () => `context.acrRequested == "${c.of(acrs)}"`,
+      () => 'context.acrRequested like "urn:*"',
+      () => `context.scopesRequested.containsAny(${texts([c.of(scopes), c.of(scopes)])})`,
       () => `"${c.of(domains)}" like "e*"`,
       () => `${c.below(9)} + 1 > 4`,
       () => c.of(['true', 'false']),
@@ -277,6 +359,11 @@ export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationA
     ...(c.maybe(0.2) && { operatorsHavePasskeys: c.maybe(0.5) }),
     ...(c.maybe(0.3) && { client: c.of(clients) }),
     ...(c.maybe(0.2) && { domain: c.of(domains) }),
+    ...(c.maybe(0.5) && { network: c.of(networks) }),
+    ...(c.maybe(0.3) && { newBrowser: c.maybe(0.5) }),
+    ...(c.maybe(0.3) && { acrRequested: c.of(acrs) }),
+    ...(c.maybe(0.3) && { scopesRequested: c.some(scopes) }),
+    ...(c.maybe(0.3) && { created: start + c.below(10 * 86_400) * 1000 }),
   };
   const action = c.of([...vocabulary.actions.keys()]);
   const { groups: named, resources } = vocabulary.actions.get(action)!;
@@ -311,9 +398,10 @@ export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationA
     facts,
     ...(c.maybe(0.3) && {
       object: {
-        spec: { client: c.of(clients) },
+        spec: { client: c.of(clients), scopes: c.some(scopes) },
         ...(c.maybe(0.5) && {
           internal: {
+            ...(c.maybe(0.5) && { acrRequested: c.of(acrs) }),
             login: {
               method: c.of(methods),
               acr: 'phr',

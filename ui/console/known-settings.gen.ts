@@ -151,6 +151,12 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
     description:
       "Email addresses of the operators, used until Group operators has members.",
   },
+  'policy-time-zone': {
+    description:
+      "Time zone of timeOfDay and weekday in policies, by its name in the IANA " +
+      "database, such as Europe/Berlin.",
+    value: 'UTC',
+  },
   'device-authorization': {
     description:
       "If false, the device flow (RFC 8628) is off: neither the command nor other " +

@@ -391,11 +391,79 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'attribute',
+    label: 'groups',
+    info:
+      "Client: The Groups that it belongs to (spec.groups). Account: The names of its " +
+      "Groups.",
+  },
+  {
+    of: 'attribute',
+    label: 'created',
+    info:
+      "Account: When it was created; for signUp, the time of the request.",
+  },
+  {
+    of: 'attribute',
+    label: 'passkeys',
+    info:
+      "Account: How many passkeys it has.",
+  },
+  {
+    of: 'attribute',
+    label: 'emailDomain',
+    info:
+      "Account: The domain of its address, in lower case; never the address.",
+  },
+  {
+    of: 'attribute',
     label: 'owner',
   },
   {
     of: 'attribute',
+    label: 'firstParty',
+    info:
+      "Client: Whether the operator of this service operates it.",
+  },
+  {
+    of: 'attribute',
+    label: 'type',
+    info:
+      "Client: Public or Confidential.",
+  },
+  {
+    of: 'attribute',
+    label: 'host',
+    info:
+      "Client: The host of its home page or, without one, of its first redirect URI.",
+  },
+  {
+    of: 'attribute',
+    label: 'conditions',
+    info:
+      "Client: The types of its conditions that are true, such as Ready.",
+  },
+  {
+    of: 'attribute',
+    label: 'sensitive',
+    info:
+      "Scope: Whether it is shown as sensitive.",
+  },
+  {
+    of: 'attribute',
+    label: 'provider',
+    info:
+      "Scope: The name of the ClaimsProvider that supplies it.",
+  },
+  {
+    of: 'attribute',
     label: 'browser',
+  },
+  {
+    of: 'context',
+    label: 'acrRequested',
+    info:
+      "The acr that the app requests: the weakest that satisfies acr_values and claims. " +
+      "An empty string if it requests none.",
   },
   {
     of: 'context',
@@ -448,6 +516,21 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'context',
+    label: 'network',
+    info:
+      "The network that the request comes from: an IPv4 address, or the /64 of an IPv6 " +
+      "address. Absent if an app sends the request, as for a refresh. Test `context has " +
+      "network` first.",
+  },
+  {
+    of: 'context',
+    label: 'newBrowser',
+    info:
+      "Whether the person signs in from a browser that has not signed in to this " +
+      "account before. False beside a sign-in.",
+  },
+  {
+    of: 'context',
     label: 'now',
     info:
       "The time of the request.",
@@ -475,6 +558,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'context',
+    label: 'scopesRequested',
+    info:
+      "The scopes that the app requests in a sign-in; empty elsewhere.",
+  },
+  {
+    of: 'context',
     label: 'signInAge',
     info:
       "Seconds since the caller last proved who they are. Test `context has signInAge` " +
@@ -493,5 +582,17 @@ export const vocabulary: readonly VocabularyEntry[] = [
     info:
       "The value of Sec-Fetch-Site: same-origin, same-site, cross-site or none; an " +
       "empty string if absent.",
+  },
+  {
+    of: 'context',
+    label: 'timeOfDay',
+    info:
+      "The time since midnight by the clock of the zone that policyTimeZone names.",
+  },
+  {
+    of: 'context',
+    label: 'weekday',
+    info:
+      "The day of the week in that zone: Monday, Tuesday and so on.",
   },
 ];

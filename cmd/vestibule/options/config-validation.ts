@@ -73,6 +73,15 @@ const isFolder = (path: string): boolean => {
   }
 };
 
+/** Reports whether a text is the name of a time zone (IANA); an offset such as +01:00 is not. */
+const isTimeZone = (text: string): boolean => {
+  try {
+    return /^[A-Za-z]/.test(text) && Boolean(Intl.DateTimeFormat('en', { timeZone: text }));
+  } catch {
+    return false;
+  }
+};
+
 /** Checks single values beyond the bounds that a setting declares. */
 function checkValues(values: OptionValues, problems: string[]): void {
   const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
@@ -91,6 +100,11 @@ function checkValues(values: OptionValues, problems: string[]): void {
     if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
   if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))
     problems.push('--email-from must be an email address');
+  const timeZone = String(values['policy-time-zone']);
+  if (!isTimeZone(timeZone))
+    problems.push(
+      `--policy-time-zone: ${JSON.stringify(timeZone)} is not a time zone such as Europe/Berlin`,
+    );
   if (values.manifests !== undefined && !isFolder(String(values.manifests)))
     problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
 }

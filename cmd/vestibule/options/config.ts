@@ -34,6 +34,8 @@ export interface Config {
   /** The file that `smtpURL` was read from, if any. */
   smtpURLFile: string | undefined;
   mockMail: boolean;
+  /** An IANA time zone. */
+  policyTimeZone: string;
   deviceAuthorization: boolean;
   emailFrom: string;
   keysFile: string | undefined;
@@ -204,6 +206,7 @@ function assemble(
     manifests: text('manifests'),
     smtpURL: text('smtp-url'),
     mockMail: values['mock-mail'] as boolean,
+    policyTimeZone: text('policy-time-zone')!,
     deviceAuthorization: values['device-authorization'] as boolean,
     emailFrom: text('email-from') ?? 'sign-in@localhost.test',
     keysFile: text('keys-file'),

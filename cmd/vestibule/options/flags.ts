@@ -238,6 +238,14 @@ const plainSettings = [
     describe: 'Email addresses of the operators, used until Group operators has members.',
   },
   {
+    flag: 'policy-time-zone',
+    value: 'text',
+    default: 'UTC',
+    describe:
+      'Time zone of timeOfDay and weekday in policies, by its name in the IANA database, such as ' +
+      'Europe/Berlin.',
+  },
+  {
     flag: 'device-authorization',
     value: 'boolean',
     default: true,

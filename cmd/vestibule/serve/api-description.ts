@@ -1,8 +1,27 @@
-import type { ApiDescription } from '../../../apiserver/discovery/api-description.js';
+import type {
+  ApiDescription,
+  ServedDocument,
+} from '../../../apiserver/discovery/api-description.js';
 import { version } from '../../../kinds/define-kind.js';
+import { actions, kinds } from '../../../kinds/index.js';
+import { cedarSchema } from '../../../policy/model/cedar-schema.js';
+import { vocabularyOf } from '../../../policy/model/vocabulary.js';
+import { schemaToJSON } from '../../../policy/parse/cedar.js';
 
 /** The stability of the version, as the document describes it (docs/design/api.md#versions). */
 const versioningNotice = `The version served is ${version}. It may change without notice. It is to become v1beta1, then v1.`;
+
+const policySchema = (): string => cedarSchema(vocabularyOf(kinds, actions));
+
+/** What policies may speak of, in both formats of Cedar (docs/design/policy.md#vocabulary). */
+const policySchemaDocument: ServedDocument = {
+  name: 'policyschema',
+  summary: 'What policies may speak of: a Cedar schema, as text or as JSON.',
+  formats: {
+    'text/plain;charset=utf-8': () => Buffer.from(policySchema()),
+    'application/json': () => schemaToJSON(policySchema()),
+  },
+};
 
 /** What the OpenAPI documents say of this service. */
 export const apiDescription: ApiDescription = {
@@ -23,6 +42,7 @@ export const apiDescription: ApiDescription = {
       description: 'The session of a browser; its requests must come from this service’s pages.',
     },
   },
+  documents: [policySchemaDocument],
 };
 
 /** The name of this service in events, versions and managed fields. */

@@ -8,6 +8,7 @@ import { ensureKeys, readKeys } from './keys-file.js';
 import { apiDescription } from './api-description.js';
 import { countsOf } from './counts.js';
 import { openIndexes, type Indexes } from './indexes.js';
+import type { StartOverrides } from './start-overrides.js';
 import { kindSettings } from './kind-settings.js';
 import { declareAppearance } from '../../../kinds/appearance/appearance.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
@@ -19,6 +20,7 @@ import { noteDelivery } from '../../../kinds/mail/delivery.js';
 import { passkeyWorker } from '../../../kinds/passkey/strength-worker.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
 import { openEngine } from '../../../policy/engine.js';
+import { EntitySource } from '../../../policy/entity-source.js';
 import { recoveryWorker, cancelRestoredRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
@@ -32,8 +34,7 @@ import { createIdentityProvider, type IdentityProvider } from '../../../provider
 import { CidrList } from '../../../security/cidr-list.js';
 import type { ClockSkew } from './clock-skew.js';
 import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
-import type { Keys } from '../../../security/keyring.js';
-import type { Authorizer } from '../../../registry/authorizer.js';
+import { withLoad } from '../../../registry/authorizer.js';
 import type { Ports } from '../../../registry/kind.js';
 import type { Log } from '../../../observability/log.js';
 import { Outbox } from '../../../registry/outbox.js';
@@ -46,7 +47,6 @@ import { listen, portOf } from './serving.js';
 import { warnOfOpenSignUp } from './sign-up-warning.js';
 import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
-import type { Storage } from '../../../storage/storage.js';
 import { openReplica } from './open-replica.js';
 import { openStorage } from './open-storage.js';
 import { retryWhileStoreIsAway } from './start-retry.js';
@@ -77,19 +77,6 @@ export interface Service {
    * Stops gracefully: turns unready at once, finishes requests, ends watches and closes the store.
    */
   stop(): Promise<void>;
-}
-
-/**
- * Parts that a caller provides instead of the settings. A provided storage is closed with the
- * service, or when the start fails.
- */
-interface StartOverrides {
-  readonly storage?: Storage;
-  readonly keys?: Keys;
-  /** The directory of a pod's service account. */
-  readonly serviceAccount?: string;
-  /** How often series of decisions are written, in milliseconds. */
-  readonly decisionIntervalMs?: number;
 }
 
 /**
@@ -156,6 +143,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const core = await openStore(context, base);
   const indexes = await openIndexes(core.store, context.config.operators, context.disposables);
   context.lateParts.groups = indexes.groups;
+  core.policy.useEntities(new EntitySource(core.store, indexes));
   const provider = await openProvider(context, base, core, indexes);
   const mails = await registerWorkers(context, base, core, indexes);
   const manifests = await startPolicy(context, core, provider);
@@ -192,6 +180,7 @@ async function openBase({ config, log, overrides, disposables, lateParts }: Star
     operators: () => currentOperators(lateParts.store!, lateParts.groups!),
     onEvaluationError: EvaluationErrorLog.handler(log),
     evaluationSeconds: metrics?.policyEvaluation,
+    timeZone: config.policyTimeZone,
   });
   engine.catch(() => {
     /* The error is thrown where the promise is awaited. */
@@ -220,7 +209,10 @@ async function openStore(
     log,
     disposables,
   );
-  const authorize: Authorizer = (attributes) => lateParts.policy!.authorize(attributes);
+  const authorize = withLoad(
+    (attributes) => lateParts.policy!.authorize(attributes),
+    () => lateParts.policy!.authorize.load,
+  );
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
     ...lateParts.provider!.ports(...request),
     policy: lateParts.policy!,

@@ -82,7 +82,15 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'],
     isLocal: true,
   },
-  policy: { usage: 'policy', about: 'prints the default policy of this release', isLocal: true },
+  policy: {
+    usage: 'policy [schema] [flags]',
+    about:
+      'prints the default policy of this release, or what policies may speak of (a Cedar schema)',
+    arguments: ['schema'],
+    flags: [outputFlag('format of the schema: cedar (the default) or json')],
+    examples: ['policy', 'policy schema', 'policy schema -o json'],
+    isLocal: true,
+  },
   version: { usage: 'version', about: 'prints the release', isLocal: true },
   login: {
     usage: 'login URL [flags]',

@@ -1,0 +1,74 @@
+import type {
+  AuthorizationAttributes,
+  Authorizer,
+  LoadedEntities,
+} from '../../registry/authorizer.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { AuthorizedRequest } from '../http/message.js';
+import {
+  actionOf,
+  objectAttributes,
+  selectorOf,
+  type AuthorizationRequestContext,
+} from './authorization-attributes.js';
+
+/**
+ * Loads the facts that the rules mention about a request and about reading its object, which a
+ * refusal asks; undefined if they are in memory.
+ */
+export const loadForRequest = (
+  authorize: Authorizer,
+  context: AuthorizationRequestContext,
+  target: EncodedObject | undefined,
+): Promise<LoadedEntities> | undefined =>
+  authorize.load && loadAll(authorize.load, questionsOf(context, target));
+
+/** Loads the facts that the rules mention about objects of a list or watch, into the request. */
+export function loadForObjects(
+  { load }: Authorizer,
+  authorized: AuthorizedRequest,
+  objects: readonly EncodedObject[],
+): Promise<AuthorizedRequest> | undefined {
+  const loading =
+    load &&
+    loadAll(
+      load,
+      objects.map((one) => objectAttributes(authorized, one, 'never')),
+    );
+  return loading?.then((entities) => ({
+    ...authorized,
+    entities: new Map([...(authorized.entities ?? []), ...entities]),
+  }));
+}
+
+function loadAll(
+  load: NonNullable<Authorizer['load']>,
+  questions: readonly AuthorizationAttributes[],
+): Promise<LoadedEntities> | undefined {
+  const parts = questions.flatMap((one) => load(one) ?? []);
+  return parts.length > 0
+    ? Promise.all(parts).then((maps) => new Map(maps.flatMap((map) => [...map])))
+    : undefined;
+}
+
+/** Returns what may be asked about a request, for the facts that it needs. */
+function questionsOf(
+  context: AuthorizationRequestContext,
+  target: EncodedObject | undefined,
+): AuthorizationAttributes[] {
+  const { requestInfo, caller, facts } = context;
+  const { kind, name } = requestInfo;
+  const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
+  const selected = name === undefined ? selectorOf(requestInfo) : undefined;
+  const asked = (action: string, scope: object): AuthorizationAttributes =>
+    ({ caller, action, kind, facts, ...scope }) as AuthorizationAttributes;
+  if (name !== undefined) {
+    const object = target && { object: target.object };
+    return [actionOf(requestInfo), 'get'].map((action) => asked(action, { name, ...object }));
+  }
+  return [
+    {},
+    { owner: selected?.owner ?? own },
+    ...(selected?.name === undefined ? [] : [{ name: selected.name }]),
+  ].map((scope) => asked(actionOf(requestInfo), scope));
+}

@@ -1,0 +1,112 @@
+import { Account } from '../kinds/account/account.js';
+import type { ScopeIndex } from '../kinds/claims/scope-index.js';
+import { builtInClients, Client } from '../kinds/client/client.js';
+import type { Memberships } from '../kinds/group/membership-index.js';
+import type { EntityFacts, LoadedEntities } from '../registry/authorizer.js';
+import { isLive, objectKey, type EncodedObject } from '../registry/encoded-object.js';
+import type { AnyKind, ObjectOf } from '../registry/kind.js';
+import type { Store } from '../registry/store.js';
+import { clientFacts, type ClientFacts } from '../kinds/client/policy-facts.js';
+import type { KnownEntities } from './model/authorization-request.js';
+import type { AccountFacts, ScopeFacts } from './model/entity-attributes.js';
+
+/** Where facts about entities come from: null for one that does not exist. */
+type Facts = EntityFacts | null;
+
+/** The indexes that facts come from. */
+interface EntityIndexes {
+  readonly groups: Memberships;
+  readonly scopeIndex: ScopeIndex;
+}
+
+/** Facts about Clients, scopes and Accounts for policy: from memory, or loaded from the store. */
+export class EntitySource implements KnownEntities {
+  readonly #store: Store;
+  readonly #indexes: EntityIndexes;
+
+  constructor(store: Store, indexes: EntityIndexes) {
+    this.#store = store;
+    this.#indexes = indexes;
+  }
+
+  /** Returns facts from memory, undefined if they must be loaded. */
+  peek(type: string, id: string): Facts | undefined {
+    if (type === 'Scope') return this.#scope(id);
+    const kind = type === 'Client' ? Client : Account;
+    if (kind === Client && builtInClients.has(id)) return this.#builtInClient();
+    const cached = this.#store.watchCache.peek(objectKey(kind, id));
+    if (!cached) return undefined;
+    const object = liveObject(cached.stored);
+    if (!object) return null;
+    return this.ofObject(type, object);
+  }
+
+  /** Returns the facts of an object; undefined if they must be loaded. */
+  ofObject(type: string, object: object): EntityFacts | undefined {
+    if (type === Client.kind) return clientFacts(object as ClientObject);
+    if (type !== Account.kind) return undefined;
+    const account = object as AccountObject;
+    const groups = this.#indexes.groups.cachedGroupsOf(addressOf(account));
+    return groups && accountFacts(account, groups);
+  }
+
+  /** Loads entities, given by type and id. */
+  async load(missing: readonly (readonly [type: string, id: string])[]): Promise<LoadedEntities> {
+    const entries = await Promise.all(
+      missing.map(
+        async ([type, id]): Promise<[string, Facts]> => [
+          `${type} ${id}`,
+          await this.#load(type, id),
+        ],
+      ),
+    );
+    return new Map(entries);
+  }
+
+  async #load(type: string, id: string): Promise<Facts> {
+    if (type === 'Scope') return this.#scope(id);
+    const kind: AnyKind = type === 'Client' ? Client : Account;
+    const object = liveObject(await this.#store.cached(kind, id));
+    if (!object) return null;
+    if (kind === Client) return clientFacts(object as ClientObject);
+    const account = object as AccountObject;
+    return accountFacts(account, await this.#indexes.groups.groupsOf(addressOf(account)));
+  }
+
+  #scope(name: string): Facts {
+    const scope = this.#indexes.scopeIndex.scopes.find((one) => one.name === name);
+    if (!scope) return null;
+    const facts: ScopeFacts = { sensitive: scope.sensitive, provider: scope.provider.name };
+    return facts as unknown as EntityFacts;
+  }
+
+  #builtInClient(): EntityFacts {
+    const facts: ClientFacts = {
+      firstParty: true,
+      type: 'Public',
+      host: new URL(this.#store.settings.baseURL).hostname,
+      groups: [],
+      conditions: ['Ready'],
+    };
+    return facts as unknown as EntityFacts;
+  }
+}
+
+type ClientObject = ObjectOf<typeof Client>;
+type AccountObject = ObjectOf<typeof Account>;
+
+const liveObject = (stored: EncodedObject | undefined): object | undefined =>
+  stored && isLive(stored.entry, Date.now()) ? stored.object : undefined;
+
+const addressOf = ({ status }: AccountObject): string => status.email.address;
+
+function accountFacts(account: AccountObject, groups: readonly string[]): EntityFacts {
+  const address = addressOf(account).toLowerCase();
+  const facts: AccountFacts = {
+    groups,
+    created: Date.parse(account.metadata.creationTimestamp),
+    passkeys: account.status.passkeys,
+    emailDomain: address.slice(address.lastIndexOf('@') + 1),
+  };
+  return facts as unknown as EntityFacts;
+}
