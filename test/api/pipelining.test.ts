@@ -197,7 +197,8 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
 
 describe('a connection on which no request comes', () => {
   test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {
-    const service = await startTest({ flags: ['--secure-port', '0'] });
+    const flags = ['--secure-port', '0', '--limits-request-timeout', '10s'];
+    const service = await startTest({ flags });
     const refuses = async (base: string): Promise<void> => {
       const silent = new RawSocket(base);
       const begun = new RawSocket(base);

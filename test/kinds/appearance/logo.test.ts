@@ -2,7 +2,11 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { PNG } from 'pngjs';
 import { encodeLogo, logoPath } from '../../../kinds/appearance/logo.js';
+import { isQuick } from '../../support/stores.js';
 import { chunk, header, jpg, png, signature } from './images.js';
+
+/** A quick run damages one byte of so many, since each file takes a thread of its own. */
+const everyByte = isQuick ? 16 : 1;
 
 const encode = (file: Buffer) => encodeLogo(file.toString('base64'));
 const faultOf = async (file: Buffer): Promise<string> =>
@@ -160,13 +164,15 @@ describe('a logo', () => {
 
   test('survives any damage to a file: it is a PNG or refused', async () => {
     const damaged = [png(24, 24), jpg(24, 24)].flatMap((file) =>
-      [...file].flatMap((byte, at) =>
-        [0x01, 0xff].map((bits) => {
-          const copy = Buffer.from(file);
-          copy[at] = byte ^ bits;
-          return copy;
-        }),
-      ),
+      [...file.keys()]
+        .filter((at) => at % everyByte === 0)
+        .flatMap((at) =>
+          [0x01, 0xff].map((bits) => {
+            const copy = Buffer.from(file);
+            copy[at]! ^= bits;
+            return copy;
+          }),
+        ),
     );
     const judge = async (): Promise<void> => {
       for (let file = damaged.pop(); file; file = damaged.pop()) {
