@@ -106,7 +106,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
   test('kubectl explains, creates, applies, patches, watches, waits and deletes', async () => {
     expect(
       await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1alpha1'),
-    ).toContain('Addresses of its members');
+    ).toContain('The addresses of its members');
     const watching = admin.follow(
       'get',
       'groups.id.vestibule.org',

@@ -85,9 +85,9 @@ export class Surroundings {
     return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
   }
 
-  /** Starts the workload's pod. */
-  start(objects: readonly Rendered[], cluster?: Around): LocalPod {
-    const pod = new LocalPod(objects, this.held, cluster);
+  /** Starts the workload's pod, which finds its own Secrets or those of `held`. */
+  start(objects: readonly Rendered[], cluster?: Around, held: Held = this.held): LocalPod {
+    const pod = new LocalPod(objects, held, cluster);
     this.#pods.push(pod);
     return pod;
   }
