@@ -6,6 +6,8 @@ import type { EntityFacts, LoadedEntities } from '../registry/authorizer.js';
 import { isLive, objectKey, type EncodedObject } from '../registry/encoded-object.js';
 import type { AnyKind, ObjectOf } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
+import { fromTimestamp } from '../registry/timestamp.js';
+import { domainOf } from '../kinds/signin/email-address.js';
 import { clientFacts, type ClientFacts } from '../kinds/client/policy-facts.js';
 import type { KnownEntities } from './model/authorization-request.js';
 import type { AccountFacts, ScopeFacts } from './model/entity-attributes.js';
@@ -33,7 +35,7 @@ export class EntitySource implements KnownEntities {
   peek(type: string, id: string): Facts | undefined {
     if (type === 'Scope') return this.#scope(id);
     const kind = type === 'Client' ? Client : Account;
-    if (kind === Client && builtInClients.has(id)) return this.#builtInClient();
+    if (kind === Client && builtInClients.has(id)) return this.#builtInClient(id);
     const cached = this.#store.watchCache.peek(objectKey(kind, id));
     if (!cached) return undefined;
     const object = liveObject(cached.stored);
@@ -76,19 +78,17 @@ export class EntitySource implements KnownEntities {
   #scope(name: string): Facts {
     const scope = this.#indexes.scopeIndex.scopes.find((one) => one.name === name);
     if (!scope) return null;
-    const facts: ScopeFacts = { sensitive: scope.sensitive, provider: scope.provider.name };
-    return facts as unknown as EntityFacts;
+    return { sensitive: scope.sensitive, provider: scope.provider.name } satisfies ScopeFacts;
   }
 
-  #builtInClient(): EntityFacts {
-    const facts: ClientFacts = {
-      firstParty: true,
+  #builtInClient(id: string): EntityFacts {
+    return {
+      firstParty: builtInClients.get(id)!.firstParty,
       type: 'Public',
       host: new URL(this.#store.settings.baseURL).hostname,
       groups: [],
       conditions: ['Ready'],
-    };
-    return facts as unknown as EntityFacts;
+    } satisfies ClientFacts;
   }
 }
 
@@ -101,12 +101,11 @@ const liveObject = (stored: EncodedObject | undefined): object | undefined =>
 const addressOf = ({ status }: AccountObject): string => status.email.address;
 
 function accountFacts(account: AccountObject, groups: readonly string[]): EntityFacts {
-  const address = addressOf(account).toLowerCase();
-  const facts: AccountFacts = {
+  const { metadata, status } = account;
+  return {
     groups,
-    created: Date.parse(account.metadata.creationTimestamp),
-    passkeys: account.status.passkeys,
-    emailDomain: address.slice(address.lastIndexOf('@') + 1),
-  };
-  return facts as unknown as EntityFacts;
+    created: fromTimestamp(metadata.creationTimestamp),
+    passkeys: status.passkeys,
+    emailDomain: domainOf(addressOf(account)),
+  } satisfies AccountFacts;
 }

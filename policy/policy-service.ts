@@ -1,9 +1,4 @@
-import {
-  withLoad,
-  type AuthorizationAttributes,
-  type Authorizer,
-  type LoadedEntities,
-} from '../registry/authorizer.js';
+import { withLoad, type AuthorizationAttributes, type Authorizer } from '../registry/authorizer.js';
 import type { Decision } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
 import type { Store } from '../registry/store.js';
@@ -125,9 +120,10 @@ function authorizerOf(
           'vestibule.rule': reasons[0]?.rule ?? '',
         }));
   };
-  const load = (attributes: AuthorizationAttributes): Promise<LoadedEntities> | undefined => {
-    const missing = engine.missingEntities(attributes);
-    return missing.length > 0 ? loadEntities(missing) : undefined;
+  const load: Authorizer['load'] = (all) => {
+    const missing = all.flatMap((attributes) => engine.missingEntities(attributes));
+    const distinct = new Map(missing.map((one) => [one.join(' '), one]));
+    return distinct.size > 0 ? loadEntities([...distinct.values()]) : undefined;
   };
   return withLoad(authorize, () => (engine.mentionsEntities ? load : undefined));
 }

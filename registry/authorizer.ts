@@ -47,12 +47,12 @@ export interface Authorizer {
   /** Decides; what no policy permits is denied. Synchronous; never throws. */
   (attributes: AuthorizationAttributes): Decision;
   /**
-   * Loads the facts that the rules about a request mention and that are not in memory, for its
+   * Loads the facts that the rules about these requests mention and that are not in memory, for their
    * `entities`; undefined if there are none. A decision without them is a refusal. Absent while no
    * rule mentions such facts.
    */
   readonly load?:
-    | ((attributes: AuthorizationAttributes) => Promise<LoadedEntities> | undefined)
+    | ((all: readonly AuthorizationAttributes[]) => Promise<LoadedEntities> | undefined)
     | undefined;
 }
 
@@ -61,7 +61,7 @@ export function authorizeLoaded(
   authorize: Authorizer,
   attributes: AuthorizationAttributes,
 ): Awaitable<Decision> {
-  const loading = authorize.load?.(attributes);
+  const loading = authorize.load?.([attributes]);
   return loading
     ? loading.then((loaded) => {
         const entities = new Map([...loaded, ...(attributes.entities ?? [])]);

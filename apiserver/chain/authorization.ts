@@ -56,9 +56,8 @@ export class Authorization {
   };
 
   /**
-   * Authorizes a request for objects, or throws. With
-   * `isUnrecorded`, nothing is recorded. With `mayCreate`, a patch of an object that does not exist
-   * is authorized as its creation.
+   * Authorizes a request for objects, or throws. With `isUnrecorded`, nothing is recorded. With
+   * `mayCreate`, a patch of an object that does not exist is authorized as its creation.
    */
   authorize(
     requestInfo: ResourceRequestInfo,

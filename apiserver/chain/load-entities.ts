@@ -20,8 +20,7 @@ export const loadForRequest = (
   authorize: Authorizer,
   context: AuthorizationRequestContext,
   target: EncodedObject | undefined,
-): Promise<LoadedEntities> | undefined =>
-  authorize.load && loadAll(authorize.load, questionsOf(context, target));
+): Promise<LoadedEntities> | undefined => authorize.load?.(questionsOf(context, target));
 
 /** Loads the facts that the rules mention about objects of a list or watch, into the request. */
 export function loadForObjects(
@@ -29,26 +28,11 @@ export function loadForObjects(
   authorized: AuthorizedRequest,
   objects: readonly EncodedObject[],
 ): Promise<AuthorizedRequest> | undefined {
-  const loading =
-    load &&
-    loadAll(
-      load,
-      objects.map((one) => objectAttributes(authorized, one, 'never')),
-    );
+  const loading = load?.(objects.map((one) => objectAttributes(authorized, one, 'never')));
   return loading?.then((entities) => ({
     ...authorized,
     entities: new Map([...(authorized.entities ?? []), ...entities]),
   }));
-}
-
-function loadAll(
-  load: NonNullable<Authorizer['load']>,
-  questions: readonly AuthorizationAttributes[],
-): Promise<LoadedEntities> | undefined {
-  const parts = questions.flatMap((one) => load(one) ?? []);
-  return parts.length > 0
-    ? Promise.all(parts).then((maps) => new Map(maps.flatMap((map) => [...map])))
-    : undefined;
 }
 
 /** Returns what may be asked about a request, for the facts that it needs. */

@@ -245,8 +245,9 @@ export class Lister {
               { limit: more, at: revision, ahead: 1 },
             )
           ).entries;
-    await predicate.prepare(rest);
-    return [...entries, ...rest].every((entry) => predicate.select(entry))
+    const following = [...entries, ...rest];
+    await predicate.prepare(following);
+    return following.every((entry) => predicate.select(entry))
       ? entries.length + rest.length
       : undefined;
   }
@@ -313,7 +314,7 @@ export class Lister {
     const prepare = async (entries: readonly Entry[]): Promise<void> => {
       if (canSeeAll) return;
       const objects = entries.map((entry) => new EncodedObject(kind, entry));
-      prepared = (await this.#authorization.loadFor(prepared, objects)) ?? prepared;
+      prepared = (await this.#authorization.loadFor(authorized, objects)) ?? authorized;
     };
     const select = (entry: Entry): EncodedObject | undefined => {
       if (!isLive(entry, Date.now())) return undefined;

@@ -55,7 +55,9 @@ export class WatchStream {
   ) {
     this.#store = store;
     this.#authorization = authorization;
-    this.#authorized = authorized;
+    // What was loaded for the request would be old after a while.
+    const { entities: _, ...current } = authorized;
+    this.#authorized = current;
     this.#options = options;
     this.#res = res;
     this.#isStillAuthorized = isStillAuthorized;

@@ -1,7 +1,7 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import type { Account } from './account.js';
-import { canonicalAddress } from '../signin/email-address.js';
+import { canonicalAddress, domainOf } from '../signin/email-address.js';
 import { authenticationClaims } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
 
@@ -57,7 +57,7 @@ export async function accountFacts(
     ...(account !== undefined && { account }),
     passkeys,
     ...(created !== undefined && { created }),
-    domain: email.slice(email.lastIndexOf('@') + 1),
+    domain: domainOf(email),
     groups: await ports.groupsOf(email),
     ...signedIn,
   };

@@ -29,8 +29,14 @@ const GrantType = z.enum([
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
 
-/** The names of the built-in clients (docs/design/provider.md#built-in-clients). */
-export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestibule-account']);
+/**
+ * The built-in clients (docs/design/provider.md#built-in-clients) by name, and whether they need
+ * consent.
+ */
+export const builtInClients: ReadonlyMap<string, { readonly firstParty: boolean }> = new Map([
+  ['vestibule', { firstParty: false }],
+  ['vestibule-account', { firstParty: true }],
+]);
 
 const ClientSpec = z.object({
   displayName: line(64).describe('Its display name.'),

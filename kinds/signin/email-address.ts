@@ -46,3 +46,9 @@ export const newAddressFaults = (address: string, field: string): Cause[] =>
 
 /** Returns the form in which addresses are compared: lower case. `a+x@` differs from `a@`. */
 export const canonicalAddress = (address: string): string => address.toLowerCase();
+
+/** Returns the domain of an address, in lower case; an empty string if there is no address. */
+export const domainOf = (address: string): string => {
+  const canonical = canonicalAddress(address);
+  return canonical.slice(canonical.lastIndexOf('@') + 1);
+};

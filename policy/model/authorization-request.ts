@@ -1,5 +1,6 @@
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
+import { domainOf } from '../../kinds/signin/email-address.js';
 import type { AccountFacts } from './entity-attributes.js';
 
 /** The resource id of a whole collection; no object can have this name. */
@@ -29,8 +30,6 @@ const resourceTypes: Readonly<Record<string, readonly [type: string, fact: strin
 const noGroups: readonly string[] = [];
 const stringOr = (value: unknown, fallback: string): string =>
   typeof value === 'string' ? value : fallback;
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 /** What an Interaction holds about its sign-in. */
 interface SignInRecord {
@@ -168,13 +167,12 @@ export class AuthorizationRequest {
   get #principalFacts(): EntityFacts {
     const passkeys = this.fact('passkeys');
     const created = this.fact('created');
-    const facts: AccountFacts = {
+    return {
       groups: this.groups,
       created: typeof created === 'number' ? created : this.time,
       passkeys: typeof passkeys === 'number' ? passkeys : 0,
       emailDomain: this.emailDomain,
-    };
-    return facts as unknown as EntityFacts;
+    } satisfies AccountFacts;
   }
 
   /** The domain of the person's address, in lower case; an empty string if there is none. */

@@ -7,13 +7,7 @@ export const commandClient = 'vestibule';
 /** The client of the account page and the console: it receives a session, never a code. */
 export const accountPageClient = 'vestibule-account';
 
-/** The clients that are part of this service, and whether they need consent. */
-export const builtIn: ReadonlyMap<string, { readonly firstParty: boolean }> = new Map([
-  [commandClient, { firstParty: false }],
-  [accountPageClient, { firstParty: true }],
-]);
-
-/** Their display names. */
+/** The display names of the built-in clients. */
 export const builtInNames: ReadonlyMap<string, string> = new Map([
   [commandClient, 'Vestibule command'],
   [accountPageClient, 'your account'],

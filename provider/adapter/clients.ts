@@ -1,8 +1,8 @@
 import type { AdapterPayload, ClientMetadata } from 'oidc-provider';
-import { Client } from '../../kinds/client/client.js';
+import { builtInClients, Client } from '../../kinds/client/client.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import { builtIn, builtInNames, deviceGrant } from './built-in-clients.js';
+import { builtInNames, deviceGrant } from './built-in-clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ClientObject, ProviderServices } from '../context/context.js';
 import { parseDuration } from '../../registry/units.js';
@@ -14,7 +14,8 @@ export async function clientObject(
   services: ProviderServices,
   name: string,
 ): Promise<ClientObject | undefined> {
-  if (builtIn.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) return undefined;
+  if (builtInClients.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
+    return undefined;
   const memo = currentUnitOfWork()?.memo;
   const key = `client ${name}`;
   if (memo?.has(key)) return memo.get(key) as ClientObject | undefined;
@@ -136,6 +137,6 @@ export async function clientSummary(services: ProviderServices, name: string): P
     name,
     ...(await clientNames(services, name)),
     ...given,
-    firstParty: spec?.firstParty ?? builtIn.get(name)?.firstParty ?? false,
+    firstParty: spec?.firstParty ?? builtInClients.get(name)?.firstParty ?? false,
   };
 }

@@ -5,7 +5,8 @@ import { digest } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
-import { accountPageClient, apiAudience, builtIn } from '../adapter/built-in-clients.js';
+import { builtInClients } from '../../kinds/client/client.js';
+import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
 import { clientNames, clientObject } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
@@ -42,7 +43,7 @@ interface Consent {
  * name does not inherit it; empty for built-in clients.
  */
 const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined =>
-  builtIn.has(name) ? '' : client?.metadata.uid;
+  builtInClients.has(name) ? '' : client?.metadata.uid;
 
 /**
  * Returns the recorded consent; undefined if it is older than a year or the Client was recreated.

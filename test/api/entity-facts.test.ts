@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Session } from '../../kinds/session/session.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
@@ -126,9 +127,10 @@ describe.each(stores)('facts about the owner of an object, on %s', (store) => {
   let ada: Tab;
   let session: string;
   let operatorSession: string;
+  let operator: Tab;
   beforeAll(async () => {
     const started = await startWithOperator(store);
-    service = started.service;
+    ({ service, operator } = started);
     await started.createGroup('helpdesk', ['helper@example.test']);
     await started.addRules(`
 @id("helpdesk") @message("The help desk looks after people, not operators.")
@@ -186,6 +188,48 @@ when { resource.owner.created > context.now };
     ]);
     stream.close();
     await tab.delete('sessions/~').is(200);
+  });
+
+  test('decide what a watch of one object shows when the facts change', async () => {
+    const replica = await service.replica();
+    const other = replica.tab();
+    other.cookies = helper.cookies;
+    const asOperator = replica.tab();
+    asOperator.cookies = operator.cookies;
+    const [stream, witness] = [other, asOperator].map(
+      (tab) =>
+        new Stream(
+          tab,
+          `sessions?watch=true&resourceVersion=0&fieldSelector=metadata.name=${session}`,
+        ),
+    ) as [Stream, Stream];
+    const label = async (changed: string, seenBy: Stream) => {
+      await service.store.change(service.store.systemCall(), (tx) =>
+        tx.update(Session, session, ({ metadata }) => {
+          metadata.labels = { changed };
+        }),
+      );
+      await seenBy.until(
+        ({ events }) => events.at(-1)?.object.metadata.labels?.changed === changed,
+      );
+    };
+    await Promise.all(
+      [stream, witness].map((one) => one.until(({ events }) => events.length === 1)),
+    );
+    const members = ['op@example.test', 'ada@example.test'];
+    const group = { metadata: { name: 'operators' }, spec: { displayName: 'Operators', members } };
+    await operator.post('groups', group).is(201);
+    for (let code = 0; code !== 404; ) ({ code } = await other.get(`sessions/${session}`));
+    await label('hidden', witness);
+    await operator.delete('groups/operators').is(200);
+    for (let code = 0; code !== 200; ) ({ code } = await other.get(`sessions/${session}`));
+    await label('shown', stream);
+    expect(stream.events.map(({ object }) => object.metadata.labels?.changed)).toEqual([
+      undefined,
+      'shown',
+    ]);
+    stream.close();
+    witness.close();
   });
 
   test('decide what is deleted', async () => {
