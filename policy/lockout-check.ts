@@ -124,6 +124,8 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
  */
 const maxNamed = 20;
 
+const noFacts = 'the rules about it must not depend on facts about accounts or networks';
+
 /** Facts that the samples do not vary; what must be open to anyone may not depend on them. */
 const unsampledFacts = new Set(['network', 'has network', 'newBrowser']);
 
@@ -150,7 +152,7 @@ export async function checkLockout(
     if (evaluator.slice(request).unknowns.some(isUnsampled))
       return [
         {
-          message: `${description} must be open to anyone: the rules about it must not depend on facts about accounts or networks`,
+          message: `${description} must be open to anyone: ${noFacts}`,
         },
       ];
     if (evaluator.isTimeDependent(request))

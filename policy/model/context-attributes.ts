@@ -37,7 +37,8 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
     type: 'String',
     isPerObject: true,
     description:
-      'The acr that the app requests: the weakest that satisfies acr_values and claims. An empty string if it requests none.',
+      'The acr that the app requests: the weakest that satisfies acr_values and claims. ' +
+      'An empty string if it requests none.',
     read: (request) => requireString(request.fact('acrRequested') ?? ''),
   },
   assurance: {
@@ -95,7 +96,8 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
     type: 'ipaddr',
     optional: true,
     description:
-      'The network that the request comes from: an IPv4 address, or the /64 of an IPv6 address. Absent if an app sends the request, as for a refresh.',
+      'The network that the request comes from: an IPv4 address, or the /64 of an IPv6 address. ' +
+      'Absent if an app sends the request, as for a refresh.',
     read: (request) => {
       const network = request.fact('network');
       if (request.isRecorded) throw new TypeError('the network of a request is not recorded');
