@@ -61,8 +61,7 @@ async function runRow(row: Row, bench: Bench): Promise<Result[]> {
     if (row.durable && isMemory(fileSystemOf(bench.folder)))
       throw new Error('the file system is in memory: nothing durable can be measured on it');
     sides = await row.open(bench);
-    const warmUps = new Map<string, number>();
-    for (const side of sides) if (!bench.quick) warmUps.set(side.name, await warmUp(side));
+    const warmUps = bench.quick ? new Map<string, number>() : await warmUp(sides);
     const evaluated = (samples: Rounds, about?: Known): Result[] =>
       row.metrics.map((metric) => resultOf(metric, samples, bench.line, bench.quick, about));
     const rounds = (count: number): Promise<Rounds> =>

@@ -7,24 +7,44 @@ export type Rounds = ReadonlyMap<string, readonly Sample[]>;
 const agreement = 0.05;
 const mostWindows = 60;
 
-/**
- * Runs windows until two in a row agree and the side's least is done, or until sixty did not agree;
- * answers how many operations that took.
- */
-export async function warmUp({ warm, sample }: Side): Promise<number> {
-  if (!warm) return 0;
-  let last: number | undefined;
-  let [seconds, operations] = [0, 0];
-  for (let i = 0; i < mostWindows; i += 1) {
-    const window = await sample(1);
-    seconds += window.seconds;
-    operations += window.operations;
-    const cost = window.cpuMicros / window.operations;
-    const agrees = last !== undefined && Math.abs(cost - last) <= last * agreement;
-    if (agrees && seconds >= (warm.seconds ?? 0) && operations >= (warm.operations ?? 0)) break;
-    last = cost;
+/** A side while it warms up. */
+class Warming {
+  readonly side: Side;
+  operations = 0;
+  #seconds = 0;
+  #lastCost: number | undefined;
+  #hasAgreed = false;
+
+  constructor(side: Side) {
+    this.side = side;
   }
-  return operations;
+
+  async run(): Promise<void> {
+    const { seconds, operations, cpuMicros } = await this.side.sample(1);
+    this.#seconds += seconds;
+    this.operations += operations;
+    const cost = cpuMicros / operations;
+    const last = this.#lastCost;
+    this.#hasAgreed ||= last !== undefined && Math.abs(cost - last) <= last * agreement;
+    this.#lastCost = cost;
+  }
+
+  get isWarm(): boolean {
+    const { seconds = 0, operations = 0 } = this.side.warm ?? {};
+    return this.#hasAgreed && this.#seconds >= seconds && this.operations >= operations;
+  }
+}
+
+/**
+ * Runs windows of all sides in turns until each has done its least and has agreed with its window
+ * before, or has had sixty. A side that is warm goes on meanwhile: V8 forgets what it has optimized when a
+ * process rests. Answers how many operations each side took.
+ */
+export async function warmUp(sides: readonly Side[]): Promise<ReadonlyMap<string, number>> {
+  const warming = sides.filter(({ warm }) => warm).map((side) => new Warming(side));
+  for (let i = 0; i < mostWindows && !warming.every(({ isWarm }) => isWarm); i += 1)
+    for (const one of warming) await one.run();
+  return new Map(warming.map(({ side, operations }) => [side.name, operations]));
 }
 
 /**

@@ -44,7 +44,8 @@ export function signInRow({ id, peer, ...bounds }: Against): Row {
   return {
     durable: true,
     metrics,
-    seconds: 5,
+    seconds: 6,
+    slice: 1,
     async open(bench) {
       const theirs = await signInSides(bench, peer, journeys);
       return [...(await signInSides(bench, vestibule, journeys)), ...theirs];
