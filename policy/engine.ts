@@ -19,7 +19,10 @@ import {
 } from './evaluate/evaluator.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Operator } from '../kinds/group/operator.js';
+import type { Alternative } from '../kinds/policy/alternatives.js';
+import { alternativesTo } from './explain/explain.js';
 import { checkLockout } from './lockout-check.js';
+import { neverHolds } from './parse/never-holds.js';
 import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
 import type { RuleSummary } from '../kinds/policy/rule-summary.js';
 import {
@@ -78,6 +81,11 @@ export interface Engine {
   compile(name: string, text: string): Promise<CompiledPolicy>;
   /** Decides one request. Synchronous; never throws. */
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
+  /**
+   * Returns the smallest changes with which the active policy would permit a refused request, of those
+   * that its caller may know. Takes up to ten milliseconds; never throws.
+   */
+  explain(attributes: AuthorizationAttributes): readonly Alternative[];
   /** Whether any active rule mentions a fact about an entity. */
   readonly mentionsEntities: boolean;
   /**
@@ -144,8 +152,11 @@ class CedarEngine implements Engine {
   readonly #operators: () => Promise<readonly Operator[]>;
   readonly #activeContext: EvaluatorContext;
   readonly #checkContext: EvaluatorContext;
+  readonly #explainContext: EvaluatorContext;
   #environment: DecisionEnvironment;
   #activeEvaluator: PolicyEvaluator | undefined;
+  /** Evaluates the active policy for requests that were not made, and are not counted. */
+  #explainEvaluator: PolicyEvaluator | undefined;
   #useCount = 0;
   #pendingChecks: Promise<unknown> = Promise.resolve();
 
@@ -172,12 +183,14 @@ class CedarEngine implements Engine {
       ...(evaluationSeconds && { evaluationSeconds }),
       ...(onEvaluationError && { onEvaluationError }),
     };
-    this.#checkContext = {
+    const uncounted = (prefix: string): EvaluatorContext => ({
       cedar,
       vocabulary,
-      preparsedSets: new PreparsedPolicySetPool(cedar, `trial${engineNumber}-`),
+      preparsedSets: new PreparsedPolicySetPool(cedar, `${prefix}${engineNumber}-`),
       counts: zeroCounts(),
-    };
+    });
+    this.#checkContext = uncounted('trial');
+    this.#explainContext = uncounted('explain');
   }
 
   get activePolicyName(): string | undefined {
@@ -215,7 +228,7 @@ class CedarEngine implements Engine {
     return {
       text: validated.text,
       rules: rules.map(summarize),
-      warnings: [...validated.warnings, ...withoutMessage],
+      warnings: [...validated.warnings, ...warningsOf(rules, positions), ...withoutMessage],
     };
   }
 
@@ -232,6 +245,7 @@ class CedarEngine implements Engine {
     const rules = parsedRules ?? (await this.#parseOrThrow(name, text));
     if (activation !== this.#useCount) return rules;
     this.#activeEvaluator = this.#createEvaluator(name, rules, this.#activeContext);
+    this.#explainEvaluator = this.#createEvaluator(name, rules, this.#explainContext);
     this.decide({ caller: { type: 'Anonymous' }, action: 'discovery', facts: { path: '/api' } });
     return rules;
   }
@@ -257,6 +271,16 @@ class CedarEngine implements Engine {
     if (response.allowed) this.counts.permits += 1;
     else if (!attributes.every) this.counts.refusals += 1;
     return response;
+  }
+
+  explain(attributes: AuthorizationAttributes): readonly Alternative[] {
+    if (!this.#explainEvaluator || attributes.caller.type === 'System' || attributes.every)
+      return [];
+    try {
+      return alternativesTo(this.#explainEvaluator, attributes, this.#environment);
+    } catch {
+      return [];
+    }
   }
 
   get mentionsEntities(): boolean {
@@ -322,6 +346,15 @@ class CedarEngine implements Engine {
     };
   }
 }
+
+/** Returns what in rules never holds, with the position of each rule. */
+const warningsOf = (rules: readonly Rule[], positions: ParsedRules['positions']): PolicyFault[] =>
+  rules.flatMap((rule, index) =>
+    neverHolds(rule).map((message) => ({
+      message: `rule ${JSON.stringify(rule.id)}: ${message}`,
+      ...positions[index]!,
+    })),
+  );
 
 /** Returns the fault of each rule that has one, with its position in the text. */
 const ruleFaults = (

@@ -16,6 +16,7 @@ import {
   readNewestPolicy,
   type PolicyObject,
 } from '../kinds/policy/policy.js';
+import { faultText } from '../kinds/policy/causes.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 
 /** The policy authorizer, as the rest of the service uses it. */
@@ -59,7 +60,10 @@ export function openPolicyAuthorizer(
   decisionIntervalMs?: number,
 ): PolicyAuthorizer {
   const controller = new ActivePolicyController(engine, store, log, onChange);
-  const recorder = new Recorder(store, log, decisionIntervalMs);
+  const recorder = new Recorder(store, log, {
+    explain: (attributes) => engine.explain(attributes),
+    intervalMs: decisionIntervalMs,
+  });
   const activate = async (
     policy: PolicyObject,
     warnings: readonly PolicyFault[],
@@ -137,7 +141,9 @@ async function checkManifest(engine: Engine, store: Store, cedar: string) {
   if (newest?.manifest === hashOf(cedar)) return undefined;
   const checked = await engine.check(cedar);
   if ('faults' in checked)
-    throw new PolicyRefusedError(`spec.cedar: ${formatFault(checked.faults[0]!)}`);
+    throw new PolicyRefusedError(
+      `spec.cedar: ${faultText(checked.faults[0]!).replaceAll(/\s+/g, ' ')}`,
+    );
   return checked;
 }
 
@@ -152,14 +158,3 @@ function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFa
       'policy validation warning',
     );
 }
-
-const formatFault = ({
-  message,
-  line,
-  column,
-}: {
-  message: string;
-  line?: number;
-  column?: number;
-}): string =>
-  `${line === undefined ? '' : `line ${line}, column ${column}: `}${message.replaceAll(/\s+/g, ' ')}`;

@@ -10,6 +10,8 @@ export interface CallFacts {
   dryRun?: boolean;
   target?: AuthorizedTarget;
   decision?: Decision;
+  /** Sends a message of `Call.warn` to the caller; by default nowhere. */
+  warn?: (message: string) => void;
 }
 
 /** The object that a request was authorized for, at the version that was read. */

@@ -105,6 +105,8 @@ export interface Call {
    * request, and `entities` what is known about entities.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  /** Sends the caller a warning beside the answer, in English (in Kubernetes, a Warning header). */
+  warn(message: string): void;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** Counts one against a limit by client network, in a commit of its own; throws 429 above it. */
   spend(limit: Limit): Promise<void>;

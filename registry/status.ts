@@ -78,6 +78,8 @@ export interface DecisionSummary {
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
+  /** For clients without pages: how a refused request would be permitted, as a sentence. */
+  readonly hint?: string;
 }
 
 /** An error for the caller; any other exception is a 500 without detail. */

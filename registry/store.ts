@@ -120,6 +120,7 @@ export class Store {
       keys,
       ...(decision && { decision }),
       decide: decideFor(facts, authorize),
+      warn: (message) => facts.warn?.(message),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
       refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),

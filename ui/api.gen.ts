@@ -439,6 +439,13 @@ export interface PolicyDecision {
       rule: string;
       message: string;
     }[];
+    alternatives?: {
+      message: string;
+      changes: {
+        fact: 'SignIn' | 'KnownBrowser' | 'Network' | 'Group' | 'NotInGroup' | 'EmailDomain' | 'Passkeys' | 'Invitation' | 'Time';
+        value?: string;
+      }[];
+    }[];
     count: number;
     firstTimestamp: string;
     lastTimestamp: string;

@@ -11,12 +11,12 @@ const languages = readdirSync(messages, { withFileTypes: true })
 
 /** The parts of the messages that an entry uses; each file of messages/en is a part. */
 const partsOf: Readonly<Record<string, readonly string[]>> = {
-  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal', 'scopes'],
-  account: ['base', 'account', 'apps', 'passkey', 'decisions', 'scopes'],
+  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal', 'alternatives', 'scopes'],
+  account: ['base', 'account', 'apps', 'passkey', 'decisions', 'alternatives', 'scopes'],
   mailbox: ['base', 'mailbox'],
-  policy: ['base', 'policy', 'decisions'],
+  policy: ['base', 'policy', 'decisions', 'alternatives'],
   recovery: ['base', 'recovery'],
-  console: ['base', 'console', 'checklist', 'policies', 'policy', 'decisions'],
+  console: ['base', 'console', 'checklist', 'policies', 'policy', 'decisions', 'alternatives'],
   invitation: ['base', 'invitation'],
   gallery: readdirSync(join(messages, 'en'))
     .map((file) => file.replace('.json', ''))

@@ -20,10 +20,11 @@ export function forbiddenError(
   decision: Decision,
 ): Error {
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), decision);
+  const why = [refusalMessage(decision), decision.hint].filter(Boolean).join(' ');
   return withDecision(
     forbidden(
       `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
-        `API group "${requestInfo.kind.group}" at the cluster scope: ${refusalMessage(decision)}`,
+        `API group "${requestInfo.kind.group}" at the cluster scope: ${why}`,
       requestInfo.kind,
       requestInfo.name,
       { ...(decision.name && { policyDecision: decision.name }) },

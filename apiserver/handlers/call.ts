@@ -2,10 +2,17 @@ import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser } from '../http/headers.js';
-import type { ApiRequest } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { warningHeader } from '../http/warning.js';
 
 /** Returns the call of an authorized request; its first change starts from the authorized object. */
-export function callOf(store: Store, req: ApiRequest, ports: Ports, dryRun: boolean): Call {
+export function callOf(
+  store: Store,
+  req: ApiRequest,
+  res: ApiResponse,
+  ports: Ports,
+  dryRun: boolean,
+): Call {
   const { caller, target, fromCache = false, reauthorize, decision } = req.authorized!;
   const site = siteOf(req);
   const request: RequestFacts = {
@@ -22,6 +29,7 @@ export function callOf(store: Store, req: ApiRequest, ports: Ports, dryRun: bool
     ports,
     dryRun,
     decision,
+    warn: (message) => void res.appendHeader('Warning', warningHeader(message)),
     ...(target && reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
   });
 }

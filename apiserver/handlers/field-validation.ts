@@ -9,6 +9,7 @@ import {
 } from '../../registry/field-errors.js';
 import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { warningHeader } from '../http/warning.js';
 import { isBrowser } from '../http/headers.js';
 import { emptyQuery } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
@@ -110,9 +111,8 @@ export function checkUnknownFields(
   if (mode === 'Warn')
     res.setHeader(
       'Warning',
-      [...new Set(unknown.slice(0, 20))].map(
-        (field) =>
-          `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`,
+      [...new Set(unknown.slice(0, 20))].map((field) =>
+        warningHeader(`unknown field "${field.replace(/["\\]/g, '?').slice(0, 128)}"`),
       ),
     );
 }

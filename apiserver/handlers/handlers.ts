@@ -384,7 +384,7 @@ export class Handlers {
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
     const { store, ports } = this.#parts;
-    return callOf(store, req, ports(req, res), dryRun);
+    return callOf(store, req, res, ports(req, res), dryRun);
   }
 }
 

@@ -49,6 +49,8 @@ export async function main(args: readonly string[]): Promise<void> {
   if (subcommand === 'config')
     return (await import('./admin/config-check.js')).config(rest, process.env);
   if (subcommand === 'mail') return (await import('./admin/mail-test.js')).mail(rest, process.env);
+  if (subcommand === 'policy' && rest[0] === 'explain')
+    return (await import('./client/run.js')).run(subcommand, rest, process.env);
   if (subcommand === 'policy') return (await import('./admin/policy-text.js')).policy(rest);
   if (subcommand === 'version' || subcommand === '--version')
     return void process.stdout.write(

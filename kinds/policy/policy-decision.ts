@@ -3,6 +3,7 @@ import { defineKind } from '../define-kind.js';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
+import { Alternatives } from './alternatives.js';
 import { principals } from './principals.js';
 import { refusalContent, refusalKey, refusalSubject } from './refusal-event.js';
 
@@ -99,6 +100,7 @@ const DecisionStatus = z.object({
       }),
     )
     .describe('The rules that determined the decision; in a series, the last one.'),
+  alternatives: Alternatives,
   count: z.number().int().describe('How many decisions; more than one only in a series.'),
   firstTimestamp: timestamp().describe('When the first decision was made.'),
   lastTimestamp: timestamp().describe('When the last decision was made.'),

@@ -7,7 +7,7 @@ import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isOperator } from '../group/group.js';
 import { timestamp } from '../signin/schema-types.js';
-import { causesOf } from './causes.js';
+import { causesOf, faultText } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
 
 /** How recorded decisions would change under a new text (docs/design/api.md#policy-dry-run). */
@@ -118,6 +118,7 @@ export const Policy = defineKind({
     async run(call, { spec, metadata }): Promise<PolicyObject> {
       const checked = await call.ports.policy.check(spec.cedar);
       if ('faults' in checked) throw invalid(Policy, '', causesOf(checked.faults));
+      for (const warning of checked.warnings) call.warn(`spec.cedar: ${faultText(warning)}`);
       const created = await call.change((tx) =>
         createPolicy(tx, call, { spec, rules: checked.rules, metadata }),
       );

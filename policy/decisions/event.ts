@@ -203,6 +203,7 @@ function objectOf(
     status: {
       allowed: response.allowed,
       reasons: [...response.reasons],
+      ...alternativesOf(response),
       count,
       firstTimestamp: toTimestamp(first),
       lastTimestamp: toTimestamp(last),
@@ -210,16 +211,24 @@ function objectOf(
   };
 }
 
+/** Returns the alternatives as a PolicyDecision holds them: absent if there are none. */
+const alternativesOf = ({
+  alternatives = [],
+}: AuthorizationResponse): Pick<DecisionObject['status'], 'alternatives'> =>
+  alternatives.length > 0 ? { alternatives: alternatives.map((one) => ({ ...one })) } : {};
+
 /** Returns the object of a series with an event added. */
 function addToSeries(
   existing: EncodedObject,
   { response, count, last }: DecisionEvent,
 ): DecisionObject {
   const object = existing.object as DecisionObject;
+  const { alternatives: _, ...status } = object.status;
   return {
     ...object,
     status: {
-      ...object.status,
+      ...status,
+      ...alternativesOf(response),
       reasons: [...response.reasons],
       count: object.status.count + count,
       lastTimestamp: toTimestamp(last),

@@ -1,5 +1,7 @@
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
+import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
+import type { Alternative } from '../../kinds/policy/alternatives.js';
 import type { Log } from '../../observability/log.js';
 import type { Store } from '../../registry/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
@@ -12,6 +14,15 @@ import { accountOf } from './record.js';
 /** Actions that everyone may use; allowing them is not recorded. */
 const publicActions = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
 
+/** Returns what would have permitted a refused request. */
+type Explain = (attributes: AuthorizationAttributes) => readonly Alternative[];
+
+/** How a recorder explains refusals, and the milliseconds between its writes. */
+interface RecorderOptions {
+  readonly explain: Explain;
+  readonly intervalMs?: number | undefined;
+}
+
 /**
  * Records decisions: changes in their own commit and refusals as single objects, both within the
  * rate limits; everything else in series (docs/design/api.md#recorded-decisions).
@@ -21,10 +32,12 @@ export class Recorder {
   readonly #log: Log;
   readonly #writer: EventWriter;
   readonly #limits: EventRateLimiter;
+  readonly #explain: Explain;
 
-  constructor(store: Store, log: Log, intervalMs?: number) {
+  constructor(store: Store, log: Log, { explain, intervalMs }: RecorderOptions) {
     this.#store = store;
     this.#log = log;
+    this.#explain = explain;
     this.#limits = new EventRateLimiter(store.settings.limits);
     this.#writer = new EventWriter(store, log, intervalMs);
   }
@@ -65,15 +78,30 @@ export class Recorder {
       return this.#countInSeries(attributes, response);
     if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false)))
       return withName(response, this.#writer.countInSeries(attributes, response));
-    const event = singleEvent(attributes, response);
+    const explained = this.#explained(attributes, response);
+    const event = singleEvent(attributes, explained);
     this.#writer.add(event);
-    return withName(response, event.name);
+    return withName(explained, event.name);
   }
 
   /** Names the decision on a shared scope, since a Grant and a refusal refer to it. */
   #countInSeries(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
-    const name = this.#writer.countInSeries(attributes, response);
-    return attributes.action === 'share' ? withName(response, name) : response;
+    const isNamed = attributes.action === 'share';
+    const counted = isNamed ? this.#explained(attributes, response) : response;
+    const name = this.#writer.countInSeries(attributes, counted);
+    return isNamed ? withName(counted, name) : counted;
+  }
+
+  /**
+   * Returns a refusal with what would have permitted it. Only refusals that are limited in number, or
+   * concern one person and one scope, are explained.
+   */
+  #explained(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+  ): AuthorizationResponse {
+    const alternatives = response.allowed ? [] : this.#explain(attributes);
+    return alternatives.length > 0 ? { ...response, alternatives } : response;
   }
 
   /**
@@ -92,7 +120,7 @@ export class Recorder {
       !(hasNoAccount && response.allowed) &&
       this.#limits.take('changes', rateLimitKey(attributes, response.allowed));
     const event = isSingle
-      ? singleEvent(attributes, response)
+      ? singleEvent(attributes, this.#explained(attributes, response))
       : seriesEvent(attributes, response, account);
     return {
       name: event.name,
@@ -135,8 +163,10 @@ class ChangeDecision implements Decision {
   }
 }
 
-const withName = (response: Decision, name: string | undefined): Decision =>
-  name === undefined ? response : { ...response, name };
+function withName(response: AuthorizationResponse, name: string | undefined): Decision {
+  const hint = describeAlternatives(response.alternatives ?? []);
+  return name === undefined ? response : { ...response, name, ...(hint && { hint }) };
+}
 
 /**
  * Returns the key of the rate limit: the account, else the caller. All browsers without an account

@@ -20,6 +20,8 @@ const maxResidualSets = 1000;
 
 /** The rules of a policy that can apply in one request environment, evaluated partially. */
 export class PolicySlice {
+  /** The rules as they are written. */
+  readonly rules: readonly Rule[];
   readonly unknowns: readonly UnknownValue[];
   /** Encodes the cache key of a request. */
   readonly key: DecisionCacheKey;
@@ -38,6 +40,8 @@ export class PolicySlice {
       for (const { body } of residual.policy.conditions) addMentions(body, mentions);
       return [{ id: rule.id, mentions, ...residual }];
     });
+    const ids = new Set(this.#rules.map(({ id }) => id));
+    this.rules = rules.filter(({ id }) => ids.has(id));
     this.unknowns = evaluator.unknowns.all.filter((unknown) =>
       this.#rules.some(
         ({ guards, mentions }) =>

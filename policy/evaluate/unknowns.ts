@@ -32,6 +32,8 @@ export interface UnknownValue {
   /** Set when the value is a fact about an entity, which may have to be loaded. */
   readonly entity?: {
     readonly type: string;
+    /** Whether everyone may know the fact. */
+    readonly isPublic: boolean;
     /** Returns its id; undefined if the request has none. */
     id(request: AuthorizationRequest): string | undefined;
   };
@@ -106,14 +108,14 @@ export class Unknowns {
   entityAttribute(term: Term, name: string): Expr {
     const type = this.typeOf(term);
     const id = this.#reader(term);
-    const { read } = findEntityAttribute(type, name)!;
+    const { read, isPublic = false } = findEntityAttribute(type, name)!;
     return this.#value(
       `${nameOf(term)}.${name}`,
       (request) => {
         const known = id(request);
         return known === undefined ? undefined : read(request.entity(type, known));
       },
-      { isPerObject: isPerObjectTerm(term), entity: { type, id } },
+      { isPerObject: isPerObjectTerm(term), entity: { type, isPublic, id } },
     );
   }
 
@@ -140,7 +142,7 @@ export class Unknowns {
     return this.#boolean(`${source} ${group}`, (request) => groupsOf(request).includes(group), {
       isPerObject: isPerObjectTerm(term),
       comparison: { source, name: group, read: groupsOf },
-      entity: { type, id },
+      entity: { type, isPublic: false, id },
     });
   }
 

@@ -1,6 +1,8 @@
+import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
+import { Method } from '../../kinds/session/session.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { CedarValue } from './cedar-value.js';
-import { localTime } from './local-time.js';
+import { localTime, weekdays } from './local-time.js';
 
 /** A context attribute that rules may use (docs/design/api.md#policy). */
 export interface ContextAttribute {
@@ -15,6 +17,8 @@ export interface ContextAttribute {
     | 'duration'
     | 'ipaddr';
   readonly description: string;
+  /** All values that it, or a member of it, can have; absent if any text is possible. */
+  readonly values?: readonly string[];
   /** True when the attribute may be absent; rules then test `context has` first. */
   readonly optional?: boolean;
   /** True when the value changes with time; decisions that depend on it are not cached. */
@@ -29,12 +33,16 @@ export interface ContextAttribute {
   id?(request: AuthorizationRequest): string | undefined;
 }
 
+const signInMethods = Method.options;
+const acrs = ['', emailAcr, phishingResistant];
+
 const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
 
 /** All context attributes. */
 export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   acrRequested: {
     type: 'String',
+    values: acrs,
     isPerObject: true,
     description:
       'The acr that the app requests: the weakest that satisfies acr_values and claims. ' +
@@ -43,6 +51,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   },
   assurance: {
     type: 'String',
+    values: acrs,
     isPerObject: true,
     description:
       'How strong the sign-in was: the acr that Clients receive, or an empty string. phr means a passkey that counts in full.',
@@ -78,6 +87,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   },
   method: {
     type: 'String',
+    values: signInMethods,
     optional: true,
     description: 'The sign-in method that is about to be used: EmailCode, EmailLink or Passkey.',
     read: (request) => {
@@ -87,6 +97,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   },
   methods: {
     type: 'Set<String>',
+    values: signInMethods,
     isPerObject: true,
     description:
       'The methods the caller signed in with: EmailCode, EmailLink, Passkey. How the passkey was added is in assurance.',
@@ -175,6 +186,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   },
   site: {
     type: 'String',
+    values: ['', 'same-origin', 'same-site', 'cross-site', 'none'],
     description:
       'The value of Sec-Fetch-Site: same-origin, same-site, cross-site or none; an empty string if absent.',
     read: (request) => requireString(request.fact('site') ?? ''),
@@ -187,6 +199,7 @@ export const contextAttributes: Readonly<Record<string, ContextAttribute>> = {
   },
   weekday: {
     type: 'String',
+    values: weekdays,
     isTimeDependent: true,
     description: 'The day of the week in that zone: Monday, Tuesday and so on.',
     read: (request) => localTime(request).weekday,

@@ -24,6 +24,10 @@ interface EntityAttribute<F> {
   /** Its type in the published schema. */
   readonly type: 'Bool' | 'Long' | 'String' | 'Set<String>' | 'datetime';
   readonly description: string;
+  /** All values that it can have; absent if any text is possible. */
+  readonly values?: readonly string[];
+  /** True if everyone may know it. */
+  readonly isPublic?: true;
   /** Returns its value; without facts that of an entity which does not exist. */
   read(facts: F | undefined): CedarValue;
 }
@@ -36,16 +40,20 @@ const ofClient: Readonly<Record<string, EntityAttribute<ClientFacts>>> = {
   firstParty: {
     type: 'Bool',
     description: 'Whether the operator of this service operates it.',
+    isPublic: true,
     read: (facts) => facts?.firstParty ?? false,
   },
   type: {
     type: 'String',
     description: 'Public or Confidential.',
+    values: ['Public', 'Confidential'],
+    isPublic: true,
     read: (facts) => facts?.type ?? '',
   },
   host: {
     type: 'String',
     description: 'The host of its home page or, without one, of its first redirect URI.',
+    isPublic: true,
     read: (facts) => facts?.host ?? '',
   },
   groups: {
@@ -56,6 +64,7 @@ const ofClient: Readonly<Record<string, EntityAttribute<ClientFacts>>> = {
   conditions: {
     type: 'Set<String>',
     description: 'The types of its conditions that are true, such as Ready.',
+    isPublic: true,
     read: (facts) => [...(facts?.conditions ?? [])],
   },
 };
@@ -64,11 +73,13 @@ const ofScope: Readonly<Record<string, EntityAttribute<ScopeFacts>>> = {
   sensitive: {
     type: 'Bool',
     description: 'Whether it is shown as sensitive.',
+    isPublic: true,
     read: (facts) => facts?.sensitive ?? false,
   },
   provider: {
     type: 'String',
     description: 'The name of the ClaimsProvider that supplies it.',
+    isPublic: true,
     read: (facts) => facts?.provider ?? '',
   },
 };

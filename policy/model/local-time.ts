@@ -4,6 +4,17 @@ export interface LocalTime {
   readonly weekday: string;
 }
 
+/** The days as `localTime` names them. */
+export const weekdays: readonly string[] = [
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+  'Sunday',
+];
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the local time of `time` (ms since the epoch) in an IANA time zone. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { PolicyFault } from '../../kinds/policy/fault.js';
+import { CedarWorker } from './cedar-worker.js';
 import { bytePosition, scan } from './limits.js';
 
 /** The Cedar library. */
@@ -31,19 +31,6 @@ export interface Validated {
 /** The time limit for validating one text, in milliseconds. */
 const validationTimeoutMs = 20_000;
 
-/**
- * Runs in a worker thread: validation takes up to seconds of CPU, and a text that crashes Cedar
- * only ends the worker.
- */
-const workerSource = `const { parentPort, workerData } = require('node:worker_threads');
-const cedar = require(workerData);
-parentPort.on('message', ([name, argument]) => parentPort.postMessage(cedar[name](argument)));`;
-
-type Call = <N extends 'policySetTextToParts' | 'validate' | 'formatPolicies'>(
-  name: N,
-  argument: Parameters<Cedar[N]>[0],
-) => Promise<ReturnType<Cedar[N]>>;
-
 /** Parses, validates and formats a text; faults have line and column. */
 export async function validate(
   text: string,
@@ -53,45 +40,31 @@ export async function validate(
   const { faults, starts } = scan(text);
   if (faults.length > 0) return { faults };
   if (starts.length === 0) return { faults: [{ message: 'has no rules' }] };
-  const worker = new Worker(workerSource, {
-    eval: true,
-    workerData: createRequire(import.meta.url).resolve('@cedar-policy/cedar-wasm/nodejs'),
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
-  });
-  const timer = setTimeout(() => void worker.terminate(), timeoutMs);
+  const worker = CedarWorker.take();
+  const timer = setTimeout(() => worker.terminate(), timeoutMs);
   try {
-    return await runValidation(workerCaller(worker), text, schema);
+    const validated = await runValidation(worker, text, schema);
+    worker.release();
+    return validated;
   } catch {
+    worker.terminate();
     return { faults: [{ message: 'is too complex to validate' }] };
   } finally {
     clearTimeout(timer);
-    await worker.terminate();
   }
 }
 
-function workerCaller(worker: Worker): Call {
-  let settle: { resolve: (value: any) => void; reject: (error: unknown) => void } | undefined;
-  worker.on('message', (answer) => settle?.resolve(answer));
-  worker.on('error', (error) => settle?.reject(error));
-  worker.on('exit', () => settle?.reject(new Error('the validation worker ended')));
-  return (name, argument) =>
-    new Promise((resolve, reject) => {
-      settle = { resolve, reject };
-      worker.postMessage([name, argument]);
-    });
-}
-
 async function runValidation(
-  call: Call,
+  worker: CedarWorker,
   text: string,
   schema: string,
 ): Promise<Validated | { faults: PolicyFault[] }> {
-  const parsed = await call('policySetTextToParts', text);
+  const parsed = await worker.call('policySetTextToParts', text);
   if (parsed.type === 'failure')
     return { faults: parsed.errors.map((error) => faultOf(text, error)) };
   if (parsed.policy_templates.length > 0)
     return { faults: [{ message: 'templates are not supported: a rule must not have slots' }] };
-  const answer = await call('validate', { schema, policies: { staticPolicies: text } });
+  const answer = await worker.call('validate', { schema, policies: { staticPolicies: text } });
   if (answer.type === 'failure') throw new Error('the Cedar schema of this service is invalid');
   if (answer.validationErrors.length > 0)
     return { faults: distinctFaults(text, answer.validationErrors) };
@@ -105,11 +78,13 @@ async function runValidation(
         message: neverApplies,
       })),
     };
-  const formatted = await call('formatPolicies', {
-    policyText: text,
-    lineWidth: 120,
-    indentWidth: 2,
-  }).catch(() => undefined);
+  const formatted = await worker
+    .call('formatPolicies', {
+      policyText: text,
+      lineWidth: 120,
+      indentWidth: 2,
+    })
+    .catch(() => undefined);
   return {
     text:
       formatted?.type === 'success' && scan(formatted.formatted_policy).faults.length === 0

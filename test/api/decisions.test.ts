@@ -75,7 +75,7 @@ describe.each(stores)('decisions, on %s', (store) => {
       .post('policies', { spec: { cedar: 'x' } })
       .fails(403, 'Forbidden');
     expect(message).toBe(
-      `policies.id.vestibule.org is forbidden: User "${names.ada}" cannot create resource "policies" in API group "id.vestibule.org" at the cluster scope: No rule permits it.`,
+      `policies.id.vestibule.org is forbidden: User "${names.ada}" cannot create resource "policies" in API group "id.vestibule.org" at the cluster scope: No rule permits it. It would be permitted in group operators.`,
     );
     const one = await recorded(
       service,

@@ -192,6 +192,20 @@ describe.each(stores)('policies, on %s', (store) => {
     await operator.get('clients/app').is(200);
   });
 
+  test('what can never hold is a warning beside the answer', async () => {
+    const rule =
+      '@id("monday") permit (principal, action == Action::"signIn", resource) when { context.weekday == "Mon" };';
+    const text = await textWith(service, rule);
+    const { headers } = await operator.post('policies?dryRun=All', draft(text)).is(201);
+    expect(headers['warning']).toMatch(
+      /^299 - "spec\.cedar: line \d+, column 1: rule \\"monday\\": weekday is never \\"Mon\\": it is \\"Monday\\"/,
+    );
+    const good = await operator
+      .post('policies?dryRun=All', draft(await textWith(service, '')))
+      .is(201);
+    expect(good.headers).not.toHaveProperty('warning');
+  });
+
   test('a list is what its verb permits, object by object; an error refuses and is recorded', async () => {
     await createClient(service, 'hidden');
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;

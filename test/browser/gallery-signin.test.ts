@@ -372,7 +372,13 @@ describe('the code', () => {
       'Answer',
       'Rule',
       'Policy',
+      'Would be allowed with',
       'Decision',
+    ]);
+    const alternatives = page.locator('dl > div', { hasText: 'Would be allowed with' });
+    expect(await alternatives.locator('dd').allTextContents()).toEqual([
+      'an invitation',
+      'an address at *.lantern.example',
     ]);
     const rule = page.getByRole('link', { name: 'Members of the project' });
     expect([await rule.getAttribute('href'), await rule.getAttribute('target')]).toEqual([

@@ -64,13 +64,15 @@ describe.each(stores)('a person who is refused at sign-up, on %s', (store) => {
       'Answer',
       'Rule',
       'Policy',
+      'Would be allowed with',
       'Decision',
     ]);
-    const [, answer, rule, policy, decision] = await facts.locator('dd').allTextContents();
-    expect([answer, rule, policy, decision]).toEqual([
+    const [, answer, rule, policy, alternative, decision] = await facts.locator('dd').allTextContents();
+    expect([answer, rule, policy, alternative, decision]).toEqual([
       expect.stringMatching(/^Refused, .*\d{4}/),
       expect.stringContaining('Closed until may'),
       'p-2',
+      'an address at another domain',
       details.policyDecision,
     ]);
     expect(await person.faults()).toEqual([]);

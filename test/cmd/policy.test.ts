@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vestibule as run } from '../support/command.js';
 import { confirm } from '../support/device.js';
+import { settles } from '../support/patience.js';
 import { begin, signIn } from '../support/signin.js';
 import {
   createClient,
@@ -40,6 +41,24 @@ test('an operator signs the command in, tries a policy, reads what it would chan
   const file = join(folder, '.config/vestibule/config');
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await vestibule(['whoami'])).out).toMatch(/^op@example\.test \([a-z0-9]{20}\)\n$/);
+
+  const refused = await ada.tab
+    .post('groups', { metadata: { name: 'new' }, spec: { displayName: 'New', members: [] } })
+    .fails(403, 'Forbidden');
+  const { policyDecision } = refused.details as unknown as { policyDecision: string };
+  await settles(
+    () => ada.tab.get(`policydecisions/${policyDecision}`),
+    ({ code }) => code === 200,
+  );
+  const explained = await vestibule(['policy', 'explain', policyDecision]);
+  expect(explained).toMatchObject({ code: 0, error: '' });
+  expect(explained.out).toMatch(
+    /^Decision +\S+\nRequest +create Group by Account::"\S+"\nAnswer +refused by policy p-1\nLast +\S+Z\nRule +default: No rule permits it\.\nFact +(.+\n +)*.+\nPermitted +in group operators\n$/,
+  );
+  expect(await vestibule(['policy', 'explain'])).toMatchObject({
+    code: 2,
+    error: expect.stringMatching(/takes the name of a PolicyDecision/),
+  });
 
   const rules = join(folder, 'rules.cedar');
   const former = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar;

@@ -249,6 +249,29 @@ test('a good text comes back in the usual form with its rules', async () => {
   expect(faultsOf(await engine.check(good.text))).toEqual([]);
 });
 
+test.each([
+  ['context.weekday == "Mon"', /rule "w": weekday is never "Mon": it is "Monday", "Tuesday"/],
+  ['"Tuesdays" == context.weekday', /weekday is never "Tuesdays"/],
+  ['context.methods.contains("passkey")', /methods is never "passkey": it is "EmailCode"/],
+  ['context.methods.containsAny(["Passkey", "Sms"])', /methods is never "Sms"/],
+  ['context.assurance != "mfa"', /assurance is never "mfa"/],
+  ['context.site == "same_origin"', /site is never "same_origin"/],
+])('a comparison that never holds is a warning: %s', async (condition, message) => {
+  const text = `@id("w") permit (principal, action == Action::"signIn", resource) when { ${condition} };`;
+  const { warnings } = (await within(text)) as Exclude<PolicyCheckResult, { faults: unknown }>;
+  expect(warnings).toEqual([
+    { message: expect.stringMatching(message), line: expect.any(Number), column: 1 },
+  ]);
+});
+
+test('comparisons that may hold are none', async () => {
+  const text = `permit (principal, action == Action::"signIn", resource) when {
+    context.weekday == "Monday" && context.methods.contains("Passkey") && context.domain == "x" &&
+    context.assurance == "phr" && resource.type == "Public" && resource.host == "Mon" };`;
+  const { warnings } = (await within(text)) as Exclude<PolicyCheckResult, { faults: unknown }>;
+  expect(warnings).toEqual([]);
+});
+
 describe('what everybody needs cannot be taken away', () => {
   test.each([
     [

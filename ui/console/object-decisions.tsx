@@ -1,12 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { ApiError } from '../base/api.js';
+import { addMessages } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
+import { Alternatives } from '../decisions/alternatives.js';
+import alternatives from '../messages/en/alternatives.json';
 import { readFirst } from './first-pages.js';
 import type { AnyObject, Kind } from './kind.js';
 import { A, English, Failure, Loading } from './parts.js';
 import { pathTo } from './route.js';
+
+addMessages(alternatives);
 
 interface Found {
   readonly decisions: readonly PolicyDecision[];
@@ -35,13 +40,8 @@ async function readDecisions({ path }: Kind, object: AnyObject): Promise<Found> 
   return { decisions: found, readCount: hasMore ? items.length : undefined };
 }
 
-function Row({
-  decision: { metadata, spec, status },
-  kind,
-}: {
-  decision: PolicyDecision;
-  kind: Kind;
-}) {
+function Row({ decision, kind }: { decision: PolicyDecision; kind: Kind }) {
+  const { metadata, spec, status } = decision;
   const { subresource } = spec.resource ?? {};
   return (
     <tr>
@@ -63,6 +63,7 @@ function Row({
       </td>
       <td>
         <English>{status.reasons.map(({ rule }) => rule).join(', ')}</English>
+        <Alternatives decision={decision} />
       </td>
     </tr>
   );

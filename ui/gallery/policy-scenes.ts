@@ -59,7 +59,26 @@ const few = (): PolicyDecision[] => [
   decision(
     30,
     { action: 'create', resource: { kind: 'Policy' } },
-    { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }] },
+    {
+      allowed: false,
+      reasons: [{ rule: 'default', message: 'No rule permits it.' }],
+      alternatives: [
+        {
+          message: '',
+          changes: [
+            { fact: 'SignIn', value: 'Passkey' },
+            { fact: 'Group', value: 'operators' },
+          ],
+        },
+        {
+          message: '',
+          changes: [
+            { fact: 'Network', value: '10.0.0.0/8' },
+            { fact: 'Passkeys', value: '2' },
+          ],
+        },
+      ],
+    },
   ),
   decision(
     31,

@@ -1,5 +1,6 @@
 import type { Catalog } from '../messages/catalog.js';
 import account from '../messages/en/account.json';
+import alternatives from '../messages/en/alternatives.json';
 import apps from '../messages/en/apps.json';
 import base from '../messages/en/base.json';
 import checklist from '../messages/en/checklist.json';
@@ -32,6 +33,7 @@ export const english: Catalog = {
   ...apps,
   ...passkey,
   ...decisions,
+  ...alternatives,
   ...console,
   ...checklist,
 };

@@ -227,7 +227,14 @@ export const signinScenes: Record<string, () => Scene> = {
       decision(
         0,
         { action: 'signUp' },
-        { allowed: false, reasons: [{ rule: 'members-of-the-project', message: onlyMembers }] },
+        {
+          allowed: false,
+          reasons: [{ rule: 'members-of-the-project', message: onlyMembers }],
+          alternatives: [
+            { message: '', changes: [{ fact: 'Invitation' }] },
+            { message: '', changes: [{ fact: 'EmailDomain', value: '*.lantern.example' }] },
+          ],
+        },
         'pd-7hq2m4',
       ),
     ),

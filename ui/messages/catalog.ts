@@ -1,4 +1,5 @@
 import type account from './en/account.json';
+import type alternatives from './en/alternatives.json';
 import type apps from './en/apps.json';
 import type base from './en/base.json';
 import type checklist from './en/checklist.json';
@@ -30,6 +31,7 @@ export type MessageID = keyof (typeof base &
   typeof apps &
   typeof passkey &
   typeof decisions &
+  typeof alternatives &
   typeof console &
   typeof checklist);
 

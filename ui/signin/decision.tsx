@@ -32,9 +32,19 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
   }, [path]);
   if (!here) return null;
   const facts = decision ? here.factsOf(decision, client, locale()) : [];
+  const alternatives = decision ? here.alternativesOf(decision) : [];
   return (
     <dl class="values">
-      {[...facts, { name: 'refused.decision', value: name } as const].map(row)}
+      {facts.map(row)}
+      {alternatives.length > 0 && (
+        <div>
+          <dt>{t('alternative.lead')}</dt>
+          {alternatives.map((words, i) => (
+            <dd key={i}>{words}</dd>
+          ))}
+        </div>
+      )}
+      {row({ name: 'refused.decision', value: name })}
     </dl>
   );
 }

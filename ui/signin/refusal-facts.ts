@@ -2,8 +2,11 @@ import type { InteractionClient, PolicyDecision } from '../api.js';
 import { nameOf } from '../base/local-text.js';
 import { idToWords } from '../decisions/id-words.js';
 import type { MessageID } from '../messages/catalog.js';
+import alternatives from '../messages/en/alternatives.json';
+import refusal from '../messages/en/refusal.json';
 
-export { default as messages } from '../messages/en/refusal.json';
+export const messages = { ...refusal, ...alternatives };
+export { alternativesOf } from '../decisions/alternatives.js';
 
 /**
  * One row of a decision: its heading, its value (inside the message `id` if there is one) and a

@@ -83,11 +83,12 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     isLocal: true,
   },
   policy: {
-    usage: 'policy [schema] [flags]',
+    usage: 'policy [schema|explain DECISION] [flags]',
     about:
-      'prints the default policy of this release, or what policies may speak of (a Cedar schema)',
-    arguments: ['schema'],
-    flags: [outputFlag('format of the schema: cedar (the default) or json')],
+      'prints the default policy of this release, what policies may speak of (a Cedar schema), ' +
+      'or why a recorded decision was made and what would have permitted it',
+    arguments: ['schema', 'explain'],
+    flags: [outputFlag('format of the schema: cedar (the default) or json'), ...serviceFlags],
     examples: ['policy', 'policy schema', 'policy schema -o json'],
     isLocal: true,
   },
