@@ -37,7 +37,7 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
     <dl class="values">
       {facts.map(row)}
       {alternatives.length > 0 && (
-        <div>
+        <div class="lines">
           <dt>{t('alternative.lead')}</dt>
           {alternatives.map((words, i) => (
             <dd key={i}>{words}</dd>
