@@ -88,7 +88,7 @@ eachKubectl((found) => {
       /^\S+ +ada@example\.test +false +0 +\S+\n$/,
     );
     expect(await person.fails('get', 'groups')).toMatch(
-      /^Error from server \(Forbidden\): groups\.id\.vestibule\.org is forbidden: User "\w+" cannot list resource "groups" in API group "id\.vestibule\.org" at the cluster scope: No rule permits it\.\n$/,
+      /^Error from server \(Forbidden\): groups\.id\.vestibule\.org is forbidden: User "\w+" cannot list resource "groups" in API group "id\.vestibule\.org" at the cluster scope: No rule permits it\. It would be permitted in group operators\.\n$/,
     );
     expect(await person.fails('get', 'groups', 'alpha')).toBe(
       'Error from server (NotFound): groups.id.vestibule.org "alpha" not found\n',
