@@ -67,7 +67,9 @@ describe.each(stores)('a person who is refused at sign-up, on %s', (store) => {
       'Would be allowed with',
       'Decision',
     ]);
-    const [, answer, rule, policy, alternative, decision] = await facts.locator('dd').allTextContents();
+    const [, answer, rule, policy, alternative, decision] = await facts
+      .locator('dd')
+      .allTextContents();
     expect([answer, rule, policy, alternative, decision]).toEqual([
       expect.stringMatching(/^Refused, .*\d{4}/),
       expect.stringContaining('Closed until may'),
