@@ -39,7 +39,7 @@ export function networkExamples(named: readonly string[]): NetworkExample[] {
   );
 }
 
-/** The bits of an address, and how many addresses one request is told apart by. */
+/** The bits of an address, and how many addresses a request's network has. */
 const familyOf = (range: Pick<Range, 'isIPv6'>): { bits: bigint; unit: bigint } =>
   range.isIPv6 ? { bits: 128n, unit: 1n << 64n } : { bits: 32n, unit: 1n };
 

@@ -51,7 +51,7 @@ function alternativeTexts({ allowed, alternatives = [] }: ApiObject['status']): 
   if (allowed) return [];
   return alternatives.length > 0
     ? alternatives.map(({ message }: { message: string }) => message)
-    : ['by no change that was found or may be told'];
+    : ['by no change that was found or may be shown'];
 }
 
 /** Returns a row for each text, the first with the heading. */
