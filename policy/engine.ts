@@ -83,7 +83,7 @@ export interface Engine {
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
   /**
    * Returns the smallest changes with which the active policy would permit a refused request, of those
-   * that its caller may know. Takes up to ten milliseconds; never throws.
+   * that its caller may know. Takes up to 2,000 decisions; never throws.
    */
   explain(attributes: AuthorizationAttributes): readonly Alternative[];
   /** Whether any active rule mentions a fact about an entity. */

@@ -301,7 +301,7 @@ const networks: Readonly<Record<string, string>> = {
   '2001:db8::/32': '2001:db8:5:6::/64',
 };
 const domains: Readonly<Record<string, string>> = {
-  undefined: 'nobody.invalid',
+  undefined: 'unknown.invalid',
   'a.example': 'a.example',
   'else.invalid': 'else.invalid',
   '*.b.example': 'mail.b.example',

@@ -8,9 +8,6 @@ import { joinList } from './words.js';
 type Alternative = NonNullable<PolicyDecision['status']['alternatives']>[number];
 type Change = Alternative['changes'][number];
 
-/** Facts whose value is a word of this page. */
-const named: Readonly<Record<string, true>> = { SignIn: true };
-
 /** Returns a moment as the language writes it. */
 const momentOf = (timestamp: string): string =>
   new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(
@@ -21,7 +18,7 @@ function changeWords({ fact, value }: Change): ComponentChild {
   const id: string = `alternative.${fact}`;
   if (fact === 'Time') return t('alternative.Time', { when: momentOf(value!) });
   if (fact === 'Passkeys') return t('alternative.Passkeys', { count: value! });
-  if (named[fact]) return t(`${id}.${value}` as MessageID);
+  if (fact === 'SignIn') return t(`${id}.${value}` as MessageID);
   if (value !== undefined) return format(id as MessageID, { value: <Ltr of={value} /> });
   const hasOther = fact === 'Network' || fact === 'EmailDomain';
   return t((hasOther ? `${id}.other` : id) as MessageID);
