@@ -40,7 +40,9 @@ import type { PolicyCheckResult } from '../kinds/policy/check-result.js';
 
 /** A policy that is not active. */
 export interface CompiledPolicy {
-  /** Decides a recorded request at `timeMs` since the epoch, by default now. */
+  /** Whether any rule mentions a fact about an entity. */
+  readonly mentionsEntities: boolean;
+  /** Decides a request at `timeMs` since the epoch, by default now. */
   decide(attributes: AuthorizationAttributes, timeMs?: number): AuthorizationResponse;
   /** Returns the entities that must be loaded before a decision, as type and id. */
   missingEntities(attributes: AuthorizationAttributes): readonly (readonly [string, string])[];
@@ -77,8 +79,11 @@ export interface Engine {
    * call wins.
    */
   activate(name: string, text: string, parsedRules?: readonly Rule[]): Promise<readonly Rule[]>;
-  /** Compiles a text without activating it. */
-  compile(name: string, text: string): Promise<CompiledPolicy>;
+  /**
+   * Compiles a text without activating it: for recorded requests, or for live ones, which have all
+   * facts. Each of the two ends the use of the former one.
+   */
+  compile(name: string, text: string, requests: 'recorded' | 'live'): Promise<CompiledPolicy>;
   /** Decides one request. Synchronous; never throws. */
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
   /**
@@ -153,6 +158,7 @@ class CedarEngine implements Engine {
   readonly #activeContext: EvaluatorContext;
   readonly #checkContext: EvaluatorContext;
   readonly #explainContext: EvaluatorContext;
+  readonly #shadowContext: EvaluatorContext;
   #environment: DecisionEnvironment;
   #activeEvaluator: PolicyEvaluator | undefined;
   /** Evaluates the active policy for requests that were not made, and are not counted. */
@@ -191,6 +197,7 @@ class CedarEngine implements Engine {
     });
     this.#checkContext = uncounted('trial');
     this.#explainContext = uncounted('explain');
+    this.#shadowContext = uncounted('shadow');
   }
 
   get activePolicyName(): string | undefined {
@@ -250,16 +257,22 @@ class CedarEngine implements Engine {
     return rules;
   }
 
-  async compile(name: string, text: string): Promise<CompiledPolicy> {
+  async compile(
+    name: string,
+    text: string,
+    requests: 'recorded' | 'live',
+  ): Promise<CompiledPolicy> {
+    const isRecorded = requests === 'recorded';
     const evaluator = this.#createEvaluator(
       name,
       await this.#parseOrThrow(name, text),
-      this.#checkContext,
+      isRecorded ? this.#checkContext : this.#shadowContext,
     );
     return {
+      mentionsEntities: evaluator.mentionsEntities,
       decide: (attributes, timeMs) =>
         evaluator.decide(
-          new AuthorizationRequest(attributes, { ...this.#environment, timeMs, isRecorded: true }),
+          new AuthorizationRequest(attributes, { ...this.#environment, timeMs, isRecorded }),
         ),
       missingEntities: (attributes) =>
         evaluator.missingEntities(new AuthorizationRequest(attributes, this.#environment)),

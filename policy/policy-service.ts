@@ -1,5 +1,5 @@
 import { withLoad, type AuthorizationAttributes, type Authorizer } from '../registry/authorizer.js';
-import type { Decision } from '../registry/kind.js';
+import type { Decision, Transaction } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
 import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
@@ -10,14 +10,20 @@ import { ActivePolicyController } from './active-policy-controller.js';
 import type { EvaluationCounts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
 import { replay } from './replay.js';
+import { ShadowController } from './shadow/shadow-controller.js';
+import type { ShadowResult } from './shadow/tally.js';
 import {
   createPolicy,
   hashOf,
+  readLatestShadow,
   readNewestPolicy,
   type PolicyObject,
 } from '../kinds/policy/policy.js';
 import { faultText } from '../kinds/policy/causes.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
+import type { RuleSummary } from '../kinds/policy/rule-summary.js';
+
+type PolicySpec = PolicyObject['spec'];
 
 /** The policy authorizer, as the rest of the service uses it. */
 export interface PolicyAuthorizer extends PolicyPort {
@@ -26,18 +32,20 @@ export interface PolicyAuthorizer extends PolicyPort {
   /** Activates the newest policy, or creates the first. */
   start(): Promise<void>;
   /**
-   * Activates the text of a manifest unless it was the last one loaded from a manifest. Throws
-   * PolicyRefusedError if the text is not acceptable. Returns whether it was activated.
+   * Creates the Policy of a manifest unless its text was the last one loaded from a manifest in this
+   * mode. Throws PolicyRefusedError if the text is not acceptable. Returns whether it was created.
    */
-  load(spec: { cedar: string; description?: string }): Promise<boolean>;
-  /** Returns whether `load` would activate the text; throws as `load` does. */
-  wouldLoad(spec: { cedar: string }): Promise<boolean>;
+  load(spec: PolicySpec): Promise<boolean>;
+  /** Returns whether `load` would create the Policy; throws as `load` does. */
+  wouldLoad(spec: PolicySpec): Promise<boolean>;
   /** Returns the name of the policy that is active here, or undefined. */
   activeName(): string | undefined;
   /** Sets where facts about entities come from; before that, none exists. */
   useEntities(source: EntitySource): void;
   /** Counters of the evaluator since the start. */
   counts(): Readonly<EvaluationCounts>;
+  /** Decisions that a policy in mode Shadow evaluated here since the start, by result. */
+  shadowCounts(): Readonly<Record<ShadowResult, number>>;
   /** Throws if this replica does not use the newest policy. */
   ready(): void;
   stop(): Promise<void>;
@@ -60,8 +68,11 @@ export function openPolicyAuthorizer(
   decisionIntervalMs?: number,
 ): PolicyAuthorizer {
   const controller = new ActivePolicyController(engine, store, log, onChange);
+  const load: EntitySource['load'] = (missing) => entities!.load(missing);
+  const shadow = new ShadowController(engine, store, log, { load, intervalMs: decisionIntervalMs });
   const recorder = new Recorder(store, log, {
     explain: (attributes) => engine.explain(attributes),
+    compare: (attributes, response) => shadow.compare(attributes, response),
     intervalMs: decisionIntervalMs,
   });
   const activate = async (
@@ -69,11 +80,12 @@ export function openPolicyAuthorizer(
     warnings: readonly PolicyFault[],
   ): Promise<void> => {
     logWarnings(log, policy, warnings);
-    await controller.waitUntilActive(policy);
+    if (policy.spec.mode === 'Shadow') await shadow.apply(policy);
+    else await controller.waitUntilActive(policy);
   };
   let entities: EntitySource | undefined;
   return {
-    authorize: authorizerOf(engine, recorder, (missing) => entities!.load(missing)),
+    authorize: authorizerOf(engine, recorder, load),
     useEntities(source) {
       entities = source;
       engine.useEntities(source);
@@ -82,30 +94,43 @@ export function openPolicyAuthorizer(
     activate,
     activeName: () => engine.activePolicyName,
     counts: () => ({ ...engine.counts }),
-    replay: (text) => replay(engine, store, text, (missing) => entities!.load(missing)),
-    start: () => controller.start(),
+    shadowCounts: () => ({ ...shadow.counts }),
+    replay: (text) => replay(engine, store, text, load),
+    async start() {
+      await controller.start();
+      await shadow.start();
+    },
     ready: () => controller.check(),
     async stop() {
       await controller.stop();
       await recorder.stop();
+      await shadow.stop();
     },
-    async wouldLoad({ cedar }) {
-      return (await checkManifest(engine, store, cedar)) !== undefined;
+    async wouldLoad(spec) {
+      return (await checkManifest(engine, store, spec)) !== undefined;
     },
     async load(spec) {
-      const checked = await checkManifest(engine, store, spec.cedar);
-      if (!checked) return false;
-      const manifest = hashOf(spec.cedar);
-      const call = store.systemCall();
-      const created = await store.change(call, async (tx) =>
-        (await readNewestPolicy(tx))?.manifest === manifest
-          ? undefined
-          : createPolicy(tx, call, { spec, rules: checked.rules, manifest }),
-      );
+      const checked = await checkManifest(engine, store, spec);
+      const created = checked && (await createFromManifest(store, spec, checked.rules));
       if (created) await activate(created, checked.warnings);
       return created !== undefined;
     },
   };
+}
+
+/** Creates the Policy of a manifest; undefined if another replica already did. */
+function createFromManifest(
+  store: Store,
+  spec: PolicySpec,
+  rules: readonly RuleSummary[],
+): Promise<PolicyObject | undefined> {
+  const manifest = hashOf(spec.cedar);
+  const call = store.systemCall();
+  return store.change(call, async (tx) =>
+    (await readLatest(tx, spec))?.manifest === manifest
+      ? undefined
+      : createPolicy(tx, call, { spec, rules, manifest }),
+  );
 }
 
 /** Returns the authorizer of an engine, which records decisions and loads entities. */
@@ -132,14 +157,18 @@ function authorizerOf(
   return withLoad(authorize, () => (engine.mentionsEntities ? load : undefined));
 }
 
+/** Returns what is known of the latest Policy in the same mode. */
+const readLatest = (tx: Pick<Transaction, 'read'>, { mode }: PolicySpec) =>
+  mode === 'Shadow' ? readLatestShadow(tx) : readNewestPolicy(tx);
+
 /**
- * Checks the text of a manifest; undefined if it was the last one that was loaded. Throws
- * PolicyRefusedError if it is not acceptable.
+ * Checks the text of a manifest; undefined if it was the last one that was loaded in this mode.
+ * Throws PolicyRefusedError if it is not acceptable.
  */
-async function checkManifest(engine: Engine, store: Store, cedar: string) {
-  const newest = await store.change(store.systemCall(), readNewestPolicy);
-  if (newest?.manifest === hashOf(cedar)) return undefined;
-  const checked = await engine.check(cedar);
+async function checkManifest(engine: Engine, store: Store, spec: PolicySpec) {
+  const latest = await store.change(store.systemCall(), (tx) => readLatest(tx, spec));
+  if (latest?.manifest === hashOf(spec.cedar)) return undefined;
+  const checked = await engine.check(spec.cedar);
   if ('faults' in checked)
     throw new PolicyRefusedError(
       `spec.cedar: ${faultText(checked.faults[0]!).replaceAll(/\s+/g, ' ')}`,

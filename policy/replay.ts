@@ -31,7 +31,7 @@ export async function replay(
 ): Promise<Impact> {
   const deadline = performance.now() + store.settings.limits.policyReplay;
   const outcome = new Outcome(
-    await engine.compile('', text),
+    await engine.compile('', text, 'recorded'),
     load,
     new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
   );

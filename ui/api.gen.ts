@@ -345,7 +345,7 @@ export interface Passkey {
   };
 }
 
-/** The active policy, or a superseded one. Anyone may read it. */
+/** The active policy, a superseded one, or one in trial. Anyone may read it. */
 export interface Policy {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Policy';
@@ -353,10 +353,12 @@ export interface Policy {
   spec: {
     cedar: string;
     description?: string;
+    mode?: 'Enforce' | 'Shadow';
+    minAgreedSeconds?: number;
   };
   status: {
     inForce: boolean;
-    inForceSince: string;
+    inForceSince?: string;
     supersededTimestamp?: string;
     author?: string;
     hash: string;
@@ -376,6 +378,21 @@ export interface Policy {
         nowAllowed: number;
       };
       notReached?: number;
+    };
+    shadow?: {
+      comparedWith: string;
+      since: string;
+      evaluated: number;
+      unchanged: number;
+      nowRefused: number;
+      nowAllowed: number;
+      undecidable: number;
+      examples: {
+        nowRefused: string[];
+        nowAllowed: string[];
+      };
+      lastDifferenceTimestamp?: string;
+      agreedTimestamp?: string;
     };
     conditions?: {
       type: string;

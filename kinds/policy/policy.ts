@@ -9,6 +9,7 @@ import { isOperator } from '../group/group.js';
 import { timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
+import { agreedCondition, newShadow, ShadowStatus } from './shadow-status.js';
 
 /** How recorded decisions would change under a new text (docs/design/api.md#policy-dry-run). */
 const Impact = z.object({
@@ -52,11 +53,28 @@ const PolicySpec = z.object({
     .max(64 << 10)
     .describe('The policy text, in Cedar.'),
   description: z.string().max(1024).optional().describe('What the policy is for.'),
+  mode: z
+    .enum(['Enforce', 'Shadow'])
+    .optional()
+    .describe(
+      'Enforce, the default: it decides every request. Shadow: it only says what it would decide, ' +
+        'until a newer Policy is created.',
+    ),
+  minAgreedSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .optional()
+    .describe(
+      'With mode Shadow: for how long no decision may differ before the condition Agreed is true; ' +
+        'a day by default.',
+    ),
 });
 
 const PolicyStatus = z.object({
   inForce: z.boolean().describe('Whether this policy is the active one.'),
-  inForceSince: timestamp().describe('When it became active.'),
+  inForceSince: timestamp().optional().describe('When it became active; absent in mode Shadow.'),
   supersededTimestamp: timestamp().optional().describe('When a newer policy replaced it.'),
   author: z
     .string()
@@ -76,15 +94,18 @@ const PolicyStatus = z.object({
     )
     .describe('The rules of the text.'),
   impact: Impact.optional().describe('On a dry run: what would change.'),
-  conditions: conditions('InForce').optional(),
+  shadow: ShadowStatus.optional().describe(
+    'In mode Shadow: what it would have decided. Shown to operators only.',
+  ),
+  conditions: conditions('InForce, and Agreed in mode Shadow').optional(),
 });
 
 /** A Policy as the server holds it. */
 export type PolicyObject = KindObject<z.infer<typeof PolicySpec>, z.infer<typeof PolicyStatus>>;
 
 /**
- * A policy, active or superseded: numbered in order and immutable; the newest is active
- * (docs/design/api.md#policy).
+ * A policy, active, superseded or in mode Shadow: numbered in order and immutable; the newest is
+ * active (docs/design/api.md#policy).
  */
 export const Policy = defineKind({
   kind: 'Policy',
@@ -92,28 +113,33 @@ export const Policy = defineKind({
   singular: 'policy',
   shortNames: ['pol'],
   nameSource: 'service',
-  description: 'The active policy, or a superseded one. Anyone may read it.',
+  description: 'The active policy, a superseded one, or one in trial. Anyone may read it.',
   verbs: ['get', 'list', 'watch', 'create'],
   spec: PolicySpec,
   status: PolicyStatus,
   selectableFields: { 'status.inForce': ({ status }) => status.inForce },
   columns: {
+    Mode: ({ spec }) => spec.mode ?? 'Enforce',
     'In-Force': ({ status }) => status.inForce,
     Rules: ({ status }) => status.rules.length,
     Author: { wide: ({ status }) => status.author ?? '' },
   },
   strategy: {
-    /** Everyone may read the policy; only operators see its author. */
+    /** Everyone may read the policy; only operators see its author, and how a trial goes. */
     status({ status }, { caller }) {
-      if (!isOperator(caller)) delete status.author;
-      status.conditions = [inForceCondition(status)];
+      const inForce = inForceCondition(status);
+      if (!isOperator(caller)) {
+        delete status.author;
+        delete status.shadow;
+      }
+      status.conditions = [inForce, ...(status.shadow ? [agreedCondition(status.shadow)] : [])];
     },
   },
   create: {
     dryRun: true,
     /**
      * Checks the text before any transaction, supersedes the previous policy in one commit, and
-     * responds once the new one is active on this replica.
+     * responds once the new one is active, or compared in mode Shadow, on this replica.
      */
     async run(call, { spec, metadata }): Promise<PolicyObject> {
       const checked = await call.ports.policy.check(spec.cedar);
@@ -133,19 +159,35 @@ const inForceCondition = ({
   inForce,
   inForceSince,
   supersededTimestamp,
+  shadow,
 }: z.infer<typeof PolicyStatus>): Condition => ({
   type: 'InForce',
-  ...(inForce
-    ? { status: 'True', reason: 'Newest', message: 'Every request is decided by this policy.' }
-    : { status: 'False', reason: 'Superseded', message: 'A newer policy replaced it.' }),
-  lastTransitionTime: supersededTimestamp ?? inForceSince,
+  ...inForceState(inForce, shadow !== undefined && supersededTimestamp === undefined),
+  lastTransitionTime: (supersededTimestamp ?? inForceSince ?? shadow?.since)!,
 });
+
+function inForceState(inForce: boolean, isTried: boolean) {
+  if (inForce)
+    return {
+      status: 'True',
+      reason: 'Newest',
+      message: 'Every request is decided by this policy.',
+    } as const;
+  return isTried
+    ? ({
+        status: 'False',
+        reason: 'Shadow',
+        message: 'It is compared with the policy in force.',
+      } as const)
+    : ({ status: 'False', reason: 'Superseded', message: 'A newer policy replaced it.' } as const);
+}
 
 /** A policy to be created; its text was checked. */
 interface NewPolicy {
   readonly spec: z.infer<typeof PolicySpec>;
   readonly rules: readonly RuleSummary[];
-  readonly metadata?: Pick<Metadata, 'labels' | 'annotations'> /** SHA-256 of a manifest's text. */;
+  readonly metadata?: Pick<Metadata, 'labels' | 'annotations'>;
+  /** SHA-256 of a manifest's text. */
   readonly manifest?: string;
 }
 
@@ -158,7 +200,18 @@ interface Newest {
   readonly manifest?: string;
 }
 
+/** The latest policy in mode Shadow; concurrent creates conflict on this record too. */
+interface LatestShadow {
+  readonly number: number;
+  readonly isRunning: boolean;
+  readonly manifest?: string;
+}
+
 const newestKey = 'meta/policy';
+const shadowKey = 'meta/shadow-policy';
+
+/** The name of a policy in mode Shadow by its number. */
+export const shadowName = (number: number): string => `s-${number}`;
 
 /** The name of a policy by its number, and the reverse. */
 export const policyName = (number: number): string => `p-${number}`;
@@ -173,47 +226,104 @@ export async function readNewestPolicy(tx: Pick<Transaction, 'read'>): Promise<N
   return current && (JSON.parse(current.value.toString()) as Newest);
 }
 
+/** Returns the latest policy in mode Shadow, in this transaction; undefined if there was none. */
+export async function readLatestShadow(
+  tx: Pick<Transaction, 'read'>,
+): Promise<LatestShadow | undefined> {
+  const current = await tx.read(shadowKey);
+  return current && (JSON.parse(current.value.toString()) as LatestShadow);
+}
+
+type CreateCall = Pick<Call, 'now' | 'caller' | 'dryRun'>;
+
 /**
- * Creates the newest policy and supersedes the previous one in one commit. Concurrent creates each
- * get a number of their own.
+ * Creates the newest policy, or one in mode Shadow, and supersedes the previous one in one commit.
+ * A policy in mode Shadow ends with any newer one. Concurrent creates each get a number of their
+ * own.
  */
 export async function createPolicy(
   tx: Transaction,
-  call: Pick<Call, 'now' | 'caller' | 'dryRun'>,
-  { spec, rules, metadata = {}, manifest }: NewPolicy,
+  call: CreateCall,
+  policy: NewPolicy,
+): Promise<PolicyObject> {
+  const shadow = await readLatestShadow(tx);
+  if (shadow?.isRunning) await supersede(tx, shadowName(shadow.number), call);
+  if (policy.spec.mode === 'Shadow') return createShadow(tx, call, policy, shadow);
+  if (shadow?.isRunning) writeRecord(tx, shadowKey, { number: shadow.number, isRunning: false });
+  return createInForce(tx, call, policy);
+}
+
+async function createInForce(
+  tx: Transaction,
+  call: CreateCall,
+  policy: NewPolicy,
 ): Promise<PolicyObject> {
   const newest = await readNewestPolicy(tx);
   const number = (newest?.number ?? 0) + 1;
-  const now = toTimestamp(call.now);
-  if (newest)
-    await tx.update(Policy, policyName(newest.number), ({ status }) => {
-      status.inForce = false;
-      status.supersededTimestamp = now;
-    });
-  const manifestHash = manifest ?? newest?.manifest;
-  tx.write(
-    newestKey,
-    Buffer.from(JSON.stringify({ number, ...(manifestHash && { manifest: manifestHash }) })),
+  if (newest) await supersede(tx, policyName(newest.number), call);
+  const manifest = policy.manifest ?? newest?.manifest;
+  writeRecord(tx, newestKey, { number, ...(manifest && { manifest }) });
+  const name = policyName(number);
+  return (
+    (await createdMeanwhile(tx, call, name)) ??
+    tx.create(Policy, {
+      ...draftOf(name, policy),
+      status: { inForce: true, inForceSince: toTimestamp(call.now), ...statusOf(call, policy) },
+    })
   );
-  const existing = call.dryRun ? undefined : await tx.get(Policy, policyName(number));
-  if (existing) return existing; // another came in between the two reads: this commit is lost at the newest, and made again
-  const { labels, annotations } = metadata;
-  return tx.create(Policy, {
-    metadata: {
-      name: policyName(number),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-    },
-    spec,
-    status: {
-      inForce: true,
-      inForceSince: now,
-      author: authorOf(call.caller),
-      hash: hashOf(spec.cedar),
-      rules: rules.map((rule) => ({ ...rule })),
-    },
+}
+
+async function createShadow(
+  tx: Transaction,
+  call: CreateCall,
+  policy: NewPolicy,
+  latest: LatestShadow | undefined,
+): Promise<PolicyObject> {
+  const newest = (await readNewestPolicy(tx))!;
+  const number = (latest?.number ?? 0) + 1;
+  const manifest = policy.manifest ?? latest?.manifest;
+  writeRecord(tx, shadowKey, { number, isRunning: true, ...(manifest && { manifest }) });
+  const name = shadowName(number);
+  return (
+    (await createdMeanwhile(tx, call, name)) ??
+    tx.create(Policy, {
+      ...draftOf(name, policy),
+      status: {
+        inForce: false,
+        ...statusOf(call, policy),
+        shadow: newShadow(policyName(newest.number), toTimestamp(call.now)),
+      },
+    })
+  );
+}
+
+const writeRecord = (tx: Transaction, key: string, record: Newest | LatestShadow): void =>
+  tx.write(key, Buffer.from(JSON.stringify(record)));
+
+async function supersede(tx: Transaction, name: string, { now }: CreateCall): Promise<void> {
+  await tx.update(Policy, name, ({ status }) => {
+    status.inForce = false;
+    status.supersededTimestamp = toTimestamp(now);
   });
 }
+
+/**
+ * Returns a policy of this name that came in between two reads: this commit conflicts on the record,
+ * and is made again.
+ */
+const createdMeanwhile = async (tx: Transaction, { dryRun }: CreateCall, name: string) =>
+  dryRun ? undefined : tx.get(Policy, name);
+
+const draftOf = (name: string, { spec, metadata: { labels, annotations } = {} }: NewPolicy) => ({
+  metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
+  spec,
+});
+
+const statusOf = ({ caller }: CreateCall, { spec, rules }: NewPolicy) => ({
+  author: authorOf(caller),
+  hash: hashOf(spec.cedar),
+  rules: rules.map((rule) => ({ ...rule })),
+});
 
 function authorOf(caller: Caller): string {
   if (caller.type === 'Account') return caller.account;

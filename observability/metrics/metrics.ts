@@ -172,6 +172,11 @@ export class Metrics {
     'Requests denied because a rule failed (error) or took over 100 ms (overrun).',
     ['kind'],
   );
+  readonly policyShadowDecisions = this.#counter(
+    'vestibule_policy_shadow_decisions_total',
+    'Decisions that a Policy in mode Shadow evaluated too, by what it would have changed.',
+    ['result'],
+  );
   readonly commitBatchSize = this.#histogram(
     'vestibule_commit_batch_size',
     'Commits written to the store together.',

@@ -17,9 +17,19 @@ const publicActions = new Set(['discovery', 'health', 'page', 'asset', 'provider
 /** Returns what would have permitted a refused request. */
 type Explain = (attributes: AuthorizationAttributes) => readonly Alternative[];
 
-/** How a recorder explains refusals, and the milliseconds between its writes. */
+/**
+ * Evaluates a decision with the policy in mode Shadow. Returns the function that counts it once it is
+ * recorded, or undefined if there is none.
+ */
+type Compare = (
+  attributes: AuthorizationAttributes,
+  response: AuthorizationResponse,
+) => ((name: string) => void) | undefined;
+
+/** How a recorder explains refusals and compares, and the milliseconds between its writes. */
 interface RecorderOptions {
   readonly explain: Explain;
+  readonly compare: Compare;
   readonly intervalMs?: number | undefined;
 }
 
@@ -33,11 +43,13 @@ export class Recorder {
   readonly #writer: EventWriter;
   readonly #limits: EventRateLimiter;
   readonly #explain: Explain;
+  readonly #compare: Compare;
 
-  constructor(store: Store, log: Log, { explain, intervalMs }: RecorderOptions) {
+  constructor(store: Store, log: Log, { explain, compare, intervalMs }: RecorderOptions) {
     this.#store = store;
     this.#log = log;
     this.#explain = explain;
+    this.#compare = compare;
     this.#limits = new EventRateLimiter(store.settings.limits);
     this.#writer = new EventWriter(store, log, intervalMs);
   }
@@ -77,10 +89,11 @@ export class Recorder {
     if (attributes.caller.type === 'Anonymous' || attributes.action === 'share')
       return this.#countInSeries(attributes, response);
     if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false)))
-      return withName(response, this.#writer.countInSeries(attributes, response));
+      return withName(response, this.#addToSeries(attributes, response));
     const explained = this.#explained(attributes, response);
     const event = singleEvent(attributes, explained);
     this.#writer.add(event);
+    this.#compare(attributes, response)?.(event.name);
     return withName(explained, event.name);
   }
 
@@ -88,8 +101,17 @@ export class Recorder {
   #countInSeries(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
     const isNamed = attributes.action === 'share';
     const counted = isNamed ? this.#explained(attributes, response) : response;
-    const name = this.#writer.countInSeries(attributes, counted);
+    const name = this.#addToSeries(attributes, counted);
     return isNamed ? withName(counted, name) : counted;
+  }
+
+  #addToSeries(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+  ): string | undefined {
+    const name = this.#writer.countInSeries(attributes, response);
+    if (name !== undefined) this.#compare(attributes, response)?.(name);
+    return name;
   }
 
   /**
@@ -122,11 +144,13 @@ export class Recorder {
     const event = isSingle
       ? singleEvent(attributes, this.#explained(attributes, response))
       : seriesEvent(attributes, response, account);
+    const count = this.#compare(attributes, response);
     return {
       name: event.name,
       recordIn: async (tx) => {
         if (isSingle || !hasNoAccount) await writeEvent(tx, this.#store, event);
         else tx.after(() => this.#writer.countInSeries(attributes, response));
+        if (count) tx.after(() => count(event.name));
       },
     };
   }

@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { Client } from '../../kinds/client/client.js';
 import { Group } from '../../kinds/group/group.js';
+import { Policy } from '../../kinds/policy/policy.js';
 import { Replica } from '../../kinds/replica.js';
 import { until } from '../support/patience.js';
 import { scrape } from '../support/scrape.js';
@@ -138,6 +139,37 @@ describe.each(stores)('manifests, on %s', (store) => {
     await until(async () => Object.keys(await filesOf(service)).length === 0);
     expect(await read(service, 'kept')).toBeDefined();
     expect(await read(service, 'shared')).toBeDefined();
+  });
+
+  test('a Policy in mode Shadow may stand beside the one in force, and begins again with a new one', async () => {
+    const first = await startTest({ store });
+    const { cedar } = (await first.store.reader(Policy).get('p-1'))!.spec;
+    const policy = (text: string, mode?: string) => ({
+      apiVersion,
+      kind: 'Policy',
+      spec: { cedar: `${cedar}\n// ${text}\n`, ...(mode && { mode }) },
+    });
+    const folder = folderWith({
+      'a.yaml': policy('in force'),
+      'b.yaml': policy('next', 'Shadow'),
+    });
+    const service = await start(folder.path);
+    const stateOf = async (name: string): Promise<string | undefined> => {
+      const found = await service.store.reader(Policy).get(name);
+      if (!found) return undefined;
+      if (found.status.inForce) return 'in force';
+      return found.status.supersededTimestamp ? 'over' : 'in trial';
+    };
+    expect([await stateOf('p-2'), await stateOf('s-1')]).toEqual(['in force', 'in trial']);
+    const replica = await service.replica(); // finds both applied already
+    expect(await stateOf('s-2')).toBeUndefined();
+    await replica.stop();
+    folder.write('a.yaml', policy('another'));
+    await until(async () => (await stateOf('p-3')) === 'in force');
+    expect(await stateOf('s-1')).toBe('over');
+    await until(async () => (await stateOf('s-2')) === 'in trial');
+    folder.write('c.yaml', policy('third', 'Shadow'));
+    await until(async () => (await filesOf(service))['c.yaml'] === 'Faulty');
   });
 
   test('a folder that Kubernetes swaps is followed, by replicas together', async () => {

@@ -183,9 +183,7 @@ test('check says what a start would say of files, all of it at once, and exits w
     `--etcd-keyfile: ${key} is not the key of the certificate in ${cert}`,
     expect.stringMatching(/^--manifests: .*a\.yaml: .*spec\.displayName/),
     expect.stringMatching(/^--manifests: .*b\.yaml: .*spec\.membrs/),
-    expect.stringMatching(
-      /^--manifests: .*c\.yaml: spec\.cedar and spec\.description must be strings/,
-    ),
+    expect.stringMatching(/^--manifests: .*c\.yaml: spec\.cedar: Invalid value: must be text/),
   ]);
   writeFileSync(first!, 'a: [');
   expect(

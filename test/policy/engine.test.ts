@@ -119,7 +119,7 @@ describe('the time in a zone', () => {
     ['Pacific/Kiritimati', '2026-01-04T18:00:00Z'],
   ])('of %s is eight o’clock on a Monday at %s', async (timeZone, time) => {
     const engine = await openEngine(kinds, actions, { timeZone });
-    const { decide } = await engine.compile('p-1', text);
+    const { decide } = await engine.compile('p-1', text, 'live');
     const visit = get({ type: 'Anonymous' }, 'Policy', 'p-1');
     const at = (ms: number): boolean => decide(visit, Date.parse(time) + ms).allowed;
     expect([at(-1_000), at(0), at(86_400_000), at(1_000)]).toEqual([false, true, false, false]);
@@ -466,6 +466,7 @@ describe('the engine', () => {
     const { decide } = await engine.compile(
       'p-2',
       'permit (principal is Account, action, resource);',
+      'live',
     );
     expect([
       engine.decide(visit()).allowed,

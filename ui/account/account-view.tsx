@@ -1,18 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Recovery, Session } from '../api.js';
 import { reviewAccess } from '../base/access-review.js';
-import { call } from '../base/api.js';
+import { ApiError, call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { Lazy, useLazy } from '../base/lazy.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import { Decisions } from '../decisions/decisions.js';
 import { Data } from './data.js';
 import { Email } from './email.js';
 import { Grants } from './grants.js';
 import { ownedBy, useAccountContext } from './account-context.js';
-import { Section, sectionIDs, focusSection, type SectionID } from './section.js';
+import { ReadError, Section, sectionIDs, focusSection, type SectionID } from './section.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
@@ -21,6 +20,7 @@ import { Reviews } from './reviews.js';
 import { Sessions, useSessions } from './sessions.js';
 
 const appsChunk = new Lazy(() => import('./apps.js'));
+const decisionsChunk = new Lazy(() => import('../decisions/decisions-chunk.js'));
 
 /** Links to the sections. The address stays the same, because its fragment may contain a step. */
 function Sections({ ids }: { ids: readonly SectionID[] }) {
@@ -87,11 +87,13 @@ function ConsoleLink() {
 function OwnDecisions() {
   const { account } = useAccountContext();
   const [open, setOpen] = useState(false);
+  const { loaded, isMissing } = useLazy(open ? decisionsChunk : undefined);
   return (
     <Section id="decisions" hint="decisions.hint">
-      {open ? (
-        <Decisions account={account.metadata.name} />
-      ) : (
+      {open && loaded && <loaded.Decisions account={account.metadata.name} />}
+      {open && !loaded && !isMissing && <p class="hint">{t('working')}</p>}
+      {isMissing && <ReadError failure={new ApiError(0)} again={() => location.reload()} />}
+      {!open && (
         <Button
           onPress={() => {
             setOpen(true);

@@ -4,7 +4,7 @@ import { ApiError } from '../base/api.js';
 import { addMessages } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
-import { Alternatives } from '../decisions/alternatives.js';
+import { AlternativeList } from '../decisions/alternative-list.js';
 import alternatives from '../messages/en/alternatives.json';
 import { readFirst } from './first-pages.js';
 import type { AnyObject, Kind } from './kind.js';
@@ -63,7 +63,7 @@ function Row({ decision, kind }: { decision: PolicyDecision; kind: Kind }) {
       </td>
       <td>
         <English>{status.reasons.map(({ rule }) => rule).join(', ')}</English>
-        <Alternatives decision={decision} />
+        <AlternativeList decision={decision} />
       </td>
     </tr>
   );

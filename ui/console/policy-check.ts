@@ -40,11 +40,12 @@ export const policyBody = (
   { apiVersion, kind }: Kind,
   cedar: string,
   description = '',
+  mode?: Policy['spec']['mode'],
 ): object => ({
   apiVersion,
   kind,
   metadata: {},
-  spec: { cedar, ...(description && { description }) },
+  spec: { cedar, ...(description && { description }), ...(mode && { mode }) },
 });
 
 function announceResult({ faults, impact }: CheckResult): void {

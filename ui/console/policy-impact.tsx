@@ -80,7 +80,8 @@ export function ImpactCounts({ impact }: { impact: Impact }) {
   );
 }
 
-function ImpactLists({ impact }: { impact: Impact }) {
+/** How many decisions would change, and which. */
+export function ImpactLists({ impact }: { impact: Impact }) {
   const names = useDisplayNames();
   const { refused, allowed } = changeCounts(impact);
   return (

@@ -9,7 +9,7 @@ import { format, Ltr, t, truncate } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Differences } from '../policy/differences.js';
 import { Span } from '../policy/facts.js';
-import { historyOf, type History } from '../policy/history.js';
+import { historyOf, runningTrial, type History } from '../policy/history.js';
 import { useConsole } from './console-context.js';
 import { useIsAllowed } from './discovery.js';
 import { Frame } from './frame.js';
@@ -21,6 +21,7 @@ import { draftKey, type PolicyDraft } from './policy-draft.js';
 import type { Fault } from './policy-faults.js';
 import { PolicyField } from './policy-field.js';
 import { PolicyImpact } from './policy-impact.js';
+import { PolicyTrial } from './policy-trial.js';
 import { useStored } from './stored.js';
 import { useRequest, type Request } from './use-request.js';
 
@@ -28,7 +29,7 @@ const InForce = ({ policy: { metadata, status } }: { policy: Policy }) => (
   <p class="lead">
     {format('policies.inforce', {
       name: <Ltr of={metadata.name} />,
-      when: <Timestamp of={status.inForceSince} />,
+      when: <Timestamp of={status.inForceSince!} />,
     })}{' '}
     <a href="/policy">{t('policies.words')}</a>
   </p>
@@ -87,10 +88,10 @@ interface DraftProps {
   readonly isChecking: boolean;
   readonly request: Request;
   readonly onDraft: (draft: PolicyDraft | undefined) => void;
-  readonly onSave: () => void;
+  readonly onSave: (mode?: 'Shadow') => void;
 }
 
-/** What a draft would change, and the way to put it in force. */
+/** What a draft would change, and the ways to try it on live requests or put it in force. */
 function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }: DraftProps) {
   const { name } = inForce.metadata;
   const { text, description } = draft;
@@ -135,6 +136,9 @@ function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }
           >
             {t('policies.putinforce')}
           </Button>
+          <Button disabled={!canSave || request.busy} onPress={() => act.onSave('Shadow')}>
+            {t('policies.try')}
+          </Button>
           <Button onPress={() => act.onDraft(undefined)}>{t('policies.discard')}</Button>
         </div>
       </form>
@@ -151,6 +155,10 @@ interface EditorProps {
   readonly onCreated: (policy: Policy) => void;
 }
 
+/** Returns the message that a policy is in force, or in trial. */
+const createdText = ({ metadata: { name }, spec }: Policy): string =>
+  t(spec.mode === 'Shadow' ? 'policy.trial.title' : 'policies.done', { name });
+
 /** The draft of this tab, and what is between it and a policy in force. */
 function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
   const { account } = useConsole();
@@ -163,13 +171,13 @@ function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
     request.clear();
     set(next && next.text !== inForce.spec.cedar ? { ...next, base } : undefined);
   };
-  const save = ({ text, description }: PolicyDraft): Promise<void> =>
+  const save = ({ text, description }: PolicyDraft, mode?: 'Shadow'): Promise<void> =>
     request.run(async () => {
-      const policy = await call<Policy>('POST', kind.path, policyBody(kind, text, description));
+      const body = policyBody(kind, text, description, mode);
+      const policy = await call<Policy>('POST', kind.path, body);
       set(undefined);
       onCreated(policy);
-      setCreated(policy.metadata.name);
-      announce(t('policies.done', { name: policy.metadata.name }));
+      setCreated(createdText(policy));
     });
   return { draft, isRestored, created, request, change, save };
 }
@@ -178,6 +186,7 @@ function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
 function Editor({ history, ...props }: EditorProps) {
   const { kind, inForce } = props;
   const mayCreate = useIsAllowed(kind, 'create');
+  const trial = runningTrial(history);
   const { draft, isRestored, created, request, change, save } = useDraft(props);
   const { result, isChecking, again } = useCheck(kind, draft?.text);
   const goBack = ({ metadata: { name }, spec: { cedar } }: Policy): void => {
@@ -187,7 +196,7 @@ function Editor({ history, ...props }: EditorProps) {
   return (
     <>
       <InForce policy={inForce} />
-      {created && <p class="notice">{t('policies.done', { name: created })}</p>}
+      {created && <p class="notice">{created}</p>}
       {isRestored && <p class="notice">{t('console.restored')}</p>}
       <PolicyField
         text={draft?.text ?? inForce.spec.cedar}
@@ -205,7 +214,16 @@ function Editor({ history, ...props }: EditorProps) {
           isChecking={isChecking}
           request={request}
           onDraft={change}
-          onSave={() => void save(draft)}
+          onSave={(mode) => void save(draft, mode)}
+        />
+      )}
+      {trial && (
+        <PolicyTrial
+          kind={kind}
+          trial={trial}
+          inForce={inForce.metadata.name}
+          mayCreate={mayCreate}
+          onCreated={props.onCreated}
         />
       )}
       <Earlier
@@ -226,7 +244,15 @@ export function PolicyPart({ kind }: { kind: Kind }) {
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}
       {history?.inForce && (
-        <Editor kind={kind} history={history} inForce={history.inForce} onCreated={upsert} />
+        <Editor
+          kind={kind}
+          history={history}
+          inForce={history.inForce}
+          onCreated={(policy) => {
+            upsert(policy);
+            announce(createdText(policy));
+          }}
+        />
       )}
     </Frame>
   );

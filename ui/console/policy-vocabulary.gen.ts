@@ -108,7 +108,7 @@ export const vocabulary: readonly VocabularyEntry[] = [
     of: 'type',
     label: 'Policy',
     info:
-      "The active policy, or a superseded one. Anyone may read it.",
+      "The active policy, a superseded one, or one in trial. Anyone may read it.",
   },
   {
     of: 'type',

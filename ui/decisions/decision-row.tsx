@@ -3,7 +3,7 @@ import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Text, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
-import { Alternatives } from './alternatives.js';
+import { AlternativeList } from './alternative-list.js';
 import type { Names } from './names.js';
 import { ruleTitle, wordFor } from './words.js';
 
@@ -111,7 +111,7 @@ export function DecisionRow({
       {reasons.map((reason) => (
         <Reason key={reason.rule} {...reason} policy={policy} />
       ))}
-      <Alternatives decision={decision} />
+      <AlternativeList decision={decision} />
       {reasons.length === 0 && (
         <p class="hint">
           {format('decisions.policy', {

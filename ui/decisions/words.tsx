@@ -14,11 +14,8 @@ export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChi
 /** Returns a rule's id as words, shortened. */
 export const ruleTitle = (id: string): string => truncate(idToWords(id));
 
-/** Joins elements into a list in the form of the language, by default without an "and". */
-export const joinList = (
-  all: readonly ComponentChild[],
-  type: 'unit' | 'conjunction' = 'unit',
-): ComponentChild =>
-  new Intl.ListFormat(locale(), { type })
+/** Joins elements into a list in the form of the language. */
+export const joinList = (all: readonly ComponentChild[]): ComponentChild =>
+  new Intl.ListFormat(locale(), { type: 'unit' })
     .formatToParts(all.map((_, i) => String(i)))
-    .map((part) => (part.type === 'element' ? all[Number(part.value)] : part.value));
+    .map(({ type, value }) => (type === 'element' ? all[Number(value)] : value));

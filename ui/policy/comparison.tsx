@@ -20,7 +20,7 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
         value={value}
         onChange={(event) => choose(event.currentTarget.value)}
       >
-        {history.all.map((policy) => {
+        {[...history.trials, ...history.all].map((policy) => {
           const { name } = policy.metadata;
           return (
             <option key={name} value={name}>
@@ -43,10 +43,10 @@ export function Comparison({
 }) {
   const names = history.all.map(({ metadata }) => metadata.name);
   const [newest = '', second = newest] = names;
-  const [before, after] = [
-    names.includes(between[0]) ? between[0] : second,
-    names.includes(between[1]) ? between[1] : newest,
-  ];
+  const known = (name: string, fallback: string): string =>
+    policyNamed(history, name) ? name : fallback;
+  const [before, after] = [known(between[0], second), known(between[1], newest)];
+  const isComparable = names.length + history.trials.length > 1;
   const textOf = (name: string) => ({
     name,
     text: policyNamed(history, name)?.spec.cedar ?? '',
@@ -54,8 +54,8 @@ export function Comparison({
   const choose = (one: string, other: string): void => location.replace(comparisonLink(one, other));
   return (
     <View title="policy.compare" phase="policy">
-      <p class="lead">{t(names.length > 1 ? 'policy.compare.lead' : 'policy.compare.one')}</p>
-      {names.length > 1 && (
+      <p class="lead">{t(isComparable ? 'policy.compare.lead' : 'policy.compare.one')}</p>
+      {isComparable && (
         <>
           <div class="pair">
             <Choice

@@ -3,6 +3,7 @@ import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { truncate, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
+import { isTrial } from './history.js';
 
 /** Returns the author of a policy. The first one comes with the service. */
 export function authorOf(
@@ -15,26 +16,27 @@ export function authorOf(
   return t(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
 }
 
-/** The time during which it was in force. */
-export const Span = ({ policy: { status } }: { policy: Policy }) => (
-  <>
-    {status.supersededTimestamp ? (
-      format('policy.span', {
-        since: <Timestamp of={status.inForceSince} />,
-        until: <Timestamp of={status.supersededTimestamp} />,
-      })
-    ) : (
-      <Timestamp of={status.inForceSince} />
-    )}
-  </>
-);
+/** The time during which it was in force, or in trial. */
+export function Span({ policy: { metadata, status } }: { policy: Policy }) {
+  const since = <Timestamp of={status.inForceSince ?? metadata.creationTimestamp} />;
+  if (!status.supersededTimestamp) return since;
+  return (
+    <>{format('policy.span', { since, until: <Timestamp of={status.supersededTimestamp} /> })}</>
+  );
+}
+
+const spanMessage = (policy: Policy): MessageID => {
+  const hasEnded = policy.status.supersededTimestamp !== undefined;
+  if (isTrial(policy)) return hasEnded ? 'policy.trial.was' : 'policy.trial.since';
+  return hasEnded ? 'policy.was' : 'policy.since';
+};
 
 /** The facts about a policy besides its text. */
 export function Facts({ policy, me }: { policy: Policy; me: string | undefined }) {
   const { metadata, spec, status } = policy;
   const rows: [MessageID, ComponentChild][] = [
     ['policy.name', <Ltr of={metadata.name} />],
-    [status.supersededTimestamp ? 'policy.was' : 'policy.since', <Span policy={policy} />],
+    [spanMessage(policy), <Span policy={policy} />],
     ...(status.author === undefined
       ? []
       : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),

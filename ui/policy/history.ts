@@ -1,26 +1,42 @@
 import type { Policy } from '../api.js';
 
-/** All policies, newest first, and the one in force. */
+/** The policies that are or were in force, newest first, the one in force, and those in trial. */
 export interface History {
   readonly all: readonly Policy[];
   readonly inForce: Policy | undefined;
+  /** Policies in mode Shadow, newest first. */
+  readonly trials: readonly Policy[];
 }
 
 const numberOf = ({ metadata: { name } }: Policy): number => Number(name.slice(2));
 
+/** Returns whether a policy only shows what it would decide. */
+export const isTrial = ({ spec }: Policy): boolean => spec.mode === 'Shadow';
+
 /** Sorts policies. While one replaces another, the newest known is the one in force. */
 export function historyOf(items: readonly Policy[]): History {
-  const all = [...items].sort((a, b) => numberOf(b) - numberOf(a));
-  return { all, inForce: all.find(({ status }) => status.inForce) ?? all[0] };
+  const sorted = [...items].sort((a, b) => numberOf(b) - numberOf(a));
+  const all = sorted.filter((one) => !isTrial(one));
+  return {
+    all,
+    inForce: all.find(({ status }) => status.inForce) ?? all[0],
+    trials: sorted.filter(isTrial),
+  };
 }
 
-/** Returns a policy by name. */
-export const policyNamed = ({ all }: History, name: string): Policy | undefined =>
-  all.find(({ metadata }) => metadata.name === name);
+/** Returns the policy in trial, if one is. */
+export const runningTrial = ({ trials }: History): Policy | undefined =>
+  trials.find(({ status }) => status.supersededTimestamp === undefined);
 
-/** Returns the policy before this one. */
-export const previousPolicy = ({ all }: History, policy: Policy): Policy | undefined =>
-  all[all.indexOf(policy) + 1];
+/** Returns a policy by name. */
+export const policyNamed = ({ all, trials }: History, name: string): Policy | undefined =>
+  [...all, ...trials].find(({ metadata }) => metadata.name === name);
+
+/** Returns the policy before this one; of the one in trial, that in force. */
+export function previousPolicy(history: History, policy: Policy): Policy | undefined {
+  if (policy === runningTrial(history)) return history.inForce;
+  return isTrial(policy) ? undefined : history.all[history.all.indexOf(policy) + 1];
+}
 
 /** Returns the lines of a text. A final newline adds no line. */
 export const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n');

@@ -5,11 +5,9 @@ import '../style/cedar.css';
 import '../style/policy.css';
 import { addMessages } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
-import alternatives from '../messages/en/alternatives.json';
 import decisions from '../messages/en/decisions.json';
 import policy from '../messages/en/policy.json';
 import { PolicyPage } from './policy-page.js';
 
-addMessages({ ...decisions, ...alternatives });
-addMessages(policy);
+addMessages({ ...decisions, ...policy });
 render(<PolicyPage />, mountPoint());

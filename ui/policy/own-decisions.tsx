@@ -1,11 +1,16 @@
+import { ApiError } from '../base/api.js';
+import { errorText } from '../base/error-page.js';
+import { Lazy, useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import { Decisions } from '../decisions/decisions.js';
 import { ruleTitle } from '../decisions/words.js';
+
+const decisionsChunk = new Lazy(() => import('../decisions/decisions-chunk.js'));
 
 /** The decisions of a rule about the reader, or of all rules if none is given. */
 export function OwnDecisions({ rule, me }: { rule: string; me: string | undefined }) {
+  const { loaded, isMissing } = useLazy(me === undefined ? undefined : decisionsChunk);
   return (
     <View
       title={rule ? 'policy.decisions' : 'policy.decisions.all'}
@@ -21,7 +26,8 @@ export function OwnDecisions({ rule, me }: { rule: string; me: string | undefine
       ) : (
         <>
           <p class="lead">{t(rule ? 'policy.decisions.lead' : 'policy.decisions.all.lead')}</p>
-          <Decisions account={me} rule={rule || undefined} />
+          {loaded && <loaded.Decisions account={me} rule={rule || undefined} />}
+          {!loaded && <p class="hint">{isMissing ? errorText(new ApiError(0)) : t('working')}</p>}
         </>
       )}
       <p class="leave">

@@ -1,18 +1,35 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call } from '../base/api.js';
+import { ApiError, call } from '../base/api.js';
 import { useCollection } from '../base/collection.js';
 import { loadLocale } from '../base/i18n.js';
+import { Lazy, useLazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { errorText, ErrorView } from '../base/error-page.js';
 import { FirstLoad } from '../base/first-load.js';
-import { Comparison } from './comparison.js';
 import { historyOf, policyNamed, type History } from './history.js';
 import { OwnDecisions } from './own-decisions.js';
 import { PolicyView } from './policy-view.js';
 import { useRoute, type Route } from './route.js';
+
+const comparisonChunk = new Lazy(() => import('./comparison.js'));
+
+type Compared = Parameters<Awaited<ReturnType<typeof comparisonChunk.load>>['Comparison']>[0];
+
+/** The comparison of two policies, in a chunk of its own. */
+function LazyComparison(props: Compared) {
+  const { loaded, isMissing } = useLazy(comparisonChunk);
+  if (loaded) return <loaded.Comparison {...props} />;
+  return (
+    <FirstLoad
+      loading="policy.loading"
+      failure={isMissing ? new ApiError(0) : undefined}
+      retry={() => location.reload()}
+    />
+  );
+}
 
 /** The signed-in account: its name, none, or not known yet. */
 function useSignedInAccount(): { me: string | undefined; known: boolean } {
@@ -77,7 +94,8 @@ function RoutedView({
   known: boolean;
 }) {
   const policy = route.policy ? policyNamed(history, route.policy) : history.inForce;
-  if (route.compare) return <Comparison key="compare" history={history} between={route.compare} />;
+  if (route.compare)
+    return <LazyComparison key="compare" history={history} between={route.compare} />;
   if (route.decisions !== undefined && !known)
     return (
       <h1 class="waiting" aria-busy="true">

@@ -1,8 +1,9 @@
 import type { Policy } from '../api.js';
 import { truncate, Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
+import type { MessageID } from '../messages/catalog.js';
 import { authorOf, Facts, Span } from './facts.js';
-import { previousPolicy, type History } from './history.js';
+import { isTrial, previousPolicy, runningTrial, type History } from './history.js';
 import { PolicyText } from './policy-text.js';
 import { comparisonLink, placeLink } from './route.js';
 import { RuleList } from './rule-list.js';
@@ -92,6 +93,24 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
   );
 }
 
+const titleOf = (policy: Policy, isInForce: boolean): MessageID => {
+  if (isTrial(policy)) return 'policy.trial.title';
+  return isInForce ? 'policy.title' : 'policy.earlier.title';
+};
+
+/** Says that another text is compared with the one in force. */
+const TrialNotice = ({ name }: { name: string }) => (
+  <p class="notice">
+    {format('policy.trial.notice', {
+      name: (
+        <a href={`#${name}`}>
+          <Ltr of={name} />
+        </a>
+      ),
+    })}
+  </p>
+);
+
 interface Props {
   history: History;
   policy: Policy;
@@ -108,14 +127,12 @@ export function PolicyView({ history, policy, me, pinned, at }: Props) {
   const tab = tabOf(at);
   const { name } = policy.metadata;
   const isInForce = policy === history.inForce;
+  const trial = isInForce ? runningTrial(history) : undefined;
   const previous = previousPolicy(history, policy);
   return (
-    <View
-      title={isInForce ? 'policy.title' : 'policy.earlier.title'}
-      values={{ name }}
-      phase="policy"
-    >
-      <p class="lead">{t('policy.lead')}</p>
+    <View title={titleOf(policy, isInForce)} values={{ name }} phase="policy">
+      <p class="lead">{t(isTrial(policy) ? 'policy.trial.lead' : 'policy.lead')}</p>
+      {trial && <TrialNotice name={trial.metadata.name} />}
       <Facts policy={policy} me={me} />
       {previous && (
         <p class="links">
@@ -124,7 +141,7 @@ export function PolicyView({ history, policy, me, pinned, at }: Props) {
           </a>
         </p>
       )}
-      <Tabs tab={tab} pinned={pinned} several={history.all.length > 1} />
+      <Tabs tab={tab} pinned={pinned} several={history.all.length + history.trials.length > 1} />
       {tab === 'rules' && <RuleList policy={policy} mine={me !== undefined} pinned={pinned} />}
       {tab === 'text' && (
         <section aria-labelledby="text">

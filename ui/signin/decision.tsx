@@ -4,7 +4,9 @@ import { call } from '../base/api.js';
 import { locale } from '../base/i18n.js';
 import { useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
+import { nameOf } from '../base/local-text.js';
 import { Text, t, format } from '../base/message.js';
+import { changesText } from '../decisions/alternative-list.js';
 import type { SignInStore } from './sign-in-store.js';
 import { refusalChunk } from './lazy-views.js';
 import type { RefusalFact } from './refusal-facts.js';
@@ -31,16 +33,16 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
     );
   }, [path]);
   if (!here) return null;
-  const facts = decision ? here.factsOf(decision, client, locale()) : [];
-  const alternatives = decision ? here.alternativesOf(decision) : [];
+  const facts = decision ? here.factsOf(decision, nameOf(client), locale()) : [];
+  const alternatives = decision ? here.alternativesOf(decision, locale()) : [];
   return (
     <dl class="values">
       {facts.map(row)}
       {alternatives.length > 0 && (
         <div class="lines">
           <dt>{t('alternative.lead')}</dt>
-          {alternatives.map((words, i) => (
-            <dd key={i}>{words}</dd>
+          {alternatives.map((changes, i) => (
+            <dd key={i}>{changesText(changes)}</dd>
           ))}
         </div>
       )}

@@ -1,5 +1,4 @@
-import type { InteractionClient, PolicyDecision } from '../api.js';
-import { nameOf } from '../base/local-text.js';
+import type { PolicyDecision } from '../api.js';
 import { idToWords } from '../decisions/id-words.js';
 import type { MessageID } from '../messages/catalog.js';
 import alternatives from '../messages/en/alternatives.json';
@@ -40,12 +39,13 @@ const ruleFact = (rule: string, policy: string): RefusalFact => {
 };
 
 /**
- * Returns the rows of a decision: the request, the answer and its time (formatted in `language`),
- * the rules and the policy.
+ * Returns the rows of a decision: the request to the app, the answer and its time (formatted in
+ * `language`), the rules and the policy. This chunk has no imports that the page has too, so that
+ * the page remains one script.
  */
 export function factsOf(
   { spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision,
-  client: InteractionClient,
+  app: string,
   language: string,
 ): RefusalFact[] {
   const when = new Intl.DateTimeFormat(language, {
@@ -54,7 +54,7 @@ export function factsOf(
   }).format(new Date(lastTimestamp));
   return [
     ...(Object.hasOwn(actionMessages, action)
-      ? [{ name: 'refused.asked', id: actionMessages[action]!, value: nameOf(client) } as const]
+      ? [{ name: 'refused.asked', id: actionMessages[action]!, value: app } as const]
       : []),
     { name: 'refused.answer', id: 'refused.no', value: when },
     ...reasons.map(({ rule }) => ruleFact(rule, policy)),

@@ -154,6 +154,9 @@ function registerPolicyMetrics(metrics: Metrics, { policy }: MetricsSources): vo
     const { hits, misses, bypasses } = policy.counts();
     return labelled('result', Object.entries({ hit: hits, miss: misses, bypass: bypasses }));
   });
+  metrics.onScrape(metrics.policyShadowDecisions, () =>
+    labelled('result', Object.entries(policy.shadowCounts())),
+  );
   metrics.onScrape(metrics.policyFaults, () => {
     const { errors, overruns } = policy.counts();
     return labelled('kind', Object.entries({ error: errors, overrun: overruns }));

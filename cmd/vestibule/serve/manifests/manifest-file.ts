@@ -6,7 +6,7 @@ import { Appearance } from '../../../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../../../kinds/claims/claims-provider.js';
 import { Client } from '../../../../kinds/client/client.js';
 import { Group } from '../../../../kinds/group/group.js';
-import { Policy } from '../../../../kinds/policy/policy.js';
+import { Policy, type PolicyObject } from '../../../../kinds/policy/policy.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
 import { apiVersion } from '../../../../kinds/define-kind.js';
 import type { AnyKind } from '../../../../registry/kind.js';
@@ -21,6 +21,8 @@ export const loadableKinds: readonly AnyKind[] = [
   Appearance,
   Policy,
 ];
+
+const policySchema = new Registry([Policy], []).schemas(Policy).spec;
 
 /** An object that a file declares. */
 export interface Manifest {
@@ -61,18 +63,21 @@ export function readManifestFiles(folder: string): ManifestFile[] {
     });
 }
 
-/** Notes the file of an object; throws if it is declared already. There can be one Policy. */
+/**
+ * Notes the file of an object; throws if it is declared already. There can be one Policy in each mode.
+ */
 function declare(
   declaredIn: Map<string, string>,
-  { kind, metadata: { name } }: Manifest,
+  { kind, metadata: { name }, spec }: Manifest,
   path: string,
 ): void {
-  const id = kind === Policy ? kind.kind : `${kind.kind} ${name}`;
+  const isShadow = spec.mode === 'Shadow';
+  const id = `${kind.kind} ${kind === Policy ? isShadow : name}`;
   const former = declaredIn.get(id);
   if (former !== undefined)
     throw new Error(
       kind === Policy
-        ? `only one Policy can be loaded, and ${former} has one`
+        ? `only one Policy${isShadow ? ' in mode Shadow' : ''} can be loaded, and ${former} has one`
         : `${id} is declared in ${former} already`,
     );
   declaredIn.set(id, path);
@@ -139,12 +144,9 @@ function manifestOf(value: Declaration): Manifest {
 }
 
 /** Returns the spec of a Policy; throws PolicyRefusedError if it is malformed. */
-export function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
-  const { cedar, description, ...rest } = spec;
-  const [unknownField] = Object.keys(rest);
-  if (unknownField !== undefined)
-    throw new PolicyRefusedError(`unknown field "spec.${unknownField}"`);
-  if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
-    throw new PolicyRefusedError('spec.cedar and spec.description must be strings');
-  return { cedar, ...(description !== undefined && { description }) };
+export function policySpec({ spec }: Manifest): PolicyObject['spec'] {
+  const checked = structuredClone(spec);
+  const [cause] = policySchema.check(checked, 'spec');
+  if (cause) throw new PolicyRefusedError(`${cause.field}: ${cause.message}`);
+  return checked as PolicyObject['spec'];
 }

@@ -1,0 +1,28 @@
+import type { ComponentChild } from 'preact';
+import type { PolicyDecision } from '../api.js';
+import { locale } from '../base/i18n.js';
+import { format, Ltr, t } from '../base/message.js';
+import { alternativesOf, type ChangeMessage } from './alternatives.js';
+
+/** Returns the changes of one alternative in words: all of them are needed. */
+export const changesText = (changes: readonly ChangeMessage[]): ComponentChild =>
+  changes.map(({ id, value }, i) => [
+    i > 0 && ' + ',
+    format(id, { value: <Ltr of={value} />, count: value, when: value }),
+  ]);
+
+/** What would have permitted a refused request. */
+export function AlternativeList({ decision }: { decision: PolicyDecision }) {
+  const all = alternativesOf(decision, locale());
+  if (all.length === 0) return null;
+  return (
+    <div class="hint">
+      {t('alternative.lead')}
+      <ul class="alternatives">
+        {all.map((changes, i) => (
+          <li key={i}>{changesText(changes)}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
