@@ -178,9 +178,7 @@ export const bearerAuthenticator =
       throw unauthorized();
     const account = await services.store.reader(Account).cached(grant.accountId!);
     if (!account || !canSignIn(account)) throw unauthorized();
-    return callerFor(
-      services,
-      account,
-      await signInOfGrant(services, account.metadata.name, commandClient, grant.jti),
-    );
+    const { name } = account.metadata;
+    const signedIn = await signInOfGrant(services, name, commandClient, grant.jti);
+    return { ...(await callerFor(services, account, signedIn)), byToken: true };
   };

@@ -138,6 +138,9 @@ declare module 'oidc-provider' {
     readonly jkt?: string;
     readonly iiat?: number;
     readonly consumed?: unknown;
+    /** How and when the person signed in, of a code or refresh token: acr, seconds since the epoch. */
+    readonly acr?: string;
+    readonly authTime?: number;
     readonly remainingTTL: number;
     isSenderConstrained(): boolean;
     ttlPercentagePassed(): number;
@@ -173,6 +176,8 @@ declare module 'oidc-provider' {
       DeviceCode?: {
         clientId: string;
         readonly accountId?: string;
+        readonly acr?: string;
+        readonly authTime?: number;
         readonly params: { readonly scope?: string };
       };
     };

@@ -27,6 +27,8 @@ export interface AccountCaller {
   /** Whether it is in Group `operators`. */
   readonly operator: boolean;
   readonly session?: string;
+  /** Whether it presented an access token (RFC 6750). */
+  readonly byToken?: true;
   /** The time of the last proof, in seconds since the epoch. */
   readonly authenticated?: number;
   /** The time until which that proof is recent, in seconds since the epoch. */

@@ -80,6 +80,14 @@ export interface DecisionSummary {
   readonly name?: string;
   /** For clients without pages: how a refused request would be permitted, as a sentence. */
   readonly hint?: string;
+  /** The sign-in with which alone a refused request would be permitted. */
+  readonly stepUp?: StepUp;
+}
+
+/** A sign-in that would permit a refused request (RFC 9470 §3). */
+export interface StepUp {
+  /** The acr that it must satisfy; any if absent. */
+  readonly acr?: string;
 }
 
 /** An error for the caller; any other exception is a 500 without detail. */
@@ -140,6 +148,18 @@ export const badRequest = (message: string, causes?: readonly Cause[]): StatusEr
 /** 401: the credential is missing or invalid. */
 export const unauthorized = (): StatusError =>
   new StatusError('Unauthorized', 'Unauthorized', undefined, { 'WWW-Authenticate': 'Bearer' });
+
+/**
+ * 401: the credential is valid, but the sign-in behind it is too weak or too old (RFC 9470 §3). `why`
+ * is a sentence.
+ */
+export const insufficientAuthentication = (why: string, { acr }: StepUp): StatusError =>
+  new StatusError('Unauthorized', why, undefined, {
+    'WWW-Authenticate':
+      'Bearer error="insufficient_user_authentication", ' +
+      'error_description="The policy permits this after another sign-in."' +
+      `${acr === undefined ? '' : `, acr_values="${acr}"`}, max_age="0"`,
+  });
 
 /** 403: the caller may know of the object but not do this; `why` is a sentence. */
 export const forbidden = (

@@ -240,6 +240,10 @@ export interface Interaction {
     expirationTimestamp: string;
     previous?: string;
     next?: string;
+    stepUp?: {
+      reason: 'AcrRequested' | 'NewSignInRequested' | 'Policy' | 'DeviceConnection' | 'AccountChange';
+      acr?: string;
+    };
     refusal?: {
       message: string;
       policyDecision?: string;

@@ -41,6 +41,7 @@ const isCatalog = (chunk) => chunk.includes('catalog:');
 const own = new Map([
   ['decisions/decisions-chunk.ts', 'decisions'],
   ['signin/refusal-facts.ts', 'rare'],
+  ['signin/step-up.ts', 'rare'],
   ['console/people-import.tsx', 'import'],
   ['console/policy-editor.ts', 'editor'],
 ]);

@@ -11,7 +11,17 @@ const languages = readdirSync(messages, { withFileTypes: true })
 
 /** The parts of the messages that an entry uses; each file of messages/en is a part. */
 const partsOf: Readonly<Record<string, readonly string[]>> = {
-  signin: ['base', 'signin', 'proof', 'setup', 'passkey', 'refusal', 'alternatives', 'scopes'],
+  signin: [
+    'base',
+    'signin',
+    'proof',
+    'setup',
+    'passkey',
+    'refusal',
+    'alternatives',
+    'stepup',
+    'scopes',
+  ],
   account: ['base', 'account', 'apps', 'passkey', 'decisions', 'alternatives', 'scopes'],
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions', 'alternatives'],

@@ -1,6 +1,11 @@
 import { refusalMessage } from '../../registry/authorizer.js';
 import type { Caller, Decision } from '../../registry/kind.js';
-import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
+import {
+  forbidden,
+  insufficientAuthentication,
+  StatusError,
+  unauthorized,
+} from '../../registry/status.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { AuthorizationRequestContext } from './authorization-attributes.js';
 
@@ -14,6 +19,10 @@ export const isOwnerLookup = ({ requestInfo, caller }: AuthorizationRequestConte
   requestInfo.verb === 'get' &&
   requestInfo.representation.metadataOnly;
 
+/**
+ * Returns the error of a refused request: 401 without a credential, or with a token whose sign-in is
+ * too weak or too old, otherwise 403.
+ */
 export function forbiddenError(
   requestInfo: ResourceRequestInfo,
   caller: Caller,
@@ -21,14 +30,15 @@ export function forbiddenError(
 ): Error {
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), decision);
   const why = [refusalMessage(decision), decision.hint].filter(Boolean).join(' ');
+  const message =
+    `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
+    `API group "${requestInfo.kind.group}" at the cluster scope: ${why}`;
+  if (decision.stepUp && caller.type === 'Account' && caller.byToken)
+    return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
   return withDecision(
-    forbidden(
-      `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
-        `API group "${requestInfo.kind.group}" at the cluster scope: ${why}`,
-      requestInfo.kind,
-      requestInfo.name,
-      { ...(decision.name && { policyDecision: decision.name }) },
-    ),
+    forbidden(message, requestInfo.kind, requestInfo.name, {
+      ...(decision.name && { policyDecision: decision.name }),
+    }),
     decision,
   );
 }

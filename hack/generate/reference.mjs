@@ -121,7 +121,8 @@ export function metricsReference(definitions) {
 const meanings = {
   BadRequest:
     'The request cannot be parsed: malformed framing, JSON, path or query, a duplicate key, or a continue token of another caller.',
-  Unauthorized: 'A credential is required, and it is missing or invalid.',
+  Unauthorized:
+    'A credential is required, and it is missing or invalid. Or the policy would permit the request after another sign-in than the one behind the token: `WWW-Authenticate` then contains `insufficient_user_authentication` (RFC 9470).',
   Forbidden:
     'The policy refuses the request (`details.policyDecision` names the decision if there is one), a page of another site sent it, or a sign-in of the last ten minutes is required (cause `ReauthenticationRequired`).',
   NotFound:

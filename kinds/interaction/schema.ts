@@ -100,6 +100,16 @@ const EmailProof = z.object({
 
 type EmailProof = z.infer<typeof EmailProof>;
 
+/** Why a sign-in must be stronger or newer than the session of the browser (RFC 9470). */
+const StepUpReason = z.enum([
+  'AcrRequested',
+  'NewSignInRequested',
+  'Policy',
+  'DeviceConnection',
+  'AccountChange',
+]);
+export type StepUpReason = z.infer<typeof StepUpReason>;
+
 export const InteractionSpec = z.object({
   client: z.string().describe('The Client that requests the sign-in.'),
   scopes: z.array(z.string()).describe('The requested scopes.'),
@@ -163,6 +173,19 @@ export const InteractionStatus = z.object({
     .optional()
     .describe('The Interaction of the login step of the same sign-in.'),
   next: z.string().optional().describe('The Interaction of the consent step of the same sign-in.'),
+  stepUp: z
+    .object({
+      reason: StepUpReason.describe(
+        'Why. AcrRequested: the app requests how strong it is. NewSignInRequested: the app requests a ' +
+          'new one. Policy: a rule does. DeviceConnection: a device is being connected. ' +
+          'AccountChange: a change of the account needs a passkey.',
+      ),
+      acr: z.string().optional().describe('The acr that it must satisfy, if not any will do.'),
+    })
+    .optional()
+    .describe(
+      'Why the session of this browser is not enough; `methods` are the ones that suffice.',
+    ),
   refusal: z
     .object({
       message: z.string().describe('The message of the policy rule.'),

@@ -2,7 +2,9 @@ import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
 import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
+import { phishingResistant } from '../../kinds/session/acr.js';
 import type { Log } from '../../observability/log.js';
+import type { StepUp } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { seriesEvent, singleEvent, writeEvent } from './event.js';
@@ -188,8 +190,21 @@ class ChangeDecision implements Decision {
 }
 
 function withName(response: AuthorizationResponse, name: string | undefined): Decision {
-  const hint = describeAlternatives(response.alternatives ?? []);
-  return name === undefined ? response : { ...response, name, ...(hint && { hint }) };
+  const { alternatives = [] } = response;
+  const hint = describeAlternatives(alternatives);
+  const stepUp = stepUpOf(alternatives);
+  return name === undefined
+    ? response
+    : { ...response, name, ...(hint && { hint }), ...(stepUp && { stepUp }) };
+}
+
+/** Returns the sign-in that is an alternative by itself: the easiest, if there are several. */
+function stepUpOf(alternatives: readonly Alternative[]): StepUp | undefined {
+  const signIns = alternatives.flatMap(({ changes: [first, ...others] }) =>
+    first?.fact === 'SignIn' && others.length === 0 ? [first] : [],
+  );
+  if (signIns.length === 0) return undefined;
+  return signIns[0]!.value === 'Passkey' ? { acr: phishingResistant } : {};
 }
 
 /**

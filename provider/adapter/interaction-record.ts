@@ -69,6 +69,7 @@ async function newInteraction(
   const acrRequested = demandedAcr(params, services.settings);
   const demandsPhr = !consent && acrRequested === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
+  const stepUp = consent ? undefined : stepUpOf(interaction, demandsPhr);
   return {
     metadata: { name } as InteractionObject['metadata'],
     spec: {
@@ -81,6 +82,7 @@ async function newInteraction(
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
       client: await clientSummary(services, params.client_id),
       ...(account && { account: accountSummary(account) }),
+      ...(stepUp && { stepUp }),
       ...(refusal && { refusal }),
       expirationTimestamp: toTimestamp(now + services.settings.limits.interactionLifetime),
     },
@@ -94,12 +96,7 @@ async function newInteraction(
       created: now,
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
-      ...(!consent &&
-        (demandsPhr ||
-          prompt.reasons.includes('assurance_required') ||
-          requiresPasskey(params)) && {
-          passkeyOnly: true,
-        }),
+      ...(stepUp?.acr === phishingResistant && { passkeyOnly: true }),
       ...(demandsPhr && { demandedAcr: phishingResistant }),
       ...(acrRequested !== undefined && acrRequested !== 'Unmet' && { acrRequested }),
       ...(session && {
@@ -108,6 +105,24 @@ async function newInteraction(
       }),
     },
   };
+}
+
+/**
+ * Returns why the session of the browser is not enough, and the acr that the sign-in must satisfy;
+ * undefined if there is none, or only another session is requested.
+ */
+function stepUpOf(
+  { params, prompt: { reasons }, session }: LibraryInteraction,
+  demandsPhr: boolean,
+): InteractionObject['status']['stepUp'] {
+  const byPasskey = { acr: phishingResistant };
+  if (requiresPasskey(params)) return { reason: 'AccountChange', ...byPasskey };
+  if (demandsPhr) return { reason: 'AcrRequested', ...byPasskey };
+  if (reasons.includes('assurance_required')) return { reason: 'Policy', ...byPasskey };
+  if (reasons.includes('recent_required')) return { reason: 'Policy' };
+  if (reasons.includes('device_reauthentication')) return { reason: 'DeviceConnection' };
+  const isAsked = reasons.includes('max_age') || reasons.includes('login_prompt');
+  return isAsked && session ? { reason: 'NewSignInRequested' } : undefined;
 }
 
 /** Returns true if the account page requires a passkey, before a change that needs one. */

@@ -76,6 +76,8 @@ export function discloseIntrospection(
     readonly active?: boolean;
     readonly sub?: string;
     readonly sid?: string;
+    readonly acr?: string;
+    readonly auth_time?: number;
   };
   const account = (oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken)?.accountId;
   if (oidc?.route !== 'introspection' || !response.active || account === undefined) return;
@@ -83,7 +85,7 @@ export function discloseIntrospection(
     services,
     account,
     oidc.client!,
-    (['sub', 'sid'] as const).filter((claim) => response[claim] !== undefined),
+    (['sub', 'sid', 'acr', 'auth_time'] as const).filter((claim) => response[claim] !== undefined),
   );
 }
 

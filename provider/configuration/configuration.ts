@@ -65,6 +65,7 @@ export function configuration(services: ProviderServices): Configuration {
     pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) =>
       pairwiseSubject(services.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
+    extraTokenClaims: signInClaims,
     fetch: libraryFetch(services.fetch),
     fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
     clientBasedCORS: (_ctx: unknown, origin: string, client: Client) =>
@@ -139,6 +140,19 @@ function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;
   const isBound = client!.clientAuthMethod !== 'none' || token!.isSenderConstrained();
   return !isBound || token!.ttlPercentagePassed() >= 70;
+}
+
+/**
+ * Returns how and when the person of an access token signed in, as an introspection says it (RFC
+ * 9470 §6.2).
+ */
+function signInClaims({ oidc }: ProviderContext): { acr?: string; auth_time?: number } {
+  const { AuthorizationCode, RefreshToken, DeviceCode } = oidc.entities;
+  const { acr, authTime } = AuthorizationCode ?? RefreshToken ?? DeviceCode ?? {};
+  return {
+    ...(acr !== undefined && { acr }),
+    ...(authTime !== undefined && { auth_time: authTime }),
+  };
 }
 
 /**

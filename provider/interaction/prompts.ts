@@ -1,7 +1,7 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { isSessionValid } from '../../kinds/account/end-sessions.js';
 import type { SignInFacts } from '../../kinds/account/policy-facts.js';
-import { Session as ProjectedSession } from '../../kinds/session/session.js';
+import { Session as ProjectedSession, type Method } from '../../kinds/session/session.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Decision } from '../../registry/kind.js';
@@ -20,10 +20,10 @@ const { Check } = interactionPolicy;
 
 /**
  * The policy's verdict on a live session's sign-in to a Client and, if requested, on sharing
- * `openid`: permitted, permitted with a fresh passkey, or refused.
+ * `openid`: permitted, permitted after a new sign-in by any method or by a passkey, or refused.
  */
 type Verdict =
-  | { readonly is: 'Permitted' | 'Stronger' }
+  | { readonly is: 'Permitted' | 'Again' | 'Stronger' }
   | { readonly is: 'Refused'; readonly decision: Decision };
 
 /**
@@ -82,16 +82,20 @@ async function decideVerdict(
   };
   const by = await signInOfSession(services, session);
   if ((await decide(by, 'allowed')).allowed) return { is: 'Permitted' };
-  const stronger = await decide(
-    {
-      methods: ['Passkey'],
-      assurance: authenticationClaims('Passkey').acr,
-      authenticated: Math.floor(Date.now() / 1000),
-    },
-    'never',
-  );
-  return stronger.allowed ? { is: 'Stronger' } : { is: 'Refused', decision: await decide(by) };
+  const isPermittedBy = async (method: Method): Promise<boolean> =>
+    (await decide(signedInBy(method), 'never')).allowed;
+  // who signed in just now would only be asked for the same again
+  if (!oidc.result?.login && (await isPermittedBy('EmailCode'))) return { is: 'Again' };
+  if (await isPermittedBy('Passkey')) return { is: 'Stronger' };
+  return { is: 'Refused', decision: await decide(by) };
 }
+
+/** Returns the facts of a sign-in that is made now. */
+const signedInBy = (method: Method): SignInFacts => ({
+  methods: [method],
+  assurance: authenticationClaims(method).acr,
+  authenticated: Math.floor(Date.now() / 1000),
+});
 
 /**
  * Returns oidc-provider's prompts with added checks: a deleted account, a sign-in too weak, a
@@ -124,6 +128,12 @@ function loginChecks(services: ProviderServices): InstanceType<typeof Check>[] {
       'a stronger sign-in is required',
       'login_required',
       async (ctx) => (await verdictOf(services, ctx)).is === 'Stronger',
+    ),
+    new Check(
+      'recent_required',
+      'a new sign-in is required',
+      'login_required',
+      async (ctx) => (await verdictOf(services, ctx)).is === 'Again',
     ),
     new Check(
       'acr_required',

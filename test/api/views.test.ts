@@ -87,7 +87,7 @@ describe('tables (4.2)', () => {
       accounts: 'Email Disabled Passkeys',
       passkeys: 'Display-Name Device-Type Last-Used (Account)',
       grants: 'Account Client Scopes',
-      policies: 'In-Force Rules (Author)',
+      policies: 'Mode In-Force Rules (Author)',
       policydecisions: 'Principal Action Resource Allowed Count',
       claimsreviews: 'Client Provider Outcome',
       mockmessages: 'To Subject',
@@ -127,7 +127,7 @@ describe('tables (4.2)', () => {
       (await asked(tab, path, kubectl).is(200)).body.rows.map(
         (row: any) => row.cells,
       ) as string[][];
-    expect((await rows(operator, 'policies'))[0]!.slice(0, 2)).toEqual(['p-1', 'true']);
+    expect((await rows(operator, 'policies'))[0]!.slice(0, 2)).toEqual(['p-1', 'Enforce']);
     expect((await rows(ada, 'passkeys'))[0]!.slice(3, 4)).toEqual(['<none>']);
     expect((await rows(operator, 'accounts')).map((cells) => cells.slice(1, 4))).toContainEqual([
       'ada@example.test',

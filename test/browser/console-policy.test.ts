@@ -158,6 +158,26 @@ describe.each(stores)('the part for the policy, on %s', (store) => {
     for (const command of commands) await runCommand(command);
     if (newest) expect(recorder.changes).toEqual(recorded);
   });
+
+  test('a draft is tried on live requests, shows what would differ, and is put in force', async () => {
+    const person = await arrive(operator);
+    const { page } = person;
+    await openConsole(service, person, '/policy');
+    await write(person, original + rule);
+    await page.getByRole('button', { name: 'Try without effect' }).click();
+    await page.getByText('Policy s-1 in trial').first().waitFor();
+    const trial = page.getByRole('region', { name: 'Policy s-1 in trial' });
+    await rename().is(200);
+    const refused = trial.getByRole('list', { name: 'Would be refused' });
+    await refused.getByText('Changing: accounts').first().waitFor();
+    const inForce = await page.getByText(/^p-\d+ is in force since/).textContent();
+    await trial.getByRole('button', { name: 'Put in force' }).click();
+    const next = `p-${Number(/\d+/.exec(inForce!)![0]) + 1}`;
+    await page.getByText(`${next} is in force since`).waitFor();
+    await rename().fails(403, 'Forbidden');
+    expect(await trial.count()).toBe(0);
+    await operator.post('policies', { spec: { cedar: original } }).is(201);
+  });
 });
 
 describe('the parts for the policy and for decisions', () => {

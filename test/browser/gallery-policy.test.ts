@@ -90,6 +90,22 @@ describe('the policy', () => {
     }
   });
 
+  test('in trial it is linked from the one in force, and compared with it', async () => {
+    const page = await gallery.visit('policy-in-trial');
+    await heading(page, 'Current policy').waitFor();
+    await page.getByText('s-1 is in trial.').getByRole('link', { name: 's-1' }).click();
+    await heading(page, 'Policy s-1 in trial').waitFor();
+    await page.getByText('These rules decide nothing.').waitFor();
+    await page.getByRole('link', { name: 'What changed with s-1' }).click();
+    await page
+      .getByText(/lines? removed\./)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).hash).toBe('#compare=p-3..s-1');
+    const over = await gallery.visit('policy-trial-over');
+    await over.getByText('Was in trial').waitFor();
+  });
+
   test('one that never was', async () => {
     const page = await gallery.visit('policy-absent');
     await heading(page, 'There is no policy p-9').waitFor();

@@ -75,11 +75,11 @@ test('get finds objects by every spelling of their type, and prints the table of
     /^NAME    DISPLAY-NAME   MEMBERS   AGE\nalpha   The alpha      1         \S+\nbeta    The beta       0         \S+\n$/,
   );
   expect(await says('get', 'group/beta', 'pol/p-1')).toMatch(
-    /^NAME +DISPLAY-NAME +MEMBERS +AGE\ngroup\.id\.vestibule\.org\/beta .*\n\nNAME +IN-FORCE +RULES +AGE\npolicy\.id\.vestibule\.org\/p-1 .*\n$/,
+    /^NAME +DISPLAY-NAME +MEMBERS +AGE\ngroup\.id\.vestibule\.org\/beta .*\n\nNAME +MODE +IN-FORCE +RULES +AGE\npolicy\.id\.vestibule\.org\/p-1 .*\n$/,
   );
   expect(await says('get', 'acct', '--no-headers')).toMatch(/ada@example\.test/);
   expect(await says('get', 'policies', '-o', 'wide')).toMatch(
-    /^NAME +IN-FORCE +RULES +AUTHOR +AGE\np-1 +true +\d+ +vestibule +\S+\n$/,
+    /^NAME +MODE +IN-FORCE +RULES +AUTHOR +AGE\np-1 +Enforce +true +\d+ +vestibule +\S+\n$/,
   );
   expect(await says('get', 'groups', 'alpha', '--show-labels')).toMatch(
     /AGE +LABELS\nalpha .* team=blue,z=1\n$/,

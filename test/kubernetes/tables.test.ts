@@ -33,10 +33,10 @@ eachKubectl((found) => {
       /^NAME +DISPLAY-NAME +MEMBERS +AGE\n[^]*alpha +The alpha +0 +\d\S*\n/,
     );
     expect(await operator.says('get', 'policies')).toMatch(
-      /^NAME +IN-FORCE +RULES +AGE\np-1 +true +\d+ +\S+\n$/,
+      /^NAME +MODE +IN-FORCE +RULES +AGE\np-1 +Enforce +true +\d+ +\S+\n$/,
     );
     expect(await operator.says('get', 'policies', '-o', 'wide')).toMatch(
-      /^NAME +IN-FORCE +RULES +AUTHOR +AGE\np-1 +true +\d+ +vestibule +\S+\n$/,
+      /^NAME +MODE +IN-FORCE +RULES +AUTHOR +AGE\np-1 +Enforce +true +\d+ +vestibule +\S+\n$/,
     );
     expect(await operator.says('get', 'acct')).toMatch(/ada@example\.test +false +0 /);
     expect(

@@ -10,7 +10,6 @@ import { createLog } from '../../observability/log.js';
 import { startService, type Service } from '../../cmd/vestibule/serve/service.js';
 import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { repeated } from './repeats.js';
 import { logsHoldNone, storeHoldsNone } from './secrets.js';
@@ -67,10 +66,11 @@ export async function startTest(options: TestOptions = {}): Promise<TestService>
   keysOf.set(directory, keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
   if (options.store === 'etcd') etcd ??= await startEtcd();
-  const open = (): Promise<Storage> =>
-    options.store === 'etcd'
-      ? openEtcd({ servers: [etcd!.endpoint], prefix, requestTimeoutMs: scaled(2500) })
-      : openEmbedded({ directory: join(directory, 'store') });
+  const open = async (): Promise<Storage> => {
+    if (options.store !== 'etcd') return openEmbedded({ directory: join(directory, 'store') });
+    const { openEtcd } = await import('../../storage/etcd/etcd.js'); // loads much that others need not
+    return openEtcd({ servers: [etcd!.endpoint], prefix, requestTimeoutMs: scaled(2500) });
+  };
   return assemble(options, keys, directory, options.storage ?? (await open()), open);
 }
 

@@ -2,7 +2,7 @@ import type { Policy, PolicyDecision } from '../api.js';
 import { FakeRefusal, type FakeResponse } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
-import { decision, list, me, one, policy, three } from './policy.js';
+import { decision, list, me, one, policy, three, trial } from './policy.js';
 import type { Scene } from './scene.js';
 
 const visitor = new FakeRefusal(401);
@@ -151,6 +151,10 @@ export const policyScenes: Record<string, () => Scene> = {
   }),
   'policy-comparison-equal': () => open(three(), 'compare=p-2..p-2'),
   'policy-comparison-one': () => open(one(), 'compare'),
+  'policy-in-trial': () => open([...three(), trial()]),
+  'policy-trial': () => open([...three(), trial()], 's-1'),
+  'policy-trial-over': () =>
+    open([...three(), trial({ supersededTimestamp: inSeconds(-3_600) })], 's-1'),
   'policy-arrived': () => ({ ...open(one()), act: arrive }),
   'policy-arrived-elsewhere': () => ({ ...open(one(), 'p-1'), act: arrive }),
   'policy-absent': () => open(one(), 'p-9'),

@@ -132,6 +132,25 @@ export const three = (): Policy[] => [
   }),
 ];
 
+/** A text in mode Shadow that is compared with the third policy, or was. */
+export function trial(status: Partial<Policy['status']> = {}): Policy {
+  const {
+    metadata,
+    spec,
+    status: inForce,
+  } = policy(8, beginning + groups, second, {
+    spec: { description: 'Without Lantern Notes.', mode: 'Shadow' },
+  });
+  const { inForceSince: _, author: __, ...rest } = inForce;
+  return {
+    apiVersion: version,
+    kind: 'Policy',
+    metadata: { ...metadata, name: 's-1' },
+    spec,
+    status: { ...rest, inForce: false, ...status },
+  };
+}
+
 /** A list of the API. */
 export const list = (kind: string, items: object[]): object => ({
   apiVersion: version,

@@ -16,11 +16,13 @@ import recovery from '../messages/en/recovery.json';
 import refusal from '../messages/en/refusal.json';
 import setup from '../messages/en/setup.json';
 import signin from '../messages/en/signin.json';
+import stepup from '../messages/en/stepup.json';
 
 /** The complete English catalog; a missing key does not compile. */
 export const english: Catalog = {
   ...base,
   ...signin,
+  ...stepup,
   ...proof,
   ...setup,
   ...invitation,

@@ -15,10 +15,12 @@ import type recovery from './en/recovery.json';
 import type refusal from './en/refusal.json';
 import type setup from './en/setup.json';
 import type signin from './en/signin.json';
+import type stepup from './en/stepup.json';
 
 /** The IDs of all messages. A catalog that lacks one does not compile. */
 export type MessageID = keyof (typeof base &
   typeof signin &
+  typeof stepup &
   typeof proof &
   typeof setup &
   typeof mailbox &

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
+import { useLazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
+import { stepUpChunk } from './lazy-views.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
 function EmailForm({ store }: { store: SignInStore }) {
@@ -64,36 +66,39 @@ function WithoutPasskey({ client }: { client: string }) {
     );
   return (
     <p class="fine">
-      {t('email.only')} <a href={accountSignInURL('passkey-add')}>{t('email.add')}</a>
+      <a href={accountSignInURL('passkey-add')}>{t('email.add')}</a>
     </p>
   );
 }
 
-/** The first view: the email address or a passkey. */
+/** The first view: the email address or a passkey, and why only that or a new sign-in will do. */
 export function EmailView({ store }: { store: SignInStore }) {
-  const { phase, client, methods } = store.interaction!.status;
+  const { phase, client, methods, stepUp } = store.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
   const passkey = offersPasskey(store);
+  const { loaded } = useLazy(stepUp || !byEmail ? stepUpChunk : undefined);
+  const values = { client: nameOf(client) };
   return (
     <View
       title="email.title"
-      values={{ client: nameOf(client) }}
+      values={values}
       phase={phase}
       startsInField={byEmail}
       error={Boolean(store.problem)}
       header={<ClientHeader client={client} />}
     >
+      {loaded && <p class="lead">{format(`stepup.${stepUp?.reason ?? 'Passkey'}`, values)}</p>}
       {byEmail ? (
         <EmailForm store={store} />
       ) : (
-        !passkey && <p class="lead">{format('email.none')}</p>
+        loaded && !passkey && <p class="lead">{t('email.none')}</p>
       )}
       {passkey && (
         <div class={byEmail ? 'or' : ''}>
           <PasskeyButton store={store} main={!byEmail} autofill={byEmail} />
         </div>
       )}
-      {!byEmail && <WithoutPasskey client={client.name} />}
+      {!byEmail && loaded && <WithoutPasskey client={client.name} />}
     </View>
   );
 }

@@ -7,10 +7,14 @@ export const proofChunk = new Lazy(() => import('./proof-chunk.js'));
 /** The views for setup and consent, loaded after that. */
 export const consentChunk = new Lazy(() => import('./consent-chunk.js'));
 
+/** Adds the messages of a chunk that was loaded. */
+function withMessages<T extends { messages: Parameters<typeof addMessages>[0] }>(part: T): T {
+  addMessages(part.messages);
+  return part;
+}
+
+/** Why a session is not enough, loaded when one is not. */
+export const stepUpChunk = new Lazy(() => import('./step-up.js').then(withMessages));
+
 /** The rows of the decision behind a refusal, loaded when policy refuses. */
-export const refusalChunk = new Lazy(() =>
-  import('./refusal-facts.js').then((part) => {
-    addMessages(part.messages);
-    return part;
-  }),
-);
+export const refusalChunk = new Lazy(() => import('./refusal-facts.js').then(withMessages));

@@ -40,7 +40,7 @@ const ruleFact = (rule: string, policy: string): RefusalFact => {
 
 /**
  * Returns the rows of a decision: the request to the app, the answer and its time (formatted in
- * `language`), the rules and the policy. This chunk has no imports that the page has too, so that
+ * `language`), the rules and the policy. This chunk imports nothing that the page has too, so that
  * the page remains one script.
  */
 export function factsOf(
