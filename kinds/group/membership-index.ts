@@ -2,11 +2,15 @@ import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
 import { canonicalAddress } from '../signin/email-address.js';
-import { Group, operators } from './group.js';
+import { Group, membersAt, nextEnd, operators } from './group.js';
 
 type GroupObject = ObjectOf<typeof Group>;
 
 const noGroups: readonly string[] = [];
+const noAddresses: ReadonlySet<string> = new Set();
+
+/** The longest time that a timer of Node can wait, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * An index of the groups of each address, updated from the watch cache, so that requests do not
@@ -17,6 +21,12 @@ export class Memberships {
   #isListed = false;
   #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
+  /** Groups with temporary members, by name. */
+  readonly #temporary = new Map<string, GroupObject>();
+  /** The addresses of each group that are members now. */
+  readonly #current = new Map<string, ReadonlySet<string>>();
+  #timer: NodeJS.Timeout | undefined;
+  #nextEnd = Infinity;
   readonly #informer: Informer<typeof Group>;
 
   /**
@@ -34,11 +44,13 @@ export class Memberships {
   }
 
   stop(): void {
+    clearTimeout(this.#timer);
     this.#informer.stop();
   }
 
-  /** Increments with every change of a Group. */
+  /** Increments with every change of a Group, and when a membership ends. */
   get version(): number {
+    this.#endMemberships();
     return this.#version;
   }
 
@@ -56,9 +68,7 @@ export class Memberships {
     if (this.#informer.isFresh || (await this.#informer.waitUntilFresh()))
       return this.#cachedOf(at);
     const all = await this.#informer.latest();
-    const found = all.filter(({ spec }) =>
-      spec.members.some((member) => canonicalAddress(member) === at),
-    );
+    const found = all.filter(({ spec }) => membersAt(spec, Date.now()).has(at));
     return this.#withNamed(
       at,
       found.map(({ metadata }) => metadata.name).sort(),
@@ -77,6 +87,7 @@ export class Memberships {
       this.#informer.isFresh || (await this.#informer.waitUntilFresh())
         ? undefined
         : await this.#informer.latest();
+    this.#endMemberships();
     const [groups, isListed] = latest
       ? [indexOf(latest), latest.some(listsOperators)]
       : [this.#groups, this.#isListed];
@@ -88,6 +99,7 @@ export class Memberships {
   }
 
   #cachedOf(address: string): readonly string[] {
+    this.#endMemberships();
     return this.#withNamed(address, this.#groups.get(address) ?? noGroups);
   }
 
@@ -100,10 +112,19 @@ export class Memberships {
   }
 
   #update(before: GroupObject | undefined, after: GroupObject | undefined): void {
-    this.#version += 1;
     const { name } = (after ?? before)!.metadata;
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
-    const [old, now] = [membersOf(before), membersOf(after)];
+    if (after?.spec.temporaryMembers?.length) this.#temporary.set(name, after);
+    else this.#temporary.delete(name);
+    this.#setMembers(name, after ? membersAt(after.spec, Date.now()) : noAddresses);
+    this.#schedule();
+  }
+
+  #setMembers(name: string, now: ReadonlySet<string>): void {
+    this.#version += 1;
+    const old = this.#current.get(name) ?? noAddresses;
+    if (now.size > 0) this.#current.set(name, now);
+    else this.#current.delete(name);
     for (const address of old)
       if (!now.has(address))
         this.#setGroups(
@@ -115,14 +136,38 @@ export class Memberships {
         this.#setGroups(address, [...(this.#groups.get(address) ?? noGroups), name].sort());
   }
 
+  /** Ends memberships whose time is over, by the clock of this replica. */
+  #endMemberships(now = Date.now()): void {
+    if (now < this.#nextEnd) return;
+    for (const [name, { spec }] of this.#temporary) {
+      const current = membersAt(spec, now);
+      if (current.size !== (this.#current.get(name) ?? noAddresses).size)
+        this.#setMembers(name, current);
+    }
+    this.#schedule();
+  }
+
+  /** Notes when the next membership ends, and wakes up then. */
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const now = Date.now();
+    this.#nextEnd = Math.min(
+      Infinity,
+      ...[...this.#temporary.values()].map(({ spec }) => nextEnd(spec, now)),
+    );
+    if (this.#nextEnd === Infinity) return;
+    const delayMs = Math.min(this.#nextEnd - now, maxTimerMs);
+    this.#timer = setTimeout(() => {
+      this.#endMemberships();
+      this.#schedule();
+    }, delayMs).unref();
+  }
+
   #setGroups(address: string, groups: readonly string[]): void {
     if (groups.length > 0) this.#groups.set(address, groups);
     else this.#groups.delete(address);
   }
 }
-
-const membersOf = (group: GroupObject | undefined): ReadonlySet<string> =>
-  new Set(group?.spec.members.map(canonicalAddress));
 
 const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
   metadata.name === operators && spec.members.length > 0;
@@ -130,7 +175,7 @@ const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
 function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>();
   for (const group of all)
-    for (const address of membersOf(group))
+    for (const address of membersAt(group.spec, Date.now()))
       groups.set(address, [...(groups.get(address) ?? noGroups), group.metadata.name].sort());
   return groups;
 }

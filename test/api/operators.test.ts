@@ -97,7 +97,9 @@ describe.each(stores)('what operators write, on %s', (store) => {
       });
     await send().is(201);
     clock.advance(11 * minute);
-    expect((await send().fails(403, 'Forbidden')).message).toContain(again);
+    const tooOld = await send().is(401);
+    expect(tooOld.body.message).toContain(again);
+    expect(tooOld.headers['www-authenticate']).toContain('insufficient_user_authentication');
   });
 
   test('once an operator has a passkey mail is not enough for any of them, on any replica, and once it counts in full no lesser one is', async () => {

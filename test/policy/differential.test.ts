@@ -120,7 +120,7 @@ afterEach(() => {
 
 const seed = Number(process.env['VESTIBULE_SEED'] ?? Date.now() % 2 ** 31);
 
-const [texts, questions, least] = isQuick ? [5, 500, 5] : [50, 2000, 50];
+const [texts, questions, least] = isQuick ? [10, 500, 10] : [50, 2000, 50];
 
 test(`${texts * questions} random questions under ${texts} random texts have the answers of Cedar itself, and what is permitted of every object is permitted of each (VESTIBULE_SEED=${seed})`, async () => {
   const outcome = await compare(seed, texts, questions, least);

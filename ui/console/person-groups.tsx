@@ -4,7 +4,8 @@ import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { announce } from '../base/live-region.js';
-import { t } from '../base/message.js';
+import { format, t } from '../base/message.js';
+import { Timestamp } from '../base/timestamp.js';
 import { Act } from './act.js';
 import { useIsAllowed } from './discovery.js';
 import type { Kind } from './kind.js';
@@ -15,26 +16,41 @@ import { useRequest } from './use-request.js';
 
 interface Group {
   readonly metadata: ObjectMeta;
-  readonly spec: { readonly displayName: string; readonly members?: readonly string[] };
+  readonly spec: {
+    readonly displayName: string;
+    readonly members?: readonly string[];
+    readonly temporaryMembers?: readonly { readonly email: string; readonly until: string }[];
+  };
 }
 
-const isMember = ({ spec }: Group, address: string): boolean =>
-  (spec.members ?? []).some((member) => member.toLowerCase() === address.toLowerCase());
+const isSame = (member: string, address: string): boolean =>
+  member.toLowerCase() === address.toLowerCase();
 
-/** Returns the merge patch that gives a Group these members, unless it was changed since. */
-const patchOf = ({ metadata }: Group, members: readonly string[]): object => ({
+/** Returns the membership of an address: undefined if none, or until when it is one, if it ends. */
+function membershipOf({ spec }: Group, address: string): { until?: string } | undefined {
+  if (spec.members?.some((member) => isSame(member, address))) return {};
+  const until = spec.temporaryMembers?.find(({ email }) => isSame(email, address))?.until;
+  return until !== undefined && Date.parse(until) > Date.now() ? { until } : undefined;
+}
+
+/** Returns the merge patch of the members of a Group, unless it was changed since. */
+const patchOf = ({ metadata }: Group, spec: Partial<Group['spec']>): object => ({
   metadata: { resourceVersion: metadata.resourceVersion },
-  spec: { members },
+  spec,
 });
 
 const withMember = (group: Group, address: string): object =>
-  patchOf(group, [...(group.spec.members ?? []), address]);
+  patchOf(group, { members: [...(group.spec.members ?? []), address] });
 
-const withoutMember = (group: Group, address: string): object =>
-  patchOf(
-    group,
-    (group.spec.members ?? []).filter((member) => member.toLowerCase() !== address.toLowerCase()),
-  );
+const withoutMember = (group: Group, address: string): object => {
+  const { members = [], temporaryMembers } = group.spec;
+  return patchOf(group, {
+    members: members.filter((member) => !isSame(member, address)),
+    ...(temporaryMembers && {
+      temporaryMembers: temporaryMembers.filter(({ email }) => !isSame(email, address)),
+    }),
+  });
+};
 
 const send = (kind: Kind, { metadata }: Group, patch: object): Promise<unknown> =>
   call('PATCH', `${kind.path}/${encodeURIComponent(metadata.name)}`, patch);
@@ -42,12 +58,18 @@ const send = (kind: Kind, { metadata }: Group, patch: object): Promise<unknown> 
 function Membership({ kind, group, address }: { kind: Kind; group: Group; address: string }) {
   const mayPatch = useIsAllowed(kind, 'patch', group.metadata.name);
   const { displayName } = group.spec;
+  const until = membershipOf(group, address)?.until;
   const patch = withoutMember(group, address);
   return (
     <li>
       <A to={pathTo(kind.resource, group.metadata.name)}>
         <bdi>{displayName}</bdi>
-      </A>
+      </A>{' '}
+      {until && (
+        <span class="hint">
+          {format('console.people.until', { when: <Timestamp of={until} /> })}
+        </span>
+      )}
       {mayPatch && (
         <Act
           label={t('console.people.leave', { group: displayName })}
@@ -118,8 +140,8 @@ export function Groups({ kind, account }: { kind: Kind; account: Account }) {
   const { items, failure, reload } = useCollection<Group>(kind.path);
   const mayPatch = useIsAllowed(kind, 'patch');
   const { address } = account.status.email;
-  const own = items?.filter((group) => isMember(group, address)) ?? [];
-  const others = items?.filter((group) => !isMember(group, address)) ?? [];
+  const own = items?.filter((group) => membershipOf(group, address)) ?? [];
+  const others = items?.filter((group) => !membershipOf(group, address)) ?? [];
   return (
     <Part id="groups" title={t('console.people.groups')}>
       {failure && <Failure failure={failure} retry={reload} />}
