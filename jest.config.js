@@ -4,8 +4,8 @@
  */
 const slow = [
   '/test/browser/(?!journey)',
-  '/test/faults/(history/(etcd|rolling)|quorum|floods|replicas|informer|start)',
-  '/test/kubernetes/(?!writes)',
+  '/test/faults/(history/(etcd|rolling|embedded)|quorum|floods|replicas|informer|start)',
+  '/test/kubernetes/',
   '/test/(clients|docs|chart|new-kind|sbom|bundle)',
   '/test/storage/etcd-(faults|certificates)',
   '/test/cmd/snapshot',

@@ -244,7 +244,8 @@ describe.each(stores)('text, on %s', (store) => {
     );
     const { tab } = await signIn(service, 'be%fore@example.test');
     expect((await tab.get('accounts/~').is(200)).body.metadata.name).toBe(name);
-    const members = (...all: string[]) => ({ spec: { displayName: 'x', members: all } }) as never;
+    const members = (...all: string[]) =>
+      ({ metadata: { name: 'x' }, spec: { displayName: 'x', members: all } }) as never;
     const fields = async (next: never, old?: never) =>
       (await Group.strategy.validate!(next, old, undefined as never)).map(({ field }) => field);
     expect(

@@ -19,6 +19,17 @@ const focused = (page: Page) =>
 const left = (page: Page) => page.waitForURL(gallery.at('left'));
 
 describe('the first view', () => {
+  test.each([
+    ['step-up-passkey', 'Lantern Notes asks for a sign-in with a passkey.', false],
+    ['step-up-again', 'A rule of this service asks you to sign in again.', true],
+    ['passkey-only', 'This app accepts only a passkey.', false],
+  ])('%s says why the session is not enough, and offers what is', async (scene, why, byEmail) => {
+    const page = await gallery.visit(scene);
+    await page.getByText(why).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Email' }).count()).toBe(byEmail ? 1 : 0);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  });
+
   test('has the names of the contract, says where one is and for whom, and its field has the focus', async () => {
     const page = await gallery.visit('first-visit');
     await heading(page, 'Sign in to Lantern Notes').waitFor();

@@ -106,6 +106,7 @@ async function assemble(
     startService(readConfig(flags, options.environment ?? {}), createLog('debug', sink), root, {
       storage,
       keys,
+      warmsUp: false, // most suites need a part of it
       ...(options.quickDecisions && { decisionIntervalMs: 100 }),
       ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }),
     }),

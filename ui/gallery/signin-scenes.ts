@@ -104,6 +104,14 @@ export const signinScenes: Record<string, () => Scene> = {
       'POST passkeychallenge': new FakeRefusal(503, { retryAfterSeconds: 5 }),
     },
   }),
+  'step-up-passkey': () => ({
+    script: {
+      GET: interaction({ methods: ['Passkey'], stepUp: { reason: 'AcrRequested', acr: 'phr' } }),
+    },
+  }),
+  'step-up-again': () => ({
+    script: { GET: interaction({ methods: [...all], stepUp: { reason: 'Policy' } }) },
+  }),
   'passkey-busy': () => ({
     script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': 'never' },
     act: press,

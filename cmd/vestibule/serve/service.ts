@@ -346,7 +346,7 @@ function createServer(
 
 /** Listens, then starts the background work. A stop runs in the reverse order. */
 async function serve(
-  { config, log, disposables }: StartContext,
+  { config, log, overrides, disposables }: StartContext,
   { registry, metrics, audit, storage, proxyTrust, baseURL, port }: BaseParts,
   { outbox }: CoreParts,
   parts: Parameters<typeof openReplica>[1],
@@ -375,7 +375,7 @@ async function serve(
   outbox.start();
   server.ready();
   await replica.start();
-  shutdown.warmUp = warmUp(registry, log);
+  if (overrides.warmsUp ?? true) shutdown.warmUp = warmUp(registry, log);
   return {
     baseURL,
     store,

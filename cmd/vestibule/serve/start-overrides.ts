@@ -12,4 +12,6 @@ export interface StartOverrides {
   readonly serviceAccount?: string;
   /** How often series of decisions are written, in milliseconds. */
   readonly decisionIntervalMs?: number;
+  /** Whether what would delay later requests is prepared after the start; by default it is. */
+  readonly warmsUp?: boolean;
 }

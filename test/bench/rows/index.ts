@@ -18,6 +18,7 @@ import { signInDex, signInDexUnhashed } from './14-dex.js';
 import { signInHydra } from './15-hydra.js';
 import { signInKeycloak, signInKeycloakUnhashed } from './16-keycloak.js';
 import { scale } from './17-scale.js';
+import { signInWithShadow } from './19-shadow.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -46,4 +47,5 @@ export const rows: readonly Row[] = [
   signInKeycloak,
   signInKeycloakUnhashed,
   ...scale,
+  signInWithShadow,
 ];

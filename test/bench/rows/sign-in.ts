@@ -6,6 +6,8 @@ import { vestibule } from '../sides/servers.js';
 /** What a sign-in row compares with, and what the service must reach of its rate, if anything. */
 export interface Against {
   readonly id: string;
+  /** The service as it is shipped, unless another is given. */
+  readonly ours?: SignInServer;
   readonly peer: SignInServer;
   readonly gate?: number;
   readonly stretch?: number;
@@ -24,7 +26,7 @@ const units = [
  * Equal work: complete sign-ins, authorization request to verified tokens, that are durable before
  * each answer, in turns with a peer; by processor time (a, b) and by the clock (c, d).
  */
-export function signInRow({ id, peer, ...bounds }: Against): Row {
+export function signInRow({ id, ours = vestibule, peer, ...bounds }: Against): Row {
   const journeys = peer.journeys;
   const metrics = units.flatMap(([unit, of], i) =>
     journeys.map((journey, j): Metric => {
@@ -33,7 +35,7 @@ export function signInRow({ id, peer, ...bounds }: Against): Row {
         id: `${id}${letter}`,
         workload: `sign in, ${words[journey]}`,
         unit,
-        ours: `${vestibule.name}, ${journey}`,
+        ours: `${ours.name}, ${journey}`,
         peer: `${peer.name}, ${journey}`,
         of,
         is: '≥',
@@ -48,7 +50,7 @@ export function signInRow({ id, peer, ...bounds }: Against): Row {
     slice: 1,
     async open(bench) {
       const theirs = await signInSides(bench, peer, journeys);
-      return [...(await signInSides(bench, vestibule, journeys)), ...theirs];
+      return [...(await signInSides(bench, ours, journeys)), ...theirs];
     },
   };
 }

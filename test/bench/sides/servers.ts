@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SignInServer } from '../sign-in-server.js';
 import { peerCommand, startProgram } from './peer.js';
-import { startVestibule } from './vestibule.js';
+import { manifestsIn, startVestibule } from './vestibule.js';
 
 const configuration = '/.well-known/openid-configuration';
 
@@ -14,6 +17,23 @@ export const vestibule: SignInServer = {
   },
   load: 'signin',
   journeys: ['asked', 'remembered'],
+};
+
+/** The service with a text in mode Shadow that differs from the one in force by a comment. */
+export const vestibuleWithShadow: SignInServer = {
+  ...vestibule,
+  name: 'vestibule with a shadow',
+  prepare(bench, folder) {
+    const text = execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'policy'], {
+      encoding: 'utf8',
+    });
+    const policy = {
+      apiVersion: 'id.vestibule.org/v1alpha1',
+      kind: 'Policy',
+      spec: { mode: 'Shadow', cedar: `${text}\n// in trial\n` },
+    };
+    writeFileSync(join(manifestsIn(folder), 'shadow.yaml'), JSON.stringify(policy));
+  },
 };
 
 /** oidc-provider with a durable adapter, and the service's own journey around it. */
