@@ -140,7 +140,8 @@ describe.each(stores)('step-up, on %s', (store) => {
         headers: { authorization: `Bearer ${token}` },
       });
     await withRule(
-      '@id("strong") @message("By passkey.") forbid (principal is Account, action == Action::"list", resource is Session) ' +
+      '@id("strong") @message("By passkey.") ' +
+        'forbid (principal is Account, action == Action::"list", resource is Session) ' +
         'unless { context.assurance == "phr" };\n' +
         '@id("never") @message("Never.") forbid (principal is Account, action == Action::"list", resource is Passkey);',
     );
@@ -156,7 +157,8 @@ describe.each(stores)('step-up, on %s', (store) => {
     const email = address();
     const { tab } = await signIn(service, email);
     await withRule(
-      '@id("recent") @message("Sign in again.") forbid (principal, action == Action::"signIn", resource == Client::"app") ' +
+      '@id("recent") @message("Sign in again.") ' +
+        'forbid (principal, action == Action::"signIn", resource == Client::"app") ' +
         'unless { context has signInAge && context.signInAge < 300 };',
     );
     clock.own();
