@@ -98,7 +98,7 @@ export function openPolicyAuthorizer(
     replay: (text) => replay(engine, store, text, load),
     async start() {
       await controller.start();
-      await shadow.start();
+      shadow.start();
     },
     ready: () => controller.check(),
     async stop() {

@@ -54,6 +54,7 @@ export class ShadowController {
   #running: RunningShadow | undefined;
   #latest: PolicyObject | undefined;
   #changing: Promise<void> = Promise.resolve();
+  #reading: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe: () => void = () => {};
   #waiting = 0;
@@ -71,11 +72,14 @@ export class ShadowController {
     this.#intervalMs = intervalMs;
   }
 
-  /** Follows the policies of the store; resolves once the one in mode Shadow is compared here. */
-  start(): Promise<void> {
+  /**
+   * Follows the policies of the store. The one in mode Shadow is compared a moment later: no start
+   * waits for its text to be parsed.
+   */
+  start(): void {
     this.#watch();
     this.#timer = setInterval(() => void this.#flush(this.#running), this.#intervalMs).unref();
-    return this.#readLatest();
+    this.#reading = this.#readLatest();
   }
 
   /** Compares with this policy from now on, or ends that if a newer policy replaced it. */
@@ -111,6 +115,7 @@ export class ShadowController {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#unsubscribe();
+    await this.#reading;
     await this.#changing;
     await this.#flush(this.#running);
     this.#running = undefined;
@@ -181,20 +186,22 @@ export class ShadowController {
       end: (why) => {
         if (why !== 'Compacted') return;
         this.#watch();
-        this.#readLatest().catch((error) =>
-          this.#log.warn({ err: error }, 'policy in mode Shadow could not be read'),
-        );
+        this.#reading = this.#readLatest();
       },
     });
     this.#unsubscribe = leave;
   }
 
   async #readLatest(): Promise<void> {
-    const policy = await this.#store.change(this.#store.systemCall(), async (tx) => {
-      const latest = await readLatestShadow(tx);
-      return latest && tx.get(Policy, shadowName(latest.number));
-    });
-    if (policy) await this.apply(policy);
+    try {
+      const policy = await this.#store.change(this.#store.systemCall(), async (tx) => {
+        const latest = await readLatestShadow(tx);
+        return latest && tx.get(Policy, shadowName(latest.number));
+      });
+      if (policy) await this.apply(policy);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'policy in mode Shadow could not be read');
+    }
   }
 
   /** Writes what was counted since the last time, and that the policies agree once that is so. */

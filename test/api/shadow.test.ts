@@ -72,6 +72,12 @@ class Trial {
 
 /** Reads a Client, which an ordinary person may not know of. */
 const refused = (tab: Tab) => tab.get('clients/app').fails(404, 'NotFound');
+/** Returns a service once it compares a policy. */
+async function comparing(service: TestService): Promise<TestService> {
+  await until(() => service.logs.join('').includes('policy is compared in mode Shadow'));
+  return service;
+}
+
 const condition = ({ status }: any, type: string): any =>
   status.conditions.find((one: any) => one.type === type);
 
@@ -211,7 +217,7 @@ describe.each(stores)('a policy in mode Shadow, on %s', (store) => {
 
   test('is compared again after a restart', async () => {
     const { metadata } = await trial.begin(closed);
-    const again = await trial.service.replica();
+    const again = await comparing(await trial.service.replica());
     const before = (await trial.read(metadata.name)).status.shadow.nowRefused;
     const { tab } = await signIn(again, 'bob@example.test');
     await tab.get('accounts/~').is(200);
@@ -273,7 +279,7 @@ describe.each(stores)('a policy in mode Shadow and its dry run, on %s', (store) 
       const rules = [0, 1, 2].map((index) => randomRule(chance, index)).join('\n');
       const { metadata, spec } = await trial.begin(rules);
       const before = await trial.counted();
-      const replica = await service.replica();
+      const replica = await comparing(await service.replica());
       for (const name of ['ada', 'bob', 'eve']) await act(replica, `${name}${round}`, chance);
       await replica.stop(); // writes what it counted
       const after = await trial.counted();
