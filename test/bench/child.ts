@@ -26,6 +26,8 @@ export interface ChildOptions {
 export interface Usage {
   readonly cpuMicros: number;
   readonly rss: number;
+  /** Resident bytes that are not pages of files; absent for programs that others wrote. */
+  readonly anonymous?: number;
   readonly memo?: Memo;
   readonly written?: number;
 }

@@ -1,7 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { subscribe } from 'node:diagnostics_channel';
 import { memoOf, type Counts } from './memo.js';
 
 let counts: (() => Counts) | undefined;
+
+/** Resident bytes that are not pages of files: the kernel can drop those at any time. */
+function anonymousBytes(): number {
+  const status = readFileSync('/proc/self/status', 'utf8');
+  return Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1]) * 1024;
+}
 
 /**
  * Loaded before a server under test: answers how much processor time it used, how large it is, and
@@ -18,6 +25,7 @@ process.on('message', ({ id, ask }: { id: number; ask: string }) => {
     value: {
       cpuMicros: user + system,
       rss: process.memoryUsage.rss(),
+      anonymous: anonymousBytes(),
       ...(counts && { memo: memoOf(counts(), 'policy.') }),
     },
   });

@@ -24,21 +24,21 @@ const sampleOf = (rss: number, values: Record<string, number> = {}): Sample => (
 });
 
 /**
- * Resident bytes of a fresh process: at rest after its start, and after it was asked for everything
- * it has.
+ * Resident bytes of a fresh process: at rest after its start, after it was asked for everything it
+ * has, and then without pages of files.
  */
 export async function reading(
   start: () => Promise<Served>,
   ask: (port: number) => Promise<void>,
-): Promise<{ cold: number; warm: number }> {
+): Promise<{ cold: number; warm: number; anonymous: number }> {
   const server = await start();
   await pause(settle.start);
   const cold = (await server.child.usage()).rss;
   await ask(server.port);
   await pause(settle.rest);
-  const warm = (await server.child.usage()).rss;
+  const { rss: warm, anonymous = warm } = await server.child.usage();
   await server.stop();
-  return { cold, warm };
+  return { cold, warm, anonymous };
 }
 
 /** Reads the whole of the accounts page by page, as an operator would. */

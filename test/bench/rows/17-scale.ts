@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fillCrowd, moveToEtcd, type Size } from '../crowd.js';
@@ -159,18 +159,20 @@ function saving(bench: Bench, name: string, { folder, flags }: FilledStore): Sid
       const began = performance.now();
       execFileSync(program, args, { cwd: folder, stdio: 'ignore' });
       const megabytes = statSync(file).size / 2 ** 20;
-      return sampleOf((performance.now() - began) / 1000 / megabytes);
+      const seconds = (performance.now() - began) / 1000;
+      rmSync(file);
+      return sampleOf(seconds / megabytes);
     },
     async stop() {},
   };
 }
 
-/** Returns a side that reads resident memory after every account was listed. */
+/** Returns a side that reads the memory without pages of files after every account was listed. */
 const remembering = (bench: Bench, name: string, on: FilledStore): Side => ({
   name,
   async sample() {
-    const { warm } = await reading(() => start(bench, on), readAll);
-    return sampleOf(0, { rss: warm });
+    const { anonymous } = await reading(() => start(bench, on), readAll);
+    return sampleOf(0, { rss: anonymous });
   },
   async stop() {},
 });
