@@ -13,6 +13,7 @@ import { EtcdError, isTransient, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
 import { countRange, readRange } from './lister.js';
+import { RangeParts } from './range-parts.js';
 import { CurrentRevision } from './linearizable-revision.js';
 import { ProgressKey } from './progress-key.js';
 import { ReadBatcher } from './read-batcher.js';
@@ -29,6 +30,8 @@ export interface EtcdOptions extends ClusterOptions {
   readonly leaseGraceMs?: number;
   /** Entries that expire within this time of each other share a lease. */
   readonly leaseBucketMs?: number;
+  /** Ranges with as many keys are read in parts; 10,000 by default. */
+  readonly dividedRangeKeys?: number;
   /** How long an opening tries while no member answers; ten seconds by default. */
   readonly openTimeoutMs?: number;
   /**
@@ -145,6 +148,7 @@ function createStorage(
     progressKey: isProgressOrdered ? undefined : new ProgressKey(cluster, keyspace),
   };
   const closing = new AbortController();
+  const parts = new RangeParts(options.dividedRangeKeys);
   const findOldest = (from: Revision): Promise<Revision> =>
     findOldestRevision(watchContext, from, closing.signal);
   return {
@@ -152,7 +156,8 @@ function createStorage(
       validateKey(key);
       return reads.get(key);
     },
-    list: (range, options = {}) => readRange({ cluster, keyspace, findOldest }, range, options),
+    list: (range, options = {}) =>
+      readRange({ cluster, keyspace, findOldest, parts }, range, options),
     sizes: () => readSizes(streams),
     count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),

@@ -12,6 +12,7 @@ import {
 import type { Cluster } from './client.js';
 import { EtcdError, toUnavailableError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
+import type { RangeParts } from './range-parts.js';
 
 const firstPage = 100;
 const maxPage = 2000;
@@ -24,6 +25,7 @@ interface ListContext {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly findOldest: FindOldest;
+  readonly parts: RangeParts;
 }
 
 /** Reads a range at one revision, in requests of limited count and bytes. */
@@ -35,23 +37,39 @@ export async function readRange(
   const { keyspace } = context;
   if (atRevision !== undefined && keyspace.toEtcdRevision(atRevision) <= 0)
     throw new CompactedError(keyspace.fromEtcdRevision(1));
+  const parts = context.parts.reader(range);
+  const request = async (start: string, wanted: number, page: number) => {
+    const end = parts.endAfter(start, wanted);
+    const response = await requestPage(context, { start, end }, page, revision);
+    revision ??= keyspace.fromEtcdRevision(response.header.revision);
+    const read = response.kvs.map((kv) => keyspace.toEntry(kv));
+    const count = Number(response.count);
+    parts.note(read, count);
+    return { end, read, count, nextPage: nextPage(response, page) };
+  };
   const entries: Entry[] = [];
   let revision = atRevision;
   let { start } = range;
-  for (let page = Math.min(firstPage, limit); ; ) {
-    const response = await requestPage(context, { start, end: range.end }, page, revision);
-    revision ??= keyspace.fromEtcdRevision(response.header.revision);
-    for (const kv of response.kvs) entries.push(keyspace.toEntry(kv));
-    const remaining = Number(response.count) - response.kvs.length;
-    if (remaining === 0 || entries.length >= limit)
-      return { entries, revision, more: Math.min(remaining, ahead) };
-    start = `${entries.at(-1)!.key}!`;
-    page = Math.min(nextPage(response), limit - entries.length);
+  let page = Math.min(firstPage, limit);
+  let more = 0;
+  do {
+    const part = await request(start, page + ahead, page);
+    entries.push(...part.read);
+    more = part.count - part.read.length;
+    start = more > 0 && entries.length < limit ? `${entries.at(-1)!.key}!` : part.end;
+    page = Math.min(part.nextPage, limit - entries.length);
+  } while (entries.length < limit && start < range.end);
+  while (more < ahead && start < range.end) {
+    const part = await request(start, ahead, 2);
+    more += part.count;
+    start = part.end;
   }
+  return { entries, revision: revision!, more: Math.min(more, ahead) };
 }
 
-/** Returns how many entries of the size just read fit into one request. */
-function nextPage({ kvs }: IRangeResponse): number {
+/** Returns how many entries of the size just read fit into one request; `page` if none was read. */
+function nextPage({ kvs }: IRangeResponse, page: number): number {
+  if (kvs.length === 0) return page;
   const bytes = kvs.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
   return Math.max(1, Math.min(maxPage, Math.floor(pageBytes / (bytes / kvs.length))));
 }

@@ -2,15 +2,26 @@ import { expect, test } from '@jest/globals';
 import type { Cluster } from '../../storage/etcd/client.js';
 import { Keyspace } from '../../storage/etcd/key-prefix.js';
 import { readRange } from '../../storage/etcd/lister.js';
+import { RangeParts } from '../../storage/etcd/range-parts.js';
 
-/** An etcd with `count` keys, which answers no request for more than `most` of them in time. */
-function slow(count: number, max: number): { cluster: Cluster; asked: number[] } {
+interface RangeRequest {
+  readonly key: Buffer;
+  readonly range_end: Buffer;
+  readonly limit: number;
+}
+
+/**
+ * An etcd with keys in order, which answers no request for more than `max` of them in time. `asked`
+ * has the limits of the requests, `visited` how many keys each counted.
+ */
+function etcdWith(keys: readonly string[], max = Infinity) {
   const asked: number[] = [];
-  const keys = Array.from({ length: count }, (_, i) => `/v/k${String(i).padStart(4, '0')}`);
-  const range = async ({ key, limit }: { key: Buffer; limit: number }): Promise<unknown> => {
+  const visited: number[] = [];
+  const range = async ({ key, range_end: end, limit }: RangeRequest): Promise<unknown> => {
     asked.push(limit);
     if (limit > max) throw new Error('4 DEADLINE_EXCEEDED');
-    const rest = keys.filter((one) => one >= key.toString());
+    const rest = keys.filter((one) => one >= key.toString() && one < end.toString());
+    visited.push(rest.length);
     return {
       header: { revision: '7' },
       count: String(rest.length),
@@ -32,17 +43,89 @@ function slow(count: number, max: number): { cluster: Cluster; asked: number[] }
         /* and again, as the cluster does */
       }
   };
-  return { cluster: { read } as unknown as Cluster, asked };
+  return { cluster: { read } as unknown as Cluster, asked, visited };
 }
 
 test('a page that does not come in time is asked for again by halves, and all of the range comes', async () => {
-  const { cluster, asked } = slow(60, 30);
+  const keys = Array.from({ length: 60 }, (_, i) => `/v/k${String(i).padStart(4, '0')}`);
+  const { cluster, asked } = etcdWith(keys, 30);
   const keyspace = new Keyspace('/v/', 0);
   const { entries, more } = await readRange(
-    { cluster, keyspace, findOldest: async () => 1 },
+    { cluster, keyspace, findOldest: async () => 1, parts: new RangeParts() },
     { start: 'k', end: 'l' },
     {},
   );
   expect([entries.length, new Set(entries.map(({ key }) => key)).size, more]).toEqual([60, 60, 0]);
   expect(asked.slice(0, 3)).toEqual([100, 50, 25]);
+});
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** Names as the service makes them, each below one of the kinds. */
+const namesOf = (kinds: readonly string[], count: number): string[] =>
+  kinds
+    .flatMap((kind) =>
+      Array.from({ length: count }, () => {
+        const name = Array.from({ length: 20 }, () => alphabet[Math.floor(Math.random() * 27)]);
+        return `/v/objects/${kind}/${name.join('')}`;
+      }),
+    )
+    .sort();
+
+test('a page of a large range visits few keys but the first time, wherever it begins', async () => {
+  const keys = namesOf(['accounts', 'appearances', 'sessions'], 20_000);
+  const { cluster, visited } = etcdWith(keys);
+  const context = {
+    cluster,
+    keyspace: new Keyspace('/v/', 0),
+    findOldest: async () => 1,
+    parts: new RangeParts(),
+  };
+  const range = { start: 'objects/accounts/', end: 'objects/accounts0' };
+  const accounts = keys.slice(0, 20_000).map((key) => key.slice(3));
+  const first = await readRange(context, range, { limit: 100 });
+  expect(first.entries.map(({ key }) => key)).toEqual(accounts.slice(0, 100));
+  expect([first.more, visited.splice(0)]).toEqual([1000, [20_000]]);
+  for (const at of [0, 7_000, 13_579, 19_850]) {
+    const start = `${accounts[at]}!`;
+    const page = await readRange(context, { ...range, start }, { limit: 100, ahead: 200 });
+    expect(page.entries.map(({ key }) => key)).toEqual(accounts.slice(at + 1, at + 101));
+    expect(page.more).toBe(Math.min(200, 20_000 - at - 101));
+    expect(visited.splice(0).reduce((sum, one) => sum + one, 0)).toBeLessThan(4_000);
+  }
+  const everything = await readRange(context, { start: '!', end: '~~' }, {});
+  expect(everything.entries.map(({ key }) => `/v/${key}`)).toEqual(keys);
+});
+
+test('divided ranges of random keys are read whole, in order and counted', async () => {
+  for (let round = 0; round < 300; round += 1) {
+    const pick = (max: number): number => Math.floor(Math.random() * max);
+    const count = 1 + pick(60);
+    const keys = [
+      ...new Set(
+        Array.from({ length: count }, () =>
+          Array.from({ length: 1 + pick(5) }, () => '!-/0az~'[pick(7)]).join(''),
+        ),
+      ),
+    ].sort();
+    const { cluster } = etcdWith(keys.map((key) => `/v/${key}`));
+    const context = {
+      cluster,
+      keyspace: new Keyspace('/v/', 0),
+      findOldest: async () => 1,
+      parts: new RangeParts(2),
+    };
+    for (let turn = 0; turn < 4; turn += 1) {
+      const [start, end] = [
+        keys[pick(keys.length)]!,
+        ['~~~~~~', keys.at(-1)!][pick(2)]!,
+      ].sort() as [string, string];
+      const limit = 1 + pick(10);
+      const ahead = 1 + pick(10);
+      const wanted = keys.filter((key) => key >= start && key < end);
+      const { entries, more } = await readRange(context, { start, end }, { limit, ahead });
+      expect(entries.map(({ key }) => key)).toEqual(wanted.slice(0, limit));
+      expect(more).toBe(Math.min(ahead, Math.max(0, wanted.length - limit)));
+    }
+  }
 });

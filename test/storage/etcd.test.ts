@@ -16,6 +16,7 @@ conformance('etcd', async ({ sweeping } = {}) => {
   const storage = await openEtcd({
     servers: [server.endpoint],
     prefix: `/test${stores++}/`,
+    dividedRangeKeys: 3,
     ...(sweeping && { leaseGraceMs: 0, leaseBucketMs: 500 }),
   });
   return { storage, disturb: () => server.restart(), close: () => storage.close() };
