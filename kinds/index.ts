@@ -1,5 +1,7 @@
 import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
+import { AccessRequest } from './accessrequest/access-request.js';
+import { approve, deny } from './accessrequest/decide.js';
 import { Account } from './account/account.js';
 import { apps } from './accountactions/apps.js';
 import { disable, enable } from './accountactions/disable.js';
@@ -48,6 +50,7 @@ export const kinds: readonly AnyKind[] = [
   ClaimsProvider,
   ClaimsReview,
   Group,
+  AccessRequest,
   MockMessage,
   Invitation,
   Appearance,
@@ -76,4 +79,6 @@ export const actions: readonly Action[] = [
   consent,
   accountPasskeyChallenge,
   clientSecret,
+  approve,
+  deny,
 ];

@@ -1,4 +1,5 @@
 import { Translator } from '../i18n/translator.js';
+import { accessDecidedMail, type AccessDecided } from './access.js';
 import { invitationMail, type InvitationNotice } from './invitation.js';
 import { layout, type MailAppearance, type MailContent } from './layout.js';
 import { plainName, type Message } from './message.js';
@@ -49,6 +50,7 @@ export type MailOrder = {
   | { readonly passkey: PasskeyChange }
   | { readonly recovery: RecoveryNotice }
   | { readonly test: TestMail }
+  | { readonly accessDecided: AccessDecided }
   /** `object` is the name of the Invitation. */
   | { readonly invitation: InvitationNotice; readonly object: string }
 );
@@ -76,6 +78,7 @@ function contentOf(
   if ('passkey' in order) return passkeyMail(translator, named(order.passkey));
   if ('recovery' in order) return recoveryMail(translator, named(order.recovery));
   if ('invitation' in order) return invitationMail(translator, named(order.invitation));
+  if ('accessDecided' in order) return accessDecidedMail(translator, named(order.accessDecided));
   if ('test' in order) return testMail(translator, named(order.test));
   throw new Error('the outbox has a mail that this release does not support');
 }

@@ -1,4 +1,5 @@
 import type { Vocabulary } from './model/vocabulary.js';
+import { operatorRows, type OperatorRow } from './operator-rows.js';
 
 /** Rules about one kind or about everything; omitted if the kind is not served. */
 interface Section {
@@ -14,55 +15,6 @@ const beginning = `// The policy of this service, as it comes. Every request is 
 // system:masters. resource.owner is the Account that something belongs to, resource.browser the
 // browser that began a sign-in.
 `;
-
-/** What operators may do with a kind, and whose objects they may write. */
-interface OperatorRow {
-  readonly kind: string;
-  /** The name of the rule after `operators-`. */
-  readonly rule: string;
-  readonly actions: string;
-  /** `shared`: no person owns the object; `owned`: a person does. Absent if operators only read. */
-  readonly writes?: 'shared' | 'owned';
-}
-
-const readsAndWrites = 'in [Action::"read", Action::"write"]';
-const readsAndDeletes = 'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]';
-
-const operatorRows: readonly OperatorRow[] = [
-  { kind: 'Interaction', rule: 'interactions', actions: 'in [Action::"list", Action::"watch"]' },
-  {
-    kind: 'Session',
-    rule: 'sessions',
-    actions:
-      'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
-    writes: 'owned',
-  },
-  {
-    kind: 'Account',
-    rule: 'accounts',
-    actions: `in
-    [Action::"get", Action::"list", Action::"watch", Action::"create", Action::"patch", Action::"update",
-     Action::"delete", Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
-    writes: 'owned',
-  },
-  { kind: 'Passkey', rule: 'passkeys', actions: readsAndDeletes, writes: 'owned' },
-  { kind: 'Recovery', rule: 'recoveries', actions: readsAndDeletes, writes: 'owned' },
-  { kind: 'Grant', rule: 'grants', actions: readsAndWrites, writes: 'owned' },
-  { kind: 'PolicyDecision', rule: 'decisions', actions: 'in Action::"read"' },
-  { kind: 'ClaimsReview', rule: 'reviews', actions: 'in Action::"read"' },
-  { kind: 'Policy', rule: 'policies', actions: '== Action::"create"', writes: 'shared' },
-  {
-    kind: 'Client',
-    rule: 'clients',
-    actions: 'in [Action::"read", Action::"write", Action::"clients/*"]',
-    writes: 'shared',
-  },
-  { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
-];
 
 const written = (whose: OperatorRow['writes']): string[] =>
   operatorRows.filter(({ writes }) => writes === whose).map(({ kind }) => kind);
@@ -246,6 +198,31 @@ when { resource.owner == principal };
 `,
   },
   {
+    about: 'AccessRequest',
+    rules: `
+@id("own-access-requests")
+@message("You may see and take back your own requests.")
+permit (
+  principal is Account,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"delete"],
+  resource is AccessRequest
+)
+when { resource.owner == principal };
+
+// To let the members of Group "leads" decide who joins Group "staff" for a while, add a rule such as
+//   permit (principal in Group::"leads", action in [Action::"read", Action::"accessrequests/*"], resource is AccessRequest)
+//   when { resource.group == "staff" };
+@id("new-access-requests")
+@message("You may ask to join a group for a while.")
+permit (principal is Account, action == Action::"create", resource is AccessRequest);
+
+@id("someone-else-approves")
+@message("Someone else must approve your request.")
+forbid (principal is Account, action == Action::"accessrequests/approve", resource is AccessRequest)
+when { resource.owner == principal };
+`,
+  },
+  {
     about: 'PolicyDecision',
     rules: `
 @id("decisions-about-oneself")
@@ -319,7 +296,8 @@ forbid (
   principal in Group::"operators",
   action in
     [Action::"update", Action::"patch", Action::"delete", Action::"deletecollection",
-     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"],
+     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery",
+     Action::"accessrequests/*"],
   resource
 )
 when { (${are(kinds(written('owned')))}) && resource.owner != principal }

@@ -1,3 +1,5 @@
+import { AccessRequest, type AccessRequestObject } from '../kinds/accessrequest/access-request.js';
+import { accessRequestFacts } from '../kinds/accessrequest/policy-facts.js';
 import { Account } from '../kinds/account/account.js';
 import type { ScopeIndex } from '../kinds/claims/scope-index.js';
 import { builtInClients, Client } from '../kinds/client/client.js';
@@ -34,7 +36,7 @@ export class EntitySource implements KnownEntities {
   /** Returns facts from memory, undefined if they must be loaded. */
   peek(type: string, id: string): Facts | undefined {
     if (type === 'Scope') return this.#scope(id);
-    const kind = type === 'Client' ? Client : Account;
+    const kind = kindOf(type);
     if (kind === Client && builtInClients.has(id)) return this.#builtInClient(id);
     const cached = this.#store.watchCache.peek(objectKey(kind, id));
     if (!cached) return undefined;
@@ -46,6 +48,7 @@ export class EntitySource implements KnownEntities {
   /** Returns the facts of an object; undefined if they must be loaded. */
   ofObject(type: string, object: object): EntityFacts | undefined {
     if (type === Client.kind) return clientFacts(object as ClientObject);
+    if (type === AccessRequest.kind) return accessRequestFacts(object as AccessRequestObject);
     if (type !== Account.kind) return undefined;
     const account = object as AccountObject;
     const groups = this.#indexes.groups.cachedGroupsOf(addressOf(account));
@@ -67,10 +70,10 @@ export class EntitySource implements KnownEntities {
 
   async #load(type: string, id: string): Promise<Facts> {
     if (type === 'Scope') return this.#scope(id);
-    const kind: AnyKind = type === 'Client' ? Client : Account;
+    const kind = kindOf(type);
     const object = liveObject(await this.#store.cached(kind, id));
     if (!object) return null;
-    if (kind === Client) return clientFacts(object as ClientObject);
+    if (kind !== Account) return this.ofObject(type, object)!;
     const account = object as AccountObject;
     return accountFacts(account, await this.#indexes.groups.groupsOf(addressOf(account)));
   }
@@ -91,6 +94,9 @@ export class EntitySource implements KnownEntities {
     } satisfies ClientFacts;
   }
 }
+
+const kindOf = (type: string): AnyKind =>
+  [Client, AccessRequest].find(({ kind }) => kind === type) ?? Account;
 
 type ClientObject = ObjectOf<typeof Client>;
 type AccountObject = ObjectOf<typeof Account>;

@@ -27,6 +27,11 @@ export interface AuthorizationAttributes {
    * from the action.
    */
   readonly record?: 'allowed' | 'change' | 'never';
+  /**
+   * Adds to a refusal that is not recorded the alternatives that change one of these facts alone
+   * (docs/design/policy.md#why-not).
+   */
+  readonly explain?: readonly string[];
 }
 
 /** The message of a refusal if the policy has none. */

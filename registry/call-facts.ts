@@ -31,7 +31,16 @@ export function decideFor(
   const { site, network } = request;
   return async (
     action,
-    { caller = own, kind, name, object, entities, record, ...rest }: Record<string, unknown>,
+    {
+      caller = own,
+      kind,
+      name,
+      object,
+      entities,
+      record,
+      explain,
+      ...rest
+    }: Record<string, unknown>,
   ) =>
     authorizeLoaded(authorize, {
       caller,
@@ -41,6 +50,7 @@ export function decideFor(
       object,
       entities,
       record,
+      explain,
       facts: { ...(site && { site }), ...(network && { network }), ...rest },
     } as AuthorizationAttributes);
 }

@@ -157,6 +157,12 @@ export const signInLimits = {
     rateLimitBounds,
     'Invitations that one account sends in a day.',
   ),
+  accessRequestsPerAccountDay: count(
+    20,
+    [1, 1_000_000],
+    rateLimitBounds,
+    'AccessRequests that one account makes in a day.',
+  ),
   sessionIdleLifetime: duration(
     '336h',
     ['5m', '2160h'],

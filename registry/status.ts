@@ -82,6 +82,8 @@ export interface DecisionSummary {
   readonly hint?: string;
   /** The sign-in with which alone a refused request would be permitted. */
   readonly stepUp?: StepUp;
+  /** The Groups that alone would permit it, if the request asked for them (`explain`). */
+  readonly groups?: readonly string[];
 }
 
 /** A sign-in that would permit a refused request (RFC 9470 §3). */

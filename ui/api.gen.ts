@@ -1,5 +1,32 @@
 // Generated from the OpenAPI document by hack/gen. Do not edit.
 
+/** A request to be a member of a Group until a time. */
+export interface AccessRequest {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'AccessRequest';
+  metadata: ObjectMeta;
+  spec: {
+    group: string;
+    reason: string;
+    until: string;
+  };
+  status: {
+    account: string;
+    phase: 'Pending' | 'Approved' | 'Denied' | 'Expired';
+    until?: string;
+    decidedTimestamp?: string;
+    decidedBy?: string;
+    message?: string;
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
+    }[];
+  };
+}
+
 /** A person who signs in, identified by a verified email address. */
 export interface Account {
   apiVersion: 'id.vestibule.org/v1alpha1';

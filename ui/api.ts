@@ -1,6 +1,7 @@
 import type { Interaction, Status } from './api.gen.js';
 
 export type {
+  AccessRequest,
   Account,
   Appearance,
   ClaimsProviderList,
@@ -50,6 +51,8 @@ export interface App extends Pick<InteractionClient, 'displayName' | 'displayNam
   readonly startURI?: string;
   /** The message of the rule that refuses it, unless access is Allowed. */
   readonly reason?: string;
+  /** The Groups with which it would be permitted and that the person may request access to. */
+  readonly requestableGroups?: readonly string[];
 }
 
 /** The apps that a person may use, and those that they may know of. */

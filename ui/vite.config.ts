@@ -22,11 +22,20 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'stepup',
     'scopes',
   ],
-  account: ['base', 'account', 'apps', 'passkey', 'decisions', 'alternatives', 'scopes'],
+  account: ['base', 'account', 'apps', 'access', 'passkey', 'decisions', 'alternatives', 'scopes'],
   mailbox: ['base', 'mailbox'],
   policy: ['base', 'policy', 'decisions', 'alternatives'],
   recovery: ['base', 'recovery'],
-  console: ['base', 'console', 'checklist', 'policies', 'policy', 'decisions', 'alternatives'],
+  console: [
+    'base',
+    'console',
+    'accessrequests',
+    'checklist',
+    'policies',
+    'policy',
+    'decisions',
+    'alternatives',
+  ],
   invitation: ['base', 'invitation'],
   gallery: readdirSync(join(messages, 'en'))
     .map((file) => file.replace('.json', ''))
@@ -95,9 +104,9 @@ const runAtOnce = '//# allFunctionsCalledOnLoad';
 const dressed = new Set(['account', 'policy', 'console']);
 
 /**
- * Builds one entry, named by the mode, into its own bundle: a page loads one script and one style
- * sheet. Entries that are not in `dressed` share one style sheet, so its name is the same for all
- * of them. `build.mjs` runs this once per entry.
+ * Builds one entry, named by the mode, into its own bundle: a page loads one script (the console two)
+ * and one style sheet. Entries that are not in `dressed` share one style sheet, so its name is the
+ * same for all of them. `build.mjs` runs this once per entry.
  */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
@@ -113,12 +122,16 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     assetsInlineLimit: 0,
     cssCodeSplit: false,
-    modulePreload: false,
+    // A script that the page's script imports is loaded beside it.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_name, files, { hostType }) => (hostType === 'html' ? files : []),
+    },
     reportCompressedSize: false,
     rolldownOptions: {
       input: `${import.meta.dirname}/${mode}.html`,
       output: {
-        postBanner: ({ isEntry }) => (isEntry ? runAtOnce : ''),
+        postBanner: ({ isDynamicEntry }) => (isDynamicEntry ? '' : runAtOnce),
         assetFileNames: ({ names: [name = ''] }) =>
           name.endsWith('.css')
             ? `assets/${dressed.has(mode) ? mode : 'style'}-[hash].css`

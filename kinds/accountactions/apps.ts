@@ -5,6 +5,7 @@ import { refusalMessage } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { forbidden } from '../../registry/status.js';
+import { mayRequest } from '../accessrequest/access-request.js';
 import { Account } from '../account/account.js';
 import { accountFacts, signedInNow } from '../account/policy-facts.js';
 import { Client } from '../client/client.js';
@@ -34,6 +35,13 @@ const App = z.object({
       'Starts the app, if access is Allowed or SignInAgain: initiateLoginURI with the parameter iss, or else homepageURI.',
     ),
   reason: z.string().optional().describe('Why policy refuses it, unless access is Allowed.'),
+  requestableGroups: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'The Groups with which policy would permit it and that the person may request access to; ' +
+        'absent unless access is Refused.',
+    ),
 });
 type App = z.infer<typeof App>;
 
@@ -71,7 +79,7 @@ export const apps = defineAction({
     for (const [i, client] of clients.entries()) {
       if (i % clientsPerTurn === clientsPerTurn - 1) await yieldToEventLoop();
       const app = await appOf(call, client, facts);
-      if (app.startURI !== undefined || client.spec.appMenu === 'Everyone') items.push(app);
+      if (app.startURI !== undefined || isListed(client)) items.push(app);
     }
     return { apiVersion, kind: 'AccountApps', items };
   },
@@ -107,7 +115,9 @@ async function appOf(call: Call, client: ClientObject, facts: PersonFacts): Prom
   const { spec, metadata } = client;
   const { displayName, displayNames, logoURI } = spec;
   const decision = await decideSignIn(call, client, facts);
-  const access = decision.allowed ? 'Allowed' : await accessBySignIn(call, client, facts);
+  const { access, groups = [] } = decision.allowed
+    ? { access: 'Allowed' as const }
+    : await accessBySignIn(call, client, facts);
   const canStart = access === 'Allowed' || access === 'SignInAgain';
   return {
     client: metadata.name,
@@ -117,6 +127,7 @@ async function appOf(call: Call, client: ClientObject, facts: PersonFacts): Prom
     access,
     ...(canStart && { startURI: startOf(spec, call.settings.baseURL) }),
     ...(!decision.allowed && { reason: refusalMessage(decision) }),
+    ...(groups.length > 0 && { requestableGroups: await requestable(call, groups) }),
   };
 }
 
@@ -128,27 +139,38 @@ async function accessBySignIn(
   call: Call,
   client: ClientObject,
   facts: PersonFacts,
-): Promise<App['access']> {
+): Promise<{ access: App['access']; groups?: readonly string[] | undefined }> {
   const { passkeys } = facts;
   const decide = (method: 'EmailCode' | 'Passkey', count: number): Promise<Decision> =>
-    decideSignIn(call, client, {
-      ...facts,
-      ...signedInNow(method, call.now),
-      signedInRecently: true,
-      passkeys: count,
-    });
-  if (!(await decide('Passkey', Math.max(1, passkeys))).allowed) return 'Refused';
-  if (passkeys > 0 || (await decide('EmailCode', 0)).allowed) return 'SignInAgain';
-  return 'PasskeyRequired';
+    decideSignIn(
+      call,
+      client,
+      { ...facts, ...signedInNow(method, call.now), signedInRecently: true, passkeys: count },
+      isListed(client) ? ['Group'] : undefined,
+    );
+  const strongest = await decide('Passkey', Math.max(1, passkeys));
+  if (!strongest.allowed) return { access: 'Refused', groups: strongest.groups };
+  if (passkeys > 0 || (await decide('EmailCode', 0)).allowed) return { access: 'SignInAgain' };
+  return { access: 'PasskeyRequired' };
 }
+
+/** Returns those Groups that policy lets the person request access to. */
+async function requestable(call: Call, groups: readonly string[]): Promise<string[]> {
+  const decisions = await Promise.all(groups.map((group) => mayRequest(call, group)));
+  return groups.filter((_, i) => decisions[i]);
+}
+
+/** Reports whether a Client is shown to those whom policy refuses. */
+const isListed = ({ spec }: ClientObject): boolean => spec.appMenu === 'Everyone';
 
 /** Returns the decision about a sign-in, which is refused too if `openid` may not be shared. */
 async function decideSignIn(
   call: Call,
   { metadata, spec }: ClientObject,
   facts: PersonFacts,
+  explain?: readonly string[],
 ): Promise<Decision> {
-  const about = { ...facts, client: metadata.name, record: 'never' };
+  const about = { ...facts, client: metadata.name, record: 'never', explain };
   const signIn = await call.decide('signIn', about);
   return signIn.allowed && spec.scopes.some(({ name }) => name === 'openid')
     ? call.decide('share', { ...about, scope: 'openid' })

@@ -32,6 +32,11 @@ const TemporaryMember = z.object({
   email: emailAddress().describe('The address.'),
   until: timestamp().describe('When the membership ends.'),
   reason: line(200).optional().describe('Why the person is a member.'),
+  accessRequest: z
+    .string()
+    .max(253)
+    .optional()
+    .describe('The AccessRequest whose approval made the person a member.'),
 });
 
 const GroupSpec = z.object({

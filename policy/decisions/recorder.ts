@@ -71,7 +71,9 @@ export class Recorder {
 
   #recordDecision(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
     const { record, caller, action, kind } = attributes;
-    if (record === 'never' || caller.type === 'System' || response.policy === '') return response;
+    if (caller.type === 'System' || response.policy === '') return response;
+    if (record === 'never')
+      return attributes.explain ? this.#withGroups(attributes, response) : response;
     if (record !== 'change') {
       if (!response.allowed)
         return record === 'allowed' ? response : this.#recordRefusal(attributes, response);
@@ -117,8 +119,8 @@ export class Recorder {
   }
 
   /**
-   * Returns a refusal with what would have permitted it. Only refusals that are limited in number, or
-   * concern one person and one scope, are explained.
+   * Returns a refusal with what would have permitted it. Only refusals that are limited in number,
+   * concern one person and one scope, or ask for it, are explained.
    */
   #explained(
     attributes: AuthorizationAttributes,
@@ -126,6 +128,15 @@ export class Recorder {
   ): AuthorizationResponse {
     const alternatives = response.allowed ? [] : this.#explain(attributes);
     return alternatives.length > 0 ? { ...response, alternatives } : response;
+  }
+
+  #withGroups(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    const { alternatives = [] } = this.#explained(attributes, response);
+    const changes = alternatives.flatMap((one) => one.changes);
+    return {
+      ...response,
+      groups: changes.flatMap((one) => (one.fact === 'Group' ? one.value! : [])),
+    };
   }
 
   /**

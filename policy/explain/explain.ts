@@ -39,9 +39,12 @@ export function alternativesTo(
   const slice = evaluator.slice(requestIn(world, environment));
   if (!mayKnow(search) || dependsOnOthers(slice, requestIn(world, environment))) return [];
   const mentioned = new Set(slice.unknowns.flatMap(mentionsOf));
+  const { explain: facts } = attributes;
   const candidates = candidatesFor(world, { ...literalsIn(slice.rules), mentioned }, environment);
-  const noticed = candidates.filter((one) => isNoticed(search, slice, one));
-  return smallest(search, noticed);
+  const noticed = candidates.filter(
+    (one) => (facts?.includes(one.change.fact) ?? true) && isNoticed(search, slice, one),
+  );
+  return smallest(search, noticed, facts ? 1 : limits.changes);
 }
 
 /** Returns what an unknown reads: its name, or the fact that it compares. */
@@ -88,9 +91,13 @@ function read(unknown: UnknownValue, request: AuthorizationRequest): unknown {
 }
 
 /** Returns the smallest sets of changes that are enough; all of them have the same size. */
-function smallest(search: Search, candidates: readonly Candidate[]): Alternative[] {
+function smallest(
+  search: Search,
+  candidates: readonly Candidate[],
+  maxChanges: number,
+): Alternative[] {
   let evaluations = 0;
-  for (let size = 1; size <= limits.changes; size += 1) {
+  for (let size = 1; size <= maxChanges; size += 1) {
     const found: (readonly Candidate[])[] = [];
     for (const set of setsOf(candidates, size)) {
       if (found.some((other) => makesSuperfluous(other, set))) continue;

@@ -1,3 +1,4 @@
+import type { AccessRequestFacts } from '../../kinds/accessrequest/policy-facts.js';
 import type { ClientFacts } from '../../kinds/client/policy-facts.js';
 import type { EntityFacts } from '../../registry/authorizer.js';
 import type { CedarValue } from './cedar-value.js';
@@ -107,10 +108,23 @@ const ofAccount: Readonly<Record<string, EntityAttribute<AccountFacts>>> = {
   },
 };
 
+const ofAccessRequest: Readonly<Record<string, EntityAttribute<AccessRequestFacts>>> = {
+  group: {
+    type: 'String',
+    description: 'The name of the Group that it asks for.',
+    read: (facts) => facts?.group ?? '',
+  },
+};
+
 /** The facts about entities that rules may use, by entity type and attribute. */
 export const entityAttributes: Readonly<
   Record<string, Readonly<Record<string, EntityAttribute<EntityFacts>>>>
-> = { Client: ofClient, Scope: ofScope, Account: ofAccount } as never;
+> = {
+  Client: ofClient,
+  Scope: ofScope,
+  Account: ofAccount,
+  AccessRequest: ofAccessRequest,
+} as never;
 
 /** The names of all of them. */
 export const entityAttributeNames: ReadonlySet<string> = new Set(

@@ -125,7 +125,7 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
       ...(existing?.memberOf && { memberOf: existing.memberOf }),
       ...(kind.owner && { owner: kind.owner }),
       attributes: {
-        ...existing?.attributes,
+        ...(existing?.attributes ?? attributeTypesOf(kind.kind)),
         ...(kind.owner && { owner: 'Account' }),
         ...(kind.boundToCookie && { browser: 'Browser' }),
       },

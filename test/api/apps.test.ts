@@ -100,6 +100,7 @@ describe.each(stores)('the app menu, on %s', (store) => {
           displayName: 'staff app',
           access: 'Refused',
           reason: 'Only staff may sign in here.',
+          requestableGroups: ['staff'],
         },
         expect.objectContaining({ client: 'till' }),
       ],

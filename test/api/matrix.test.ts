@@ -59,6 +59,11 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
     other: 'list watch deletecollection',
     operator: `${own} patch update`,
   },
+  accessrequests: {
+    owner: `${reading} create delete`,
+    other: 'list watch create',
+    operator: `${reading} create-own delete accessrequests/approve accessrequests/deny`,
+  },
   policydecisions: { owner: reading, other: 'list watch', operator: reading },
   policies: { ...anyone(reading), operator: `${reading} create` },
   claimsreviews: { owner: reading, other: 'list watch', operator: reading },
@@ -152,6 +157,13 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     objects.passkeys = owner.name;
     objects.recoveries = (
       await tabs.owner.post('accounts/~/recovery', { spec: {} }).is(201)
+    ).body.metadata.name;
+    objects.accessrequests = (
+      await tabs.owner
+        .post('accessrequests', {
+          spec: { group: 'staff', reason: 'Why.', until: toTimestamp(Date.now() + 86_400_000) },
+        })
+        .is(201)
     ).body.metadata.name;
     objects.mockmessages = (
       await tabs.visitor.get('mockmessages').is(200)

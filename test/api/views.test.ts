@@ -95,6 +95,7 @@ describe('tables (4.2)', () => {
       recoveries: 'Account Phase Ready',
       claimsproviders: 'Display-Name URL',
       groups: 'Display-Name Members',
+      accessrequests: 'Group Phase Until Account (Reason)',
       invitations: 'Email Phase Groups (Until)',
       appearances: 'Display-Name Accent',
       replicas: 'Ready Release Store Sign-Ins (Failed-Checks) (Clock-Skew)',

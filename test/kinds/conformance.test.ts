@@ -1,4 +1,5 @@
 import { afterAll } from '@jest/globals';
+import { AccessRequest } from '../../kinds/accessrequest/access-request.js';
 import { Account } from '../../kinds/account/account.js';
 import { Appearance } from '../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
@@ -299,6 +300,22 @@ conforms(MockMessage, {
       sentTimestamp: now,
     },
   }),
+});
+const tomorrow = toTimestamp(Date.now() + 86_400_000);
+conforms(AccessRequest, {
+  valid: ({ name }) => ({
+    name: `${name}-sample`,
+    spec: { group: 'staff', reason: 'Covers for Bob.', until: tomorrow },
+    status: { account: name, phase: 'Pending' },
+  }),
+  invalid: [
+    { spec: { group: 'No Group' }, field: 'spec.group' },
+    { spec: { reason: '' }, field: 'spec.reason' },
+    { spec: { reason: 'x'.repeat(201) }, field: 'spec.reason' },
+    { spec: { until: 'soon' }, field: 'spec.until' },
+    { spec: { until: '2001-01-01T00:00:00Z' }, field: 'spec.until' },
+    { spec: { until: toTimestamp(Date.now() + 367 * 86_400_000) }, field: 'spec.until' },
+  ],
 });
 conforms(Invitation, {
   valid: () => ({ name: 'sample', spec: { email: 'guest@example.test', groups: [] } }),

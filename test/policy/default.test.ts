@@ -43,6 +43,11 @@ const table: Record<string, Partial<Record<Role, string>>> = {
     owner: `${reading} patch update delete deletecollection`,
     operator: `${reading} patch update delete deletecollection`,
   },
+  AccessRequest: {
+    account: 'create',
+    owner: `${reading} delete`,
+    operator: `${reading} delete accessrequests/approve accessrequests/deny`,
+  },
   PolicyDecision: { owner: reading, operator: reading },
   Policy: { anyone: reading, operator: 'create' },
   ClaimsReview: { owner: reading, operator: reading },
@@ -128,6 +133,10 @@ function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
   return roles;
 }
 
+/** No one approves their own request. */
+const isOwnApproval = (roles: readonly Role[], action: string): boolean =>
+  roles.includes('owner') && action === 'accessrequests/approve';
+
 const collects = (subject: string, kind: AnyKind, action: string, metadataOnly: boolean): boolean =>
   ['collector', 'controller'].includes(subject) &&
   (action === 'delete'
@@ -175,8 +184,9 @@ describe('the default policy', () => {
           for (const metadataOnly of [false, true]) {
             const roles = rolesOf(subject, kind, target);
             const wanted =
-              roles.some((role) => table[name]![role]?.split(' ').includes(action)) ||
-              collects(subject, kind, action, metadataOnly);
+              !isOwnApproval(roles, action) &&
+              (roles.some((role) => table[name]![role]?.split(' ').includes(action)) ||
+                collects(subject, kind, action, metadataOnly));
             const { allowed } = engine.decide({
               caller: subjects[subject]!,
               action,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actions, kinds } from '../../kinds/index.js';
+import { AccessRequest } from '../../kinds/accessrequest/access-request.js';
 import { Client } from '../../kinds/client/client.js';
 import { Session } from '../../kinds/session/session.js';
 import { Invitation } from '../../kinds/invitation/invitation.js';
@@ -37,11 +38,31 @@ describe('the recipes of the how-to', () => {
     `Client ${name}`,
     { firstParty: false, type: 'Public', host: '', groups: [], conditions: [], ...facts },
   ];
+  const accessRequest = (name: string, group: string): [string, EntityFacts] => [
+    `AccessRequest ${name}`,
+    { group },
+  ];
   const firstParty = (name: string) => new Map([client(name, { firstParty: true })]);
   const said: Record<
     string,
     [refused: AuthorizationAttributes, permitted: AuthorizationAttributes]
   > = {
+    'requests-for-some-groups': [
+      {
+        caller: person('a@x.test'),
+        action: 'create',
+        kind: AccessRequest,
+        name: 'somebody-x',
+        entities: new Map([accessRequest('somebody-x', 'keepers')]),
+      },
+      {
+        caller: person('a@x.test'),
+        action: 'create',
+        kind: AccessRequest,
+        name: 'somebody-x',
+        entities: new Map([accessRequest('somebody-x', 'printers')]),
+      },
+    ],
     'no-card-for-board': [
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'board' } },
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'notes' } },
@@ -154,6 +175,13 @@ describe('the recipes of the how-to', () => {
       kind: Session,
       name: 'bcdfghjklmnpqrstvwxz-x',
       entities: new Map([['Account bcdfghjklmnpqrstvwxz', { groups: ['staff'] }]]),
+    },
+    'leads-decide-for-staff': {
+      caller: person('a@x.test', 'leads'),
+      action: 'accessrequests/approve',
+      kind: AccessRequest,
+      name: 'bcdfghjklmnpqrstvwxz-x',
+      entities: new Map([accessRequest('bcdfghjklmnpqrstvwxz-x', 'staff')]),
     },
     'sign-up-is-open': { caller: browser, action: 'signUp', facts: { client: 'notes' } },
     'leads-invite': {

@@ -1,14 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AccountApps, App } from '../api.js';
+import type { AccessRequest, AccountApps, App } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { useAppearance } from '../base/appearance.js';
+import { useCollection, type LiveCollection } from '../base/collection.js';
 import { addMessages } from '../base/i18n.js';
 import { Link, hostOf } from '../base/link.js';
 import { nameOf } from '../base/local-text.js';
 import { Ltr, Text, t } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';
 import messages from '../messages/en/apps.json';
-import { useAccountContext } from './account-context.js';
+import { AccessRequests, AskForAccess } from './access-requests.js';
+import { ownedBy, useAccountContext } from './account-context.js';
 import { Section, ReadError, focusSection } from './section.js';
 
 addMessages(messages);
@@ -56,8 +58,10 @@ const PasskeyLink = () => (
   </p>
 );
 
+type Requests = LiveCollection<AccessRequest>;
+
 /** An app that policy refuses: the message of the rule, and what the person can do. */
-function Refused({ app }: { app: App }) {
+function Refused({ app, requests }: { app: App; requests: Requests }) {
   return (
     <li class="thing short">
       <AppName app={app} />
@@ -65,12 +69,13 @@ function Refused({ app }: { app: App }) {
         <Text of={app.reason ?? ''} max={500} />
       </p>
       {app.access === 'PasskeyRequired' && <PasskeyLink />}
+      <AskForAccess app={app} requests={requests} />
     </li>
   );
 }
 
 /** The apps that are refused, and whom to ask. */
-function RefusedApps({ apps }: { apps: readonly App[] }) {
+function RefusedApps({ apps, requests }: { apps: readonly App[]; requests: Requests }) {
   const { supportURI } = useAppearance();
   return (
     <>
@@ -85,7 +90,7 @@ function RefusedApps({ apps }: { apps: readonly App[] }) {
       </p>
       <ul class="things" aria-labelledby="apps-refused">
         {apps.map((app) => (
-          <Refused key={app.client} app={app} />
+          <Refused key={app.client} app={app} requests={requests} />
         ))}
       </ul>
     </>
@@ -93,7 +98,7 @@ function RefusedApps({ apps }: { apps: readonly App[] }) {
 }
 
 /** The lists, or that there are no apps. */
-function AppLists({ items }: { items: readonly App[] }) {
+function AppLists({ items, requests }: { items: readonly App[]; requests: Requests }) {
   const apps = byName(items);
   const startable = apps.filter(({ startURI }) => startURI !== undefined);
   const refused = apps.filter(({ startURI }) => startURI === undefined);
@@ -107,7 +112,8 @@ function AppLists({ items }: { items: readonly App[] }) {
           ))}
         </ul>
       )}
-      {refused.length > 0 && <RefusedApps apps={refused} />}
+      {refused.length > 0 && <RefusedApps apps={refused} requests={requests} />}
+      <AccessRequests requests={requests} />
     </>
   );
 }
@@ -121,6 +127,8 @@ export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
   const [items, setItems] = useState<readonly App[]>();
   const [failure, setFailure] = useState<ApiError>();
   const [turn, setTurn] = useState(0);
+  const requests = useCollection<AccessRequest>('accessrequests', ownedBy(account), isLive);
+  const phases = requests.items?.map(({ status }) => status.phase).join();
   const isShown = failure ? failure.code !== 403 : items !== undefined;
   useEffect(() => {
     if (!isLive) return;
@@ -134,13 +142,13 @@ export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
         setFailure(thrown);
       },
     );
-  }, [account.metadata.name, account.status.passkeys, isLive, turn]);
+  }, [account.metadata.name, account.status.passkeys, isLive, phases, turn]);
   useEffect(() => onShown(isShown), [isShown]);
   if (!isShown) return null;
   return (
     <Section id="apps" hint="apps.hint">
       {failure && <ReadError failure={failure} again={() => setTurn(turn + 1)} />}
-      {!failure && items && <AppLists items={items} />}
+      {!failure && items && <AppLists items={items} requests={requests} />}
     </Section>
   );
 }

@@ -14,7 +14,7 @@ export interface Condition {
 /** The conditions of an object. */
 export const Conditions = ({ conditions }: { conditions: readonly Condition[] }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-  <div class="table" role="region" tabIndex={0} aria-label={t('console.conditions')}>
+  <div class="table" role="group" tabIndex={0} aria-label={t('console.conditions')}>
     <table>
       <thead>
         <tr>

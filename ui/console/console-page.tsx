@@ -12,14 +12,11 @@ import { signIn } from '../base/sign-in.js';
 import { View } from '../base/view.js';
 import { Chunk } from './chunk.js';
 import { CurrentConsole, useConsole, type ConsoleContext } from './console-context.js';
-import { DeleteView } from './delete-view.js';
 import { DetailView } from './detail-view.js';
 import { isAllowed, kindOf, readKinds, readOpenAPI } from './discovery.js';
-import { EditView } from './edit-view.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
 import { ListView } from './list-view.js';
-import { NewView } from './new-view.js';
 import { Overview } from './overview.js';
 import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './route.js';
 
@@ -51,6 +48,7 @@ interface PartProps {
   readonly query: URLSearchParams;
 }
 
+const editChunk = new Lazy(() => import('./edit-parts.js'));
 const policyChunk = new Lazy(() => import('./policy-parts.js'));
 
 /** The kinds that one must be able to list, and the views. */
@@ -93,9 +91,18 @@ function RoutedView() {
   }
   if (!kind || view === 'absent') return <Absent key={key} />;
   if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
-  if (view === 'new') return <NewView key={key} kind={kind} query={query} />;
-  if (view === 'edit') return <EditView key={key} kind={kind} name={name} />;
-  if (view === 'delete') return <DeleteView key={key} kind={kind} name={name} />;
+  if (view === 'new' || view === 'edit' || view === 'delete')
+    return (
+      <Chunk
+        key={key}
+        of={editChunk}
+        show={({ NewView, EditView, DeleteView }) => {
+          if (view === 'new') return <NewView kind={kind} query={query} />;
+          const View = view === 'edit' ? EditView : DeleteView;
+          return <View kind={kind} name={name} />;
+        }}
+      />
+    );
   return <DetailView key={key} kind={kind} name={name} query={query} />;
 }
 

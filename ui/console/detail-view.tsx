@@ -4,6 +4,8 @@ import type { ObjectMeta } from '../api.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
+import { accessChunk } from './access-chunk.js';
+import { Chunk } from './chunk.js';
 import { Conditions, type Condition } from './conditions.js';
 import { useConsole } from './console-context.js';
 import { singularOf, useIsAllowed } from './discovery.js';
@@ -181,6 +183,12 @@ export function DetailView({
       {items && !object && <p class="notice warn">{t('console.gone')}</p>}
       {object && (
         <>
+          {kind.kind === 'AccessRequest' && (
+            <Chunk
+              of={accessChunk}
+              show={({ AccessDecision }) => <AccessDecision kind={kind} object={object} />}
+            />
+          )}
           <Tabs path={pathTo(kind.resource, name)} tab={tab} all={all} />
           {tab === 'fields' && <ObjectFields kind={kind} object={object} />}
           {tab === 'yaml' && (

@@ -355,6 +355,11 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "Invitations that one account sends in a day. From 1 to 1000000.",
     value: '200',
   },
+  'limits-access-requests-per-account-day': {
+    description:
+      "AccessRequests that one account makes in a day. From 1 to 1000000.",
+    value: '20',
+  },
   'limits-session-idle-lifetime': {
     description:
       "How long a session lasts without use. From 5m to 2160h.",

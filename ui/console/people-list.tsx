@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
+import { useLazy } from '../base/lazy.js';
 import { t } from '../base/message.js';
+import { accessChunk } from './access-chunk.js';
 import { useConsole } from './console-context.js';
 import { kindOf, useIsAllowed } from './discovery.js';
 import { Frame } from './frame.js';
@@ -153,14 +155,22 @@ function Links({ accounts }: { accounts: Kind }) {
   );
 }
 
+/** The requests for access that wait, for those who may list them. */
+function Waiting({ requests }: { requests: Kind }) {
+  const { loaded } = useLazy(accessChunk);
+  return loaded ? <loaded.WaitingRequests kind={requests} /> : null;
+}
+
 /** The accounts, found by address, and the ways to add people. */
 export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSearchParams }) {
+  const requests = kindOf(useConsole().listed, 'AccessRequest');
   const words = query.get('find') ?? '';
   const selectors = selectorsOf(words);
   const table = useTable(accounts.path, selectors);
   return (
     <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
       <p class="lead">{t('console.people.lead')}</p>
+      {requests && <Waiting requests={requests} />}
       <SearchForm words={words} />
       <Results table={table} words={words} />
       <Kubectl command={listCommand(accounts, selectors)} />

@@ -125,6 +125,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'type',
+    label: 'AccessRequest',
+    info:
+      "A request to be a member of a Group until a time.",
+  },
+  {
+    of: 'type',
     label: 'MockMessage',
     info:
       "A message in the mock mailbox, which exists only while email is mocked.",
@@ -300,6 +306,18 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'action',
+    label: 'accessrequests/approve',
+    info:
+      "Approves the request: the person becomes a member of the Group until its end.",
+  },
+  {
+    of: 'action',
+    label: 'accessrequests/deny',
+    info:
+      "Denies the request.",
+  },
+  {
+    of: 'action',
     label: 'discovery',
     info:
       "Reading what the API offers, its documents and its version.",
@@ -390,6 +408,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
       "every action on clients",
   },
   {
+    of: 'action',
+    label: 'accessrequests/*',
+    info:
+      "every action on accessrequests",
+  },
+  {
     of: 'attribute',
     label: 'groups',
     info:
@@ -457,6 +481,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   {
     of: 'attribute',
     label: 'browser',
+  },
+  {
+    of: 'attribute',
+    label: 'group',
+    info:
+      "AccessRequest: The name of the Group that it asks for.",
   },
   {
     of: 'context',

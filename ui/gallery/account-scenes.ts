@@ -42,6 +42,7 @@ const lists = (): Script => ({
   'GET passkeys': list('Passkey', passkeys()),
   'GET sessions': list('Session', sessions()),
   'GET accounts/~/apps': apps(),
+  'GET accessrequests': list('AccessRequest', []),
   'GET grants': list('Grant', grants()),
   'GET claimsreviews': list('ClaimsReview', reviews()),
   'GET policydecisions': list('PolicyDecision', [
@@ -115,7 +116,8 @@ export const press =
       await api().settled();
     }
   };
-const type =
+/** Types words into a field. */
+export const type =
   (id: string, words: string) =>
   async (shown: Document): Promise<void> => {
     const field = (await untilPresent(() => shown.getElementById(id))) as HTMLInputElement;
@@ -123,7 +125,8 @@ const type =
     field.dispatchEvent(new Event('input', { bubbles: true }));
     await nextFrame();
   };
-const inSequence =
+/** Does one after another. */
+export const inSequence =
   (...acts: NonNullable<Scene['act']>[]) =>
   async (shown: Document): Promise<void> => {
     for (const act of acts) await act(shown);

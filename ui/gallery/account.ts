@@ -11,11 +11,13 @@ import type {
 import { inSeconds } from './interaction.js';
 import { me } from './policy.js';
 
-const apiVersion = 'id.vestibule.org/v1alpha1' as const;
+/** Group and version of every object. */
+export const apiVersion = 'id.vestibule.org/v1alpha1' as const;
 const day = 86_400;
 let version = 300;
 
-const metadata = (name: string, age: number): ObjectMeta => {
+/** The metadata of an object that is so many seconds old. */
+export const metadata = (name: string, age: number): ObjectMeta => {
   version += 1;
   return {
     name,
@@ -78,6 +80,7 @@ export const apps = (): AccountApps => ({
       displayName: 'Wiki of the staff',
       access: 'Refused',
       reason: 'Only staff may sign in here.',
+      requestableGroups: ['staff', 'wiki-readers'],
     },
   ],
 });

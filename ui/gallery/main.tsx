@@ -13,6 +13,7 @@ import { RecoveryPage } from '../recovery/recovery-page.js';
 import { PolicyPage } from '../policy/policy-page.js';
 import { AccountPage } from '../account/account-page.js';
 import { openSignIn } from '../signin/start.js';
+import { accessScenes } from './access-scenes.js';
 import { accountScenes, hostileAccountScenes } from './account-scenes.js';
 import { recoveryScenes } from './recovery-scenes.js';
 import { FakeAPI } from './fake-api.js';
@@ -34,6 +35,7 @@ const scenes = {
   ...hostilePolicyScenes,
   ...accountScenes,
   ...recoveryScenes,
+  ...accessScenes,
   ...hostileAccountScenes,
 };
 const query = new URLSearchParams(location.search);

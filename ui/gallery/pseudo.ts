@@ -1,4 +1,6 @@
 import type { Catalog } from '../messages/catalog.js';
+import access from '../messages/en/access.json';
+import accessrequests from '../messages/en/accessrequests.json';
 import account from '../messages/en/account.json';
 import alternatives from '../messages/en/alternatives.json';
 import apps from '../messages/en/apps.json';
@@ -33,6 +35,8 @@ export const english: Catalog = {
   ...policy,
   ...account,
   ...apps,
+  ...access,
+  ...accessrequests,
   ...passkey,
   ...decisions,
   ...alternatives,

@@ -1,3 +1,5 @@
+import type access from './en/access.json';
+import type accessrequests from './en/accessrequests.json';
 import type account from './en/account.json';
 import type alternatives from './en/alternatives.json';
 import type apps from './en/apps.json';
@@ -31,10 +33,12 @@ export type MessageID = keyof (typeof base &
   typeof policy &
   typeof account &
   typeof apps &
+  typeof access &
   typeof passkey &
   typeof decisions &
   typeof alternatives &
   typeof console &
+  typeof accessrequests &
   typeof checklist);
 
 /** A complete language: one flat map from message ID to text. */
