@@ -16,6 +16,8 @@ import type { RangeParts } from './range-parts.js';
 
 const firstPage = 100;
 const maxPage = 2000;
+/** Two keys have a distance, from which the next parts are estimated. */
+const minPage = 2;
 const pageBytes = 2 << 20;
 
 /** Returns the oldest revision that etcd still has, for an error message. */
@@ -50,17 +52,18 @@ export async function readRange(
   const entries: Entry[] = [];
   let revision = atRevision;
   let { start } = range;
-  let page = Math.min(firstPage, limit);
+  let page = Math.max(minPage, Math.min(firstPage, limit));
   let more = 0;
   do {
     const part = await request(start, page + ahead, page);
-    entries.push(...part.read);
-    more = part.count - part.read.length;
+    const taken = part.read.slice(0, limit - entries.length);
+    entries.push(...taken);
+    more = part.count - taken.length;
     start = more > 0 && entries.length < limit ? `${entries.at(-1)!.key}!` : part.end;
-    page = Math.min(part.nextPage, limit - entries.length);
+    page = Math.max(minPage, Math.min(part.nextPage, limit - entries.length));
   } while (entries.length < limit && start < range.end);
   while (more < ahead && start < range.end) {
-    const part = await request(start, ahead, 2);
+    const part = await request(start, ahead, minPage);
     more += part.count;
     start = part.end;
   }
