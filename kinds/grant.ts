@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defineKind } from './define-kind.js';
 import type { Call } from '../registry/kind.js';
+import { mapList } from '../registry/list-type.js';
+import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/grant-audiences.js';
 import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
 import type { Cause } from '../registry/status.js';
 import { updateLimit } from './signin/update-limit.js';
@@ -23,6 +25,20 @@ export const Grant = defineKind({
       .array(z.string().max(128))
       .max(50)
       .describe('The granted scopes; a patch may only remove scopes.'),
+    audiences: mapList(
+      z.array(
+        z.object({
+          name: z.string().max(100).describe('The Audience.'),
+          scopes: z.array(z.string().max(128)).min(1).max(32).describe('Its granted scopes.'),
+        }),
+      ),
+      'name',
+    )
+      .max(100)
+      .optional()
+      .describe(
+        'The granted scopes of each Audience; a patch may only remove Audiences and scopes.',
+      ),
   }),
   status: z.object({
     account: z.string().describe('The Account that agreed.'),
@@ -33,6 +49,29 @@ export const Grant = defineKind({
         displayNames: statusTexts('Its display name'),
       })
       .describe('The Client that receives the data.'),
+    audiences: z
+      .array(
+        z.object({
+          name: z.string().describe('The Audience.'),
+          displayName: z.string().describe('Its display name.'),
+          displayNames: statusTexts('Its display name'),
+          operatedBy: z.string().optional().describe('Who runs it.'),
+          homepageURI: z.string().optional().describe('Home page.'),
+          scopes: z
+            .array(
+              z.object({
+                name: z.string().describe('The scope.'),
+                title: z.string().describe('A short title.'),
+                titles: statusTexts('The title'),
+              }),
+            )
+            .describe('Its granted scopes.'),
+        }),
+      )
+      .optional()
+      .describe(
+        'The Audiences that the Client gets access tokens for, as the consent showed them.',
+      ),
     grantedTimestamp: timestamp().describe('When the person agreed.'),
     firstUsedTimestamp: timestamp()
       .optional()
@@ -66,7 +105,7 @@ export const Grant = defineKind({
           policyDecision: z.string().describe('The PolicyDecision that allowed sharing it.'),
         }),
       )
-      .max(50)
+      .max(1000)
       .optional()
       .describe(
         'The decisions that allowed sharing each scope at the time of consent. A decision is kept ' +
@@ -98,6 +137,13 @@ export const Grant = defineKind({
     claims: z
       .record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) }))
       .optional(),
+    /**
+     * The Audiences that the person decided about, by name: the uid of each, so that a new one of the
+     * same name is asked for again, and its requested scopes that the person left out.
+     */
+    audiences: z
+      .record(z.string(), z.object({ uid: z.string(), rejected: z.array(z.string()) }))
+      .optional(),
     /** The time of the consent in ms since the epoch; it expires after 365 days. */
     decided: z.number().int(),
   }),
@@ -109,19 +155,28 @@ export const Grant = defineKind({
   },
   strategy: {
     validate: (next, old, call) =>
-      old && mayOnlyNarrow(call) ? wideningCauses(next.spec.scopes, old.spec.scopes) : [],
-    /** A narrowing or a deletion revokes the copies that tokens depend on, in the same commit. */
+      old && mayOnlyNarrow(call)
+        ? [
+            ...wideningCauses(next.spec.scopes, old.spec.scopes),
+            ...wideningAudiences(next.spec.audiences, old.spec.audiences),
+          ]
+        : [],
+    /**
+     * A removal of scopes or a deletion revokes the copies that tokens depend on, in the same commit.
+     * Tokens for an Audience depend on the Grant itself, so its removal leaves the others.
+     */
     async beforeCommit(tx, next, old, call) {
       if (!old || (next && !mayOnlyNarrow(call))) return;
       const removed = old.spec.scopes.filter((scope) => !next?.spec.scopes.includes(scope));
+      if (next && narrowAudiences(next, old)) next.internal.decision = old.internal.decision + 1;
       if (next && removed.length === 0) return;
       tx.add(await call.ports.revokeGrants([old.metadata.name]));
       if (!next) return;
       const { internal } = next;
       internal.decision = old.internal.decision + 1;
       if (next.status.shareDecisions)
-        next.status.shareDecisions = next.status.shareDecisions.filter(({ scope }) =>
-          next.spec.scopes.includes(scope),
+        next.status.shareDecisions = next.status.shareDecisions.filter(
+          ({ scope }) => !removed.includes(scope),
         );
       internal.rejected = [...new Set([...old.internal.rejected, ...removed])];
       for (const scope of removed) delete internal.claims?.[scope];
@@ -140,13 +195,7 @@ function wideningCauses(next: readonly string[], old: readonly string[]): Cause[
   const causes: Cause[] = [];
   for (const [i, scope] of next.entries()) {
     if (next.indexOf(scope) < i) causes.push(duplicateValue(`spec.scopes[${i}]`));
-    else if (!old.includes(scope))
-      causes.push(
-        forbiddenField(
-          `spec.scopes[${i}]`,
-          'scopes can only be removed here; the Client must request new ones',
-        ),
-      );
+    else if (!old.includes(scope)) causes.push(forbiddenField(`spec.scopes[${i}]`, onlyRemoved));
   }
   if (old.includes('openid') && !next.includes('openid'))
     causes.push(requiredValue('spec.scopes', 'openid; delete the grant to end it'));

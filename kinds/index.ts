@@ -9,6 +9,7 @@ import { sendTestMail } from './accountactions/test-mail.js';
 import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
 import { Appearance } from './appearance/appearance.js';
+import { Audience } from './audience/audience.js';
 import { ClaimsProvider } from './claims/claims-provider.js';
 import { ClaimsReview } from './claims/claims-review.js';
 import { Client } from './client/client.js';
@@ -48,6 +49,7 @@ export const kinds: readonly AnyKind[] = [
   Policy,
   Client,
   ClaimsProvider,
+  Audience,
   ClaimsReview,
   Group,
   AccessRequest,

@@ -1,6 +1,8 @@
 import { AccessRequest, type AccessRequestObject } from '../kinds/accessrequest/access-request.js';
 import { accessRequestFacts } from '../kinds/accessrequest/policy-facts.js';
 import { Account } from '../kinds/account/account.js';
+import { Audience, type AudienceObject } from '../kinds/audience/audience.js';
+import { parseAudienceScopeID, type AudienceScopeName } from '../kinds/claims/scope-id.js';
 import type { ScopeIndex } from '../kinds/claims/scope-index.js';
 import { builtInClients, Client } from '../kinds/client/client.js';
 import type { Memberships } from '../kinds/group/membership-index.js';
@@ -69,7 +71,7 @@ export class EntitySource implements KnownEntities {
   }
 
   async #load(type: string, id: string): Promise<Facts> {
-    if (type === 'Scope') return this.#scope(id);
+    if (type === 'Scope') return this.#loadScope(id);
     const kind = kindOf(type);
     const object = liveObject(await this.#store.cached(kind, id));
     if (!object) return null;
@@ -78,10 +80,29 @@ export class EntitySource implements KnownEntities {
     return accountFacts(account, await this.#indexes.groups.groupsOf(addressOf(account)));
   }
 
-  #scope(name: string): Facts {
-    const scope = this.#indexes.scopeIndex.scopes.find((one) => one.name === name);
-    if (!scope) return null;
-    return { sensitive: scope.sensitive, provider: scope.provider.name } satisfies ScopeFacts;
+  /** Returns facts about a scope; undefined if its Audience must be loaded. */
+  #scope(id: string): Facts | undefined {
+    const scope = this.#indexes.scopeIndex.scopes.find((one) => one.name === id);
+    if (scope)
+      return {
+        sensitive: scope.sensitive,
+        provider: scope.provider.name,
+        audience: '',
+      } satisfies ScopeFacts;
+    const parsed = parseAudienceScopeID(id);
+    if (!parsed) return null;
+    const cached = this.#store.watchCache.peek(objectKey(Audience, parsed.audience));
+    return cached && audienceScopeFacts(parsed, liveObject(cached.stored));
+  }
+
+  async #loadScope(id: string): Promise<Facts> {
+    const known = this.#scope(id);
+    if (known !== undefined) return known;
+    const parsed = parseAudienceScopeID(id)!;
+    return audienceScopeFacts(
+      parsed,
+      liveObject(await this.#store.cached(Audience, parsed.audience)),
+    );
   }
 
   #builtInClient(id: string): EntityFacts {
@@ -103,6 +124,17 @@ type AccountObject = ObjectOf<typeof Account>;
 
 const liveObject = (stored: EncodedObject | undefined): object | undefined =>
   stored && isLive(stored.entry, Date.now()) ? stored.object : undefined;
+
+function audienceScopeFacts(
+  { audience, scope }: AudienceScopeName,
+  object: object | undefined,
+): Facts {
+  const found = (object as AudienceObject | undefined)?.spec.scopes.find(
+    ({ name }) => name === scope,
+  );
+  if (!found) return null;
+  return { sensitive: found.sensitive, provider: '', audience } satisfies ScopeFacts;
+}
 
 const addressOf = ({ status }: AccountObject): string => status.email.address;
 

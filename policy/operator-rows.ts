@@ -53,5 +53,6 @@ export const operatorRows: readonly OperatorRow[] = [
   { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'Audience', rule: 'audiences', actions: readsAndWrites, writes: 'shared' },
   { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
 ];

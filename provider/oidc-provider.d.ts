@@ -91,6 +91,8 @@ declare module 'oidc-provider' {
     readonly accountId?: string;
     readonly clientId?: string;
     getOIDCScopeFiltered(filter: Set<string>): string;
+    getResourceScope(resource: string): string;
+    getResourceScopeFiltered(resource: string, filter: Set<string>): string;
     addOIDCScope(scope: string): void;
     rejectOIDCScope(scope: string): void;
     addResourceScope(resource: string, scope: string): void;
@@ -126,6 +128,23 @@ declare module 'oidc-provider' {
     readonly result?: InteractionResults;
   }
 
+  /** A resource server that access tokens are for (RFC 8707). */
+  export class ResourceServer {
+    constructor(
+      identifier: string,
+      description: {
+        scope: string;
+        audience?: string;
+        /** Seconds. */
+        accessTokenTTL?: number;
+        accessTokenFormat?: 'opaque' | 'jwt';
+        jwt?: { sign: { alg: string } };
+      },
+    );
+    readonly scopes: Set<string>;
+    readonly accessTokenTTL?: number;
+  }
+
   export interface Token {
     readonly kind: string;
     readonly jti: string;
@@ -135,6 +154,10 @@ declare module 'oidc-provider' {
     readonly sessionUid?: string;
     readonly aud?: string;
     readonly scope?: string;
+    /** The resources that a code or refresh token was granted. */
+    readonly resource?: string | string[];
+    /** Of an access token that is being issued. */
+    readonly resourceServer?: ResourceServer;
     readonly jkt?: string;
     readonly iiat?: number;
     readonly consumed?: unknown;
@@ -164,6 +187,10 @@ declare module 'oidc-provider' {
     readonly body?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
+    /** All requested scopes, those of resources included. */
+    readonly requestParamScopes: Set<string>;
+    /** The requested resources by identifier. */
+    readonly resourceServers: Readonly<Record<string, ResourceServer>>;
     /** Whether a prompt was requested and has no result yet. */
     promptPending(name: string): boolean;
     readonly entities: {
@@ -178,7 +205,8 @@ declare module 'oidc-provider' {
         readonly accountId?: string;
         readonly acr?: string;
         readonly authTime?: number;
-        readonly params: { readonly scope?: string };
+        readonly scope?: string;
+        readonly params: { readonly scope?: string; readonly resource?: string | string[] };
       };
     };
     urlFor(name: string, options?: { query?: Record<string, string> }): string;

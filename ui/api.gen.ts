@@ -152,6 +152,10 @@ export interface Grant {
   metadata: ObjectMeta;
   spec: {
     scopes: string[];
+    audiences?: {
+      name: string;
+      scopes: string[];
+    }[];
   };
   status: {
     account: string;
@@ -160,6 +164,18 @@ export interface Grant {
       displayName: string;
       displayNames?: Record<string, string>;
     };
+    audiences?: {
+      name: string;
+      displayName: string;
+      displayNames?: Record<string, string>;
+      operatedBy?: string;
+      homepageURI?: string;
+      scopes: {
+        name: string;
+        title: string;
+        titles?: Record<string, string>;
+      }[];
+    }[];
     grantedTimestamp: string;
     firstUsedTimestamp?: string;
     lastUsedTimestamp?: string;
@@ -246,6 +262,13 @@ export interface Interaction {
           name: string;
           displayName: string;
           displayNames?: Record<string, string>;
+        };
+        audience?: {
+          name: string;
+          displayName: string;
+          displayNames?: Record<string, string>;
+          operatedBy?: string;
+          homepageURI?: string;
         };
         allowed: boolean;
         reason?: string;

@@ -10,6 +10,7 @@ import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
 import { outboundFaults } from './outbound-url.js';
+import { parseAudienceScopeID } from './scope-id.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, texts, webAddress } from '../signin/schema-types.js';
 import { languageFaults } from '../signin/language-faults.js';
@@ -120,13 +121,14 @@ export const ClaimsProvider = defineKind({
     URL: (provider) => provider.spec.url ?? '',
   },
   strategy: {
-    validate: (next, _old, { settings }) =>
+    validate: (next, old, { settings }) =>
       isBuiltIn(next)
         ? []
         : [
             ...urlFaults(next.spec.url, settings),
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
+            ...scopeNameFaults(next.spec, old?.spec),
             ...textFaults(next.spec),
           ],
     /** Only operators see the URL and the CA bundle, who set them, and whether it responds. */
@@ -239,6 +241,21 @@ function textFaults({ displayNames, scopes }: Spec): Cause[] {
       ),
     ]),
   ];
+}
+
+/** Returns a cause for each new scope whose name is the id of a scope of an Audience. */
+function scopeNameFaults({ scopes }: Spec, old: Spec | undefined): Cause[] {
+  const known = new Set(old?.scopes.map(({ name }) => name));
+  return scopes.flatMap(({ name }, i) =>
+    !known.has(name) && parseAudienceScopeID(name)
+      ? [
+          invalidValue(
+            `spec.scopes[${i}].name`,
+            'must not have the form <audience>/<scope>, which names a scope of an Audience',
+          ),
+        ]
+      : [],
+  );
 }
 
 function scopeFaults({ scopes }: Spec): Cause[] {

@@ -49,6 +49,15 @@ export interface Person {
   readonly groups: readonly string[];
 }
 
+/** An Audience as people see it. */
+export interface AudienceSummary {
+  readonly name: string;
+  readonly displayName: string;
+  readonly displayNames?: Texts | undefined;
+  readonly operatedBy?: string | undefined;
+  readonly homepageURI?: string | undefined;
+}
+
 /** A scope as the provider, consent and discovery use it (OpenID Connect Core §5.4). */
 export interface Scope {
   readonly name: string;
@@ -65,6 +74,8 @@ export interface Scope {
     readonly displayName: string;
     readonly displayNames?: Texts | undefined;
   };
+  /** The Audience that it belongs to; its provider is who runs that. Absent for scopes of claims. */
+  readonly audience?: AudienceSummary;
   /** What it permits, one sentence each, if it shares no claims. */
   readonly permissions?: readonly string[];
   /** The only Client that may request it; any Client if absent. */

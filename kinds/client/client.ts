@@ -110,6 +110,10 @@ const ClientSpec = z.object({
     .max(50)
     .default([{ name: 'openid', required: true }])
     .describe('The scopes that it may request.'),
+  audiences: setList(z.array(z.string().min(1).max(253)))
+    .max(20)
+    .optional()
+    .describe('The Audiences whose access tokens it may request (RFC 8707).'),
   subjectType: z
     .enum(['public', 'pairwise'])
     .default('public')

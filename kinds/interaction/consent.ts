@@ -11,6 +11,14 @@ import {
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
+import { Audience } from '../audience/audience.js';
+import { scopeFinder } from '../audience/audience-scope.js';
+import {
+  grantedScopeIDs,
+  recordAudiences,
+  type AudienceConsent,
+} from '../audience/grant-audiences.js';
+import { parseAudienceScopeID } from '../claims/scope-id.js';
 import { Client } from '../client/client.js';
 import { Grant, grantName } from '../grant.js';
 import { isSessionValid } from '../account/end-sessions.js';
@@ -32,9 +40,9 @@ export const consent = defineAction({
   description: 'Records the scopes the person agrees to.',
   spec: z.object({
     scopes: z
-      .array(z.string().min(1).max(128))
+      .array(z.string().min(1).max(256))
       .max(50)
-      .describe('The scopes the person agrees to.'),
+      .describe('The scopes the person agrees to; those of an Audience as <audience>/<scope>.'),
   }),
   async run(call, { metadata }, { spec }) {
     const { name } = metadata;
@@ -44,20 +52,18 @@ export const consent = defineAction({
       assertNotRefused(interaction);
       const person = await loadPerson(tx, interaction, call);
       const agreedScopes = [...new Set(spec.scopes)];
-      const { causes, shareDecisions } = await checkScopes(
-        call,
-        tx,
-        { interaction, person },
-        spec.scopes,
-      );
+      const requested = await requestedScopes(call, tx, interaction);
+      const context = { interaction, person, requested };
+      const { causes, shareDecisions } = await checkScopes(call, tx, context, spec.scopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
+      const isOfClaims = (scope: string): boolean => !requested.get(scope)?.audience;
       const rejected = interaction.spec.scopes.filter((scope) => !agreedScopes.includes(scope));
-      await saveGrant(
-        tx,
-        call,
-        { interaction, person },
-        { scopes: agreedScopes, rejected, shareDecisions },
-      );
+      await saveGrant(tx, call, context, {
+        scopes: agreedScopes.filter(isOfClaims),
+        rejected: rejected.filter(isOfClaims),
+        audiences: await audienceConsents(tx, requested, agreedScopes),
+        shareDecisions,
+      });
       return tx.update(Interaction, name, (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreedScopes, rejected };
@@ -74,13 +80,52 @@ function assertNotRefused({ metadata, status: { refusal } }: InteractionObject):
     });
 }
 
-/** The interaction and the person who consents. */
+/** The interaction, the person who consents, and the requested scopes that still exist, by id. */
 interface ConsentContext {
   readonly interaction: InteractionObject;
   readonly person: {
     readonly account: ObjectOf<typeof Account>;
     readonly session: ObjectOf<typeof Session>;
   };
+  readonly requested: ReadonlyMap<string, Scope>;
+}
+
+/** Returns the requested scopes that still exist, by id. */
+async function requestedScopes(
+  call: Call,
+  tx: Transaction,
+  { spec }: InteractionObject,
+): Promise<ConsentContext['requested']> {
+  const client = await tx.get(Client, spec.client);
+  const find = scopeFinder(call.ports.scopes(), client, (name) => tx.get(Audience, name));
+  const found = new Map<string, Scope>();
+  for (const id of spec.scopes) {
+    const scope = await find(id);
+    if (scope) found.set(id, scope);
+  }
+  return found;
+}
+
+/** Returns what the person decided about each Audience of the request. */
+async function audienceConsents(
+  tx: Transaction,
+  requested: ConsentContext['requested'],
+  agreedScopes: readonly string[],
+): Promise<AudienceConsent[]> {
+  const ids = [...requested].filter(([, { audience }]) => audience).map(([id]) => id);
+  const names = new Set(ids.map((id) => parseAudienceScopeID(id)!.audience));
+  const consents = [...names].map(async (name): Promise<AudienceConsent> => {
+    const audience = (await tx.get(Audience, name))!;
+    const scopes = ids.filter((id) => parseAudienceScopeID(id)!.audience === name);
+    const namesOf = (some: readonly string[]): string[] =>
+      some.map((id) => parseAudienceScopeID(id)!.scope);
+    return {
+      audience,
+      scopes: namesOf(scopes.filter((id) => agreedScopes.includes(id))),
+      rejected: namesOf(scopes.filter((id) => !agreedScopes.includes(id))),
+    };
+  });
+  return Promise.all(consents);
 }
 
 /**
@@ -113,17 +158,16 @@ type ShareDecisions = NonNullable<ObjectOf<typeof Grant>['status']['shareDecisio
 async function checkScopes(
   call: Call,
   tx: Transaction,
-  { interaction, person }: ConsentContext,
+  { interaction, person, requested }: ConsentContext,
   agreedScopes: readonly string[],
 ): Promise<{ causes: Cause[]; shareDecisions: ShareDecisions }> {
-  const offered = new Set(call.ports.scopes().map(({ name }) => name));
-  const requested = interaction.spec.scopes.filter((scope) => offered.has(scope));
   const facts = await sessionFacts(call, person.account, person.session);
   const causes: Cause[] = [];
   const shareDecisions: ShareDecisions = [];
   for (const [i, scope] of agreedScopes.entries()) {
     const field = `spec.scopes[${i}]`;
-    if (!requested.includes(scope)) {
+    const requestedScope = requested.get(scope);
+    if (!requestedScope) {
       causes.push(
         unsupportedValue(
           field,
@@ -139,10 +183,7 @@ async function checkScopes(
       causes.push(forbiddenField(field, refusalMessage(decision)));
       continue;
     }
-    const notShownReason = claimsNotShownReason(
-      interaction,
-      call.ports.scopes().find(({ name }) => name === scope)!,
-    );
+    const notShownReason = claimsNotShownReason(interaction, requestedScope);
     if (notShownReason)
       causes.push(invalidValue(field, `${notShownReason}; get the interaction again`));
     else {
@@ -153,7 +194,7 @@ async function checkScopes(
   }
   const client = await tx.get(Client, interaction.spec.client);
   const missing = [...scopesRequiredBy(interaction.spec.client, client)].filter(
-    (scope) => requested.includes(scope) && !agreedScopes.includes(scope),
+    (scope) => requested.has(scope) && !agreedScopes.includes(scope),
   );
   if (missing.length > 0) causes.push(requiredValue('spec.scopes', missing.join(', ')));
   return { causes, shareDecisions };
@@ -188,6 +229,14 @@ function agreedClaims(
   return Object.fromEntries(externalScopes.map(({ name }) => [name, internal.shown![name]!]));
 }
 
+/** What a consent records in the Grant. */
+interface Agreement {
+  readonly scopes: string[];
+  readonly rejected: string[];
+  readonly audiences: readonly AudienceConsent[];
+  readonly shareDecisions: ShareDecisions;
+}
+
 /**
  * Writes the Grant of this account to this Client. Revokes its tokens if a scope that was granted
  * before is missing now.
@@ -195,55 +244,51 @@ function agreedClaims(
 async function saveGrant(
   tx: Transaction,
   call: Call,
-  { interaction, person: { account } }: ConsentContext,
-  {
-    scopes,
-    rejected,
-    shareDecisions,
-  }: { scopes: string[]; rejected: string[]; shareDecisions: ShareDecisions },
+  { interaction, person: { account }, requested }: ConsentContext,
+  { scopes, rejected, audiences, shareDecisions }: Agreement,
 ): Promise<void> {
   const { client } = interaction.spec;
   const registeredClient = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
   const { displayName, displayNames } = interaction.status.client;
-  const summary = { name: client, displayName, ...(displayNames && { displayNames }) };
   const decided = {
     claims: agreedClaims(call, interaction, scopes),
     rejected,
     clientUID: registeredClient?.metadata.uid ?? '',
     decided: call.now,
   };
+  const agreed = {
+    client: { name: client, displayName, ...(displayNames && { displayNames }) },
+    grantedTimestamp: toTimestamp(call.now),
+    ...policyDecisionOf(call),
+  };
   const before = await tx.get(Grant, name);
-  if (before) {
-    if (before.spec.scopes.some((scope) => !scopes.includes(scope)))
-      tx.add(await call.ports.revokeGrants([name]));
-    await tx.update(Grant, name, ({ spec, status, internal }) => {
-      spec.scopes = scopes;
-      Object.assign(status, {
-        client: summary,
-        grantedTimestamp: toTimestamp(call.now),
-        shareDecisions,
-        ...policyDecisionOf(call),
-      });
-      delete internal.firstParty;
-      Object.assign(internal, { ...decided, decision: internal.decision + 1 });
-    });
+  if (!before) {
+    const grant: GrantParts = {
+      spec: { scopes },
+      status: { account: account.metadata.name, ...agreed, disclosures: [], shareDecisions },
+      internal: { ...decided, decision: call.now },
+    };
+    recordAudiences(grant, audiences);
+    await tx.create(Grant, { metadata: { name }, ...grant });
     return;
   }
-  await tx.create(Grant, {
-    metadata: { name },
-    spec: { scopes },
-    status: {
-      account: account.metadata.name,
-      client: summary,
-      grantedTimestamp: toTimestamp(call.now),
-      disclosures: [],
-      shareDecisions,
-      ...policyDecisionOf(call),
-    },
-    internal: { ...decided, decision: call.now },
+  if (before.spec.scopes.some((scope) => !scopes.includes(scope)))
+    tx.add(await call.ports.revokeGrants([name]));
+  await tx.update(Grant, name, (next) => {
+    next.spec.scopes = scopes;
+    recordAudiences(next, audiences);
+    const granted = grantedScopeIDs(next.spec);
+    const former = (next.status.shareDecisions ?? []).filter(
+      ({ scope }) => granted.has(scope) && !requested.has(scope),
+    );
+    Object.assign(next.status, { ...agreed, shareDecisions: [...former, ...shareDecisions] });
+    delete next.internal.firstParty;
+    Object.assign(next.internal, { ...decided, decision: next.internal.decision + 1 });
   });
 }
+
+type GrantParts = Pick<ObjectOf<typeof Grant>, 'spec' | 'status' | 'internal'>;
 
 const policyDecisionOf = ({ decision, dryRun }: Call): { policyDecision?: string } =>
   decision?.name && !dryRun ? { policyDecision: decision.name } : {};

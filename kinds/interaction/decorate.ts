@@ -3,6 +3,9 @@ import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { Account, accountSummary } from '../account/account.js';
+import { Audience } from '../audience/audience.js';
+import { scopeFinder } from '../audience/audience-scope.js';
+import { grantedScopeIDs } from '../audience/grant-audiences.js';
 import { Client } from '../client/client.js';
 import { Grant, grantName } from '../grant.js';
 import {
@@ -104,8 +107,13 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const facts = await sessionFacts(call, account, session);
+  const find = scopeFinder(call.ports.scopes(), client, (name) =>
+    call.store(Audience).cached(name),
+  );
   const requested = await Promise.all(
-    spec.scopes.map((name) => decideScope(name, facts, interaction, call)),
+    spec.scopes.map(async (name) =>
+      decideScope(name, await find(name), { facts, interaction }, call),
+    ),
   );
   const externalScopes = status.refusal
     ? []
@@ -115,6 +123,7 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   const previews =
     externalScopes.length > 0 ? await call.ports.preview(interaction, externalScopes) : undefined;
   const required = scopesRequiredBy(spec.client, client);
+  const granted = grant && grantedScopeIDs(grant.spec);
   const person = {
     account,
     sub: subjectOf(call.keys, account.metadata.name, client),
@@ -124,7 +133,7 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
     scopes: requested.map((one) =>
       consentScopeOf(one, {
         required: required.has(one.name),
-        granted: grant?.spec.scopes.includes(one.name) ?? false,
+        granted: granted?.has(one.name) ?? false,
         values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
       }),
     ),
@@ -143,11 +152,16 @@ interface RequestedScope {
 
 async function decideScope(
   name: string,
-  facts: Awaited<ReturnType<typeof sessionFacts>>,
-  interaction: InteractionObject,
+  scope: Scope | undefined,
+  {
+    facts,
+    interaction,
+  }: {
+    readonly facts: Awaited<ReturnType<typeof sessionFacts>>;
+    readonly interaction: InteractionObject;
+  },
   call: Call,
 ): Promise<RequestedScope> {
-  const scope = call.ports.scopes().find((one) => one.name === name);
   return scope
     ? {
         name,
@@ -185,7 +199,7 @@ function consentScopeOf(
       preview: [],
     };
   const { title, titles, description, descriptions, sensitive } = scope;
-  const { provider, claims, permissions } = scope;
+  const { provider, audience, claims, permissions } = scope;
   const { allowed } = decision;
   return {
     name,
@@ -197,6 +211,7 @@ function consentScopeOf(
     required,
     granted,
     provider,
+    ...(audience && { audience }),
     allowed,
     ...(!allowed && { reason: refusalMessage(decision) }),
     preview:

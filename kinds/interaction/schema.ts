@@ -31,7 +31,17 @@ export const ConsentScope = z.object({
       displayName: z.string().describe('Its display name.'),
       displayNames: statusTexts('Its display name'),
     })
-    .describe('The claims provider that supplies it.'),
+    .describe('The claims provider that supplies it; of a scope of an Audience, who runs that.'),
+  audience: z
+    .object({
+      name: z.string().describe('Its name.'),
+      displayName: z.string().describe('Its display name.'),
+      displayNames: statusTexts('Its display name'),
+      operatedBy: z.string().optional().describe('Who runs it.'),
+      homepageURI: z.string().optional().describe('Home page.'),
+    })
+    .optional()
+    .describe('The Audience that it belongs to; absent for scopes of claims.'),
   allowed: z.boolean().describe('Policy permits sharing it.'),
   reason: z.string().optional().describe('Why policy refuses it.'),
   preview: z
@@ -112,7 +122,9 @@ export type StepUpReason = z.infer<typeof StepUpReason>;
 
 export const InteractionSpec = z.object({
   client: z.string().describe('The Client that requests the sign-in.'),
-  scopes: z.array(z.string()).describe('The requested scopes.'),
+  scopes: z
+    .array(z.string())
+    .describe('The requested scopes; those of an Audience as <audience>/<scope>.'),
   prompt: z.enum(['Login', 'Consent']).describe('The step of the sign-in: Login or Consent.'),
   loginHint: z
     .string()

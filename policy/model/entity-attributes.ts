@@ -6,8 +6,10 @@ import type { CedarValue } from './cedar-value.js';
 /** The facts about a scope that rules may use. */
 export interface ScopeFacts {
   readonly sensitive: boolean;
-  /** The name of its ClaimsProvider. */
+  /** The name of its ClaimsProvider; empty for a scope of an Audience. */
   readonly provider: string;
+  /** The name of its Audience; empty for a scope of claims. */
+  readonly audience: string;
 }
 
 /** The facts about an Account that rules may use. */
@@ -79,9 +81,17 @@ const ofScope: Readonly<Record<string, EntityAttribute<ScopeFacts>>> = {
   },
   provider: {
     type: 'String',
-    description: 'The name of the ClaimsProvider that supplies it.',
+    description:
+      'The name of the ClaimsProvider that supplies it, or an empty string for a scope of an Audience.',
     isPublic: true,
     read: (facts) => facts?.provider ?? '',
+  },
+  audience: {
+    type: 'String',
+    description:
+      'The name of the Audience that it belongs to, or an empty string for a scope of claims.',
+    isPublic: true,
+    read: (facts) => facts?.audience ?? '',
   },
 };
 

@@ -60,7 +60,8 @@ const builtIn: Readonly<Record<string, EntityType>> = {
     attributes: attributeTypesOf('Client'),
   },
   Scope: {
-    description: 'What may be shared with a Client.',
+    description:
+      'What may be shared with a Client; the id is the scope, and <audience>/<scope> for one of an Audience.',
     attributes: attributeTypesOf('Scope'),
   },
   Path: {

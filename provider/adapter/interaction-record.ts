@@ -6,6 +6,7 @@ import type {
   ProviderContext,
 } from 'oidc-provider';
 import { accountSummary } from '../../kinds/account/account.js';
+import { audienceScopeID } from '../../kinds/claims/scope-id.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { expiresAt } from '../../kinds/interaction/schema.js';
@@ -17,6 +18,7 @@ import { accountObject } from './accounts.js';
 import { demandedAcr } from '../context/acr.js';
 import { accountPageClient } from './built-in-clients.js';
 import { bindBrowser } from '../context/browser-binding.js';
+import { requestedAudiences } from './audiences.js';
 import { clientSummary } from './clients.js';
 import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
@@ -74,7 +76,7 @@ async function newInteraction(
     metadata: { name } as InteractionObject['metadata'],
     spec: {
       client: params.client_id,
-      scopes: (params.scope ?? '').split(' ').filter(Boolean),
+      scopes: await requestedScopeIDs(services, params),
       prompt: consent ? 'Consent' : 'Login',
       ...hints(params),
     },
@@ -105,6 +107,21 @@ async function newInteraction(
       }),
     },
   };
+}
+
+/** Returns the requested scopes of claims, and the ids of those of Audiences. */
+async function requestedScopeIDs(
+  services: ProviderServices,
+  params: LibraryInteraction['params'],
+): Promise<string[]> {
+  const known = new Set(services.scopes().map(({ name }) => name));
+  const audiences = await requestedAudiences(services, params.client_id, params);
+  return [
+    ...(params.scope ?? '').split(' ').filter((scope) => known.has(scope)),
+    ...audiences.flatMap(({ audience, scopes }) =>
+      scopes.map((scope) => audienceScopeID(audience.metadata.name, scope)),
+    ),
+  ];
 }
 
 /**

@@ -67,7 +67,10 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
   });
 }
 
-/** Records the claims of an introspection response (RFC 7662 §2.2). */
+/**
+ * Records the claims of an introspection response (RFC 7662 §2.2) in the Grant of the Client that the
+ * token was issued to.
+ */
 export function discloseIntrospection(
   services: ProviderServices,
   { oidc, body }: KoaContext,
@@ -79,12 +82,12 @@ export function discloseIntrospection(
     readonly acr?: string;
     readonly auth_time?: number;
   };
-  const account = (oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken)?.accountId;
-  if (oidc?.route !== 'introspection' || !response.active || account === undefined) return;
+  const token = oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken;
+  if (oidc?.route !== 'introspection' || !response.active || token?.accountId === undefined) return;
   discloseWithRequest(
     services,
-    account,
-    oidc.client!,
+    token.accountId,
+    token,
     (['sub', 'sid', 'acr', 'auth_time'] as const).filter((claim) => response[claim] !== undefined),
   );
 }

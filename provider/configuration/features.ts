@@ -1,11 +1,4 @@
-import {
-  errors,
-  type Client,
-  type Configuration,
-  type KoaContext,
-  type ProviderContext,
-  type Token,
-} from 'oidc-provider';
+import type { Client, Configuration, KoaContext, ProviderContext, Token } from 'oidc-provider';
 import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
 import type { ProviderServices } from '../context/context.js';
 import {
@@ -16,6 +9,8 @@ import {
   type DeviceOrigin,
 } from '../http/device-pages.js';
 import { renderLogout, renderSignedOut } from '../http/pages.js';
+import { mayIntrospect } from './introspection.js';
+import { resourceServer } from './resource-server.js';
 import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
 
 const off = { enabled: false };
@@ -47,7 +42,11 @@ export function features(services: ProviderServices): Configuration {
       requireNonce: () => false,
       allowReplay: false,
     },
-    introspection: { enabled: true, allowedPolicy: mayIntrospect },
+    introspection: {
+      enabled: true,
+      allowedPolicy: (_ctx: unknown, client: Client, token: Token) =>
+        mayIntrospect(services, client, token),
+    },
     revocation: {
       enabled: true,
       allowedPolicy: (_ctx: unknown, client: Client, token: Token) =>
@@ -94,8 +93,8 @@ function deviceFlow(services: ProviderServices): Configuration {
 }
 
 /**
- * Configures access tokens for this service's own API, which only the command may request (RFC
- * 8707).
+ * Configures access tokens for Audiences and, for the command, for this service's own API (RFC
+ * 8707). A token request that names no resource gets a token for the one that was granted.
  */
 function resourceIndicators(services: ProviderServices): Configuration {
   return {
@@ -103,30 +102,9 @@ function resourceIndicators(services: ProviderServices): Configuration {
     defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
       oneOf ??
       (client.clientId === commandClient ? apiAudience(services.settings.baseURL) : undefined),
-    useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === commandClient,
-    getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
-      resourceServer(services, resource, client),
+    useGrantedResource: async ({ oidc }: ProviderContext, { resource = [] }: Token) =>
+      [resource].flat().some((one) => oidc.grant!.getResourceScope(one) !== ''),
+    getResourceServerInfo: async (ctx: ProviderContext, resource: string, client: Client) =>
+      resourceServer(services, ctx, resource, client),
   };
-}
-
-/** Permits Confidential Clients to introspect tokens issued to them or for them (RFC 7662). */
-function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
-  return (
-    client.clientAuthMethod !== 'none' &&
-    (token.clientId === client.clientId || token.aud === client.clientId)
-  );
-}
-
-/**
- * Returns the only resource server: this service's own API, for the command (RFC 8707). Throws
- * InvalidTarget for any other.
- */
-function resourceServer(
-  services: ProviderServices,
-  resource: string,
-  client: Client,
-): { scope: string; audience: string; accessTokenFormat: string } {
-  if (resource !== apiAudience(services.settings.baseURL) || client.clientId !== commandClient)
-    throw new errors.InvalidTarget();
-  return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
 }

@@ -19,14 +19,25 @@ function lifetimeFor(
 }
 
 /**
+ * Returns the lifetime of an access token in seconds: that of its Audience, if it has one. A
+ * Client's own may only be shorter.
+ */
+function accessTokenLifetime({ resourceServer }: Token, client: Client, limits: Limits): number {
+  const ofAudience = resourceServer?.accessTokenTTL;
+  if (ofAudience === undefined)
+    return lifetimeFor(client, 'accessToken', limits.accessTokenLifetime);
+  return Math.min(ofAudience, lifetimeFor(client, 'accessToken', ofAudience * 1000));
+}
+
+/**
  * Returns the lifetimes of oidc-provider's objects, in seconds. The functions are synchronous,
  * because oidc-provider does not accept async ones.
  */
 export function lifetimes(limits: Limits) {
   const seconds = (name: keyof Limits): number => limits[name] / 1000;
   return {
-    AccessToken: (_ctx: unknown, _token: Token, client: Client) =>
-      lifetimeFor(client, 'accessToken', limits.accessTokenLifetime),
+    AccessToken: (_ctx: unknown, token: Token, client: Client) =>
+      accessTokenLifetime(token, client, limits),
     /** At most 60 s with FAPI 2.0 (Security Profile §5.3.2.1). */
     AuthorizationCode: (_ctx: unknown, _token: Token, client: Client) =>
       Math.min(seconds('authorizationCodeLifetime'), client.profile === 'FAPI2' ? 60 : Infinity),

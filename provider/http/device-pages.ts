@@ -2,9 +2,12 @@ import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
 import { localText, type LocalText } from '../../i18n/local-text.js';
 import type { Translator } from '../../i18n/translator.js';
+import type { AudienceObject } from '../../kinds/audience/audience.js';
+import { audienceScope } from '../../kinds/audience/audience-scope.js';
 import { builtInProvider, type Scope } from '../../kinds/claims/scopes.js';
 import { describeProgram } from '../../kinds/signin/user-agent.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { requestedAudiences } from '../adapter/audiences.js';
 import { clientNames } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
@@ -84,7 +87,7 @@ export async function renderUserCodeConfirm(
 <p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
 ${originDetails(translator, origin)}
 <p>${text('device.permissions')}</p>
-<ul class="values">${permissionsOf(services, translator, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
+<ul class="values">${await permissionsOf(services, translator, ctx.oidc)}</ul>
 <p class="hint">${text('device.warning')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
@@ -139,19 +142,32 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
   );
 }
 
-/** Returns the permissions of the requested scopes as list items. */
-function permissionsOf(
+/** Returns the permissions of the requested scopes as list items, those of Audiences with its name. */
+async function permissionsOf(
   services: ProviderServices,
   translator: Translator,
-  requestedScopes: string | undefined,
-): Html[] {
-  const names = new Set((requestedScopes ?? '').split(' '));
-  return services
+  { client, entities }: ProviderContext['oidc'],
+): Promise<Html[]> {
+  const { params } = entities.DeviceCode!;
+  const names = new Set((params.scope ?? '').split(' '));
+  const requested = await requestedAudiences(services, client!.clientId, { ...params });
+  const ofClaims = services
     .scopes()
     .filter((scope) => names.has(scope.name))
     .flatMap((scope) => permissionTexts(scope, translator))
     .map((one) => html`<li>${one}</li>`);
+  const ofAudiences = requested.flatMap(({ audience, scopes }) =>
+    scopes
+      .flatMap((scope) => permissionTexts(audienceScope(audience, scope)!, translator))
+      .map((one) => html`<li>${nameIn(audience.spec, translator)}: ${one}</li>`),
+  );
+  return [...ofClaims, ...ofAudiences];
 }
+
+const nameIn = (
+  { displayName, displayNames }: AudienceObject['spec'],
+  { locale }: Translator,
+): Html => inLanguage(localText(displayName, displayNames, [locale]));
 
 /** Returns how long ago something was, as a phrase. */
 function timeAgo(translator: Translator, milliseconds: number): string {

@@ -23,6 +23,7 @@ const parametersByError: Readonly<Record<string, readonly string[]>> = {
   invalid_client: ['client_id'],
   invalid_redirect_uri: ['client_id', 'redirect_uri'],
   invalid_scope: ['client_id', 'scope'],
+  invalid_target: ['client_id', 'resource'],
 };
 
 /** The same by oidc-provider's description or detail, where the code covers other faults too. */
@@ -145,7 +146,8 @@ export function logUnknownScopes(
     ? ctx.oidc!.body.scope
     : new URLSearchParams(ctx.originalUrl.split('?')[1]).get('scope');
   if (typeof scope !== 'string') return;
-  const known = new Set(scopes().map(({ name }) => name));
+  const ofResources = Object.values(ctx.oidc!.resourceServers).flatMap((one) => [...one.scopes]);
+  const known = new Set([...scopes().map(({ name }) => name), ...ofResources]);
   const unknown = scope.split(' ').filter((name) => name !== '' && !known.has(name));
   if (unknown.length === 0) return;
   const parameters = {

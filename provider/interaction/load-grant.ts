@@ -1,12 +1,19 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
 import { Grant, grantName } from '../../kinds/grant.js';
+import {
+  grantedScopeIDs,
+  recordAudiences,
+  type AudienceConsent,
+} from '../../kinds/audience/grant-audiences.js';
 import { scopesRequiredBy } from '../../kinds/claims/scopes.js';
 import { digest } from '../../security/keyring.js';
+import type { Decision } from '../../registry/kind.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
 import { builtInClients } from '../../kinds/client/client.js';
 import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
+import { requestedAudiences, type RequestedAudience } from '../adapter/audiences.js';
 import { clientNames, clientObject } from '../adapter/clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
@@ -20,6 +27,7 @@ import {
 import { cleanupRow } from '../adapter/outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf } from '../context/records.js';
+import { coversAudience, decideAudience, rememberedAudiences } from './audience-consent.js';
 import { signInOfSession } from './prompts.js';
 import { decideScopes, refusedScopes } from './policy.js';
 
@@ -34,6 +42,7 @@ interface Consent {
   readonly client: string;
   readonly scopes: readonly string[];
   readonly rejected: readonly string[];
+  readonly audiences?: readonly AudienceConsent[];
   readonly decision: number;
   readonly signedIn: SignedIn;
 }
@@ -60,7 +69,26 @@ export async function rememberedGrant(
     key: objectKey(Grant, name),
     is: stored ? stored.revision : 'absent',
   });
-  const grant = stored?.object as GrantObject | undefined;
+  return ifValid(services, client, stored?.object as GrantObject | undefined);
+}
+
+/** Returns the same without a check: a use of the Grant changes it, too. */
+export const currentGrant = async (
+  services: ProviderServices,
+  account: string,
+  client: string,
+): Promise<GrantObject | undefined> =>
+  ifValid(
+    services,
+    client,
+    await withProviderErrors(services.store.reader(Grant).get(grantName(account, client))),
+  );
+
+async function ifValid(
+  services: ProviderServices,
+  client: string,
+  grant: GrantObject | undefined,
+): Promise<GrantObject | undefined> {
   if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > yearMs)
     return undefined;
   const registeredClient = await clientObject(services, client);
@@ -87,6 +115,11 @@ export async function saveCopy(
     grant.addResourceScope(apiAudience(services.settings.baseURL), 'api');
   if (agreement.rejected.includes('api'))
     grant.rejectResourceScope(apiAudience(services.settings.baseURL), 'api');
+  for (const { audience, scopes, rejected } of agreement.audiences ?? []) {
+    const { identifier } = audience.spec;
+    if (scopes.length > 0) grant.addResourceScope(identifier, scopes.join(' '));
+    if (rejected.length > 0) grant.rejectResourceScope(identifier, rejected.join(' '));
+  }
   currentUnitOfWork()?.memo.set(authenticationContextMemo(grant.jti), {
     decision: agreement.decision,
     signedIn: agreement.signedIn,
@@ -126,20 +159,47 @@ export async function loadExistingGrant(
     );
   const remembered = await rememberedGrant(services, pair.account, pair.client);
   const isFirstParty = (await clientObject(services, pair.client))?.spec.firstParty;
-  if (isFirstParty && !coversScopes(remembered, ctx.oidc.requestParamOIDCScopes))
+  if (isFirstParty && !(await coversRequest(services, ctx, remembered)))
     return grantFirstParty(services, ctx, remembered);
   if (!remembered || ctx.oidc.promptPending('consent')) return undefined;
   if (result?.consent) {
-    if (copy && ctx.oidc.entities.Interaction?.deviceCode === undefined)
-      revokeCopy(services, copy, remembered.metadata.name);
+    if (copy && replacesCopy(ctx)) revokeCopy(services, copy, remembered.metadata.name);
     return saveCopyForSession(services, ctx, remembered);
   }
   const current =
     copy && (await isCurrent(services, session!, copy, remembered))
       ? await findMatching(copy)
       : undefined;
-  return current ?? saveCopyForSession(services, ctx, remembered);
+  return current && !(await hasFormerAudience(services, ctx, current, remembered))
+    ? current
+    : saveCopyForSession(services, ctx, remembered);
 }
+
+/**
+ * Returns whether a copy grants scopes of a requested Audience that the Grant does not decide about:
+ * it was made for an earlier Audience of this identifier.
+ */
+async function hasFormerAudience(
+  services: ProviderServices,
+  { oidc }: ProviderContext,
+  copy: LibraryGrant,
+  remembered: GrantObject,
+): Promise<boolean> {
+  const requested = await requestedAudiences(services, oidc.client!.clientId, oidc.params ?? {});
+  return requested.some(
+    (one) =>
+      copy.getResourceScope(one.audience.spec.identifier) !== '' &&
+      !coversAudience(remembered, one),
+  );
+}
+
+/**
+ * Returns whether the copy that a consent makes replaces the session's: each connected device has
+ * its own, and a consent to one Audience leaves the tokens for others.
+ */
+const replacesCopy = ({ oidc }: ProviderContext): boolean =>
+  oidc.entities.Interaction?.deviceCode === undefined &&
+  Object.keys(oidc.resourceServers).length === 0;
 
 /** Deletes a library Grant in this commit; the outbox deletes its tokens afterwards. */
 function revokeCopy(services: ProviderServices, grantId: string, remembered: string): void {
@@ -173,11 +233,18 @@ async function isCurrent(
   return true;
 }
 
-const coversScopes = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
-  grant !== undefined &&
-  [...scopes].every(
-    (scope) => grant.spec.scopes.includes(scope) || grant.internal.rejected.includes(scope),
-  );
+/** Returns whether a recorded Grant decides about every scope that is requested. */
+async function coversRequest(
+  services: ProviderServices,
+  { oidc }: ProviderContext,
+  grant: GrantObject | undefined,
+): Promise<boolean> {
+  if (!grant) return false;
+  const decided = new Set([...grant.spec.scopes, ...grant.internal.rejected]);
+  if ([...oidc.requestParamOIDCScopes].some((scope) => !decided.has(scope))) return false;
+  const requested = await requestedAudiences(services, oidc.client!.clientId, oidc.params ?? {});
+  return requested.every((one) => coversAudience(grant, one));
+}
 
 /**
  * Saves a copy for this session without the scopes that policy refuses now: a refused required
@@ -195,9 +262,10 @@ async function saveCopyForSession(
     await decideScopes(services, account!.accountId, client!.clientId, scopes, signedIn),
   );
   const required = await requiredScopes(services, client!.clientId);
+  const pair = { account: account!.accountId, client: client!.clientId };
   return saveCopy(services, provider, {
-    account: account!.accountId,
-    client: client!.clientId,
+    ...pair,
+    audiences: await rememberedAudiences(services, { ...pair, signedIn }, remembered),
     decision: remembered.internal.decision,
     signedIn,
     scopes: scopes.filter((scope) => !refused.has(scope)),
@@ -229,32 +297,91 @@ async function grantFirstParty(
   const required = await requiredScopes(services, pair.client);
   const scopes = requested.filter((scope) => !refused.has(scope));
   const rejected = [...refused].filter((scope) => !required.has(scope));
-  const shareDecisions = scopes.flatMap((scope) => {
-    const policyDecision = decisions.get(scope)?.name;
-    return policyDecision ? [{ scope, policyDecision }] : [];
+  const sharing = { ...pair, signedIn };
+  const others = remembered ? await rememberedAudiences(services, sharing, remembered) : [];
+  const asked = await requestedAudiences(services, pair.client, ctx.oidc.params ?? {});
+  const audiences = await Promise.all(
+    asked.map((one) => decideAudience(services, sharing, withFormerScopes(one, others))),
+  );
+  const decision = await stageFirstPartyGrant(services, pair, {
+    scopes,
+    rejected,
+    audiences,
+    decisions: new Map([...decisions, ...audiences.flatMap((one) => [...one.decisions])]),
   });
-  const name = grantName(pair.account, pair.client);
+  const isAsked = ({ audience }: AudienceConsent): boolean =>
+    asked.some((one) => one.audience.metadata.name === audience.metadata.name);
+  return saveCopy(services, provider, {
+    ...sharing,
+    scopes,
+    rejected,
+    audiences: [...others.filter((one) => !isAsked(one)), ...audiences],
+    decision,
+  });
+}
+
+/** Returns a requested Audience with the scopes that the Client had before, too. */
+function withFormerScopes(
+  { audience, scopes }: RequestedAudience,
+  former: readonly AudienceConsent[],
+): RequestedAudience {
+  const before = former.find((one) => one.audience.metadata.name === audience.metadata.name);
+  return { audience, scopes: [...new Set([...(before?.scopes ?? []), ...scopes])] };
+}
+
+/** What a first-party Client is granted, and the decisions about it by scope. */
+interface FirstPartyGrant {
+  readonly scopes: string[];
+  readonly rejected: string[];
+  readonly audiences: readonly AudienceConsent[];
+  readonly decisions: ReadonlyMap<string, Decision>;
+}
+
+/** Writes the Grant of a first-party Client in this commit; returns the number of its decision. */
+async function stageFirstPartyGrant(
+  services: ProviderServices,
+  { account, client }: { readonly account: string; readonly client: string },
+  { scopes, rejected, audiences, decisions }: FirstPartyGrant,
+): Promise<number> {
+  const name = grantName(account, client);
   const old = (await withProviderErrors(services.store.stored(Grant, name)))?.object as
     | GrantObject
     | undefined;
   const decision = old ? old.internal.decision + 1 : Date.now();
-  const names = await clientNames(services, pair.client);
-  const owned = ownerReferencesOf(pair.account);
-  const clientUID = uidOfClient(pair.client, await clientObject(services, pair.client))!;
+  const names = await clientNames(services, client);
+  const owned = ownerReferencesOf(account);
+  const clientUID = uidOfClient(client, await clientObject(services, client))!;
   currentUnitOfWork()!.defer(`grant ${name}`, () =>
-    services.store.stage(Grant, name, (before) => ({
-      metadata: before?.metadata ?? { name, ...owned },
-      spec: { scopes },
-      status: {
-        ...before?.status,
-        account: pair.account,
-        client: { name: pair.client, ...names },
-        grantedTimestamp: toTimestamp(Date.now()),
-        disclosures: before?.status.disclosures ?? [],
-        shareDecisions,
-      },
-      internal: { decision, rejected, clientUID, firstParty: true, decided: Date.now() },
-    })),
+    services.store.stage(Grant, name, (before) => {
+      const grant: GrantObject = {
+        metadata: before?.metadata ?? ({ name, ...owned } as GrantObject['metadata']),
+        spec: { ...before?.spec, scopes },
+        status: {
+          ...before?.status,
+          account,
+          client: { name: client, ...names },
+          grantedTimestamp: toTimestamp(Date.now()),
+          disclosures: before?.status.disclosures ?? [],
+        },
+        internal: {
+          decision,
+          rejected,
+          clientUID,
+          firstParty: true,
+          decided: Date.now(),
+          ...(before?.internal.audiences && { audiences: before.internal.audiences }),
+        },
+      };
+      recordAudiences(grant, audiences);
+      grant.status.shareDecisions = [...grantedScopeIDs(grant.spec)].flatMap((scope) => {
+        const policyDecision = decisions.get(scope)?.name ?? decisionBefore(before, scope);
+        return policyDecision ? [{ scope, policyDecision }] : [];
+      });
+      return grant;
+    }),
   );
-  return saveCopy(services, provider, { ...pair, scopes, rejected, decision, signedIn });
+  return decision;
 }
+
+const decisionBefore = (grant: GrantObject | undefined, wanted: string): string | undefined =>
+  grant?.status.shareDecisions?.find(({ scope }) => scope === wanted)?.policyDecision;

@@ -70,6 +70,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   mockmessages: anyone(`${reading} delete deletecollection`),
   clients: { operator: `${everything} clients/secret` },
   claimsproviders: { owner: reading, other: reading, operator: everything },
+  audiences: { operator: everything },
   groups: { operator: everything },
   invitations: {
     owner: 'invitations/accept',
@@ -86,6 +87,14 @@ const created: Record<string, { metadata: { name: string }; spec: object }> = {
   claimsproviders: {
     metadata: { name: 'cards' },
     spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] },
+  },
+  audiences: {
+    metadata: { name: 'billing' },
+    spec: {
+      identifier: 'https://billing.example.test',
+      displayName: 'Billing',
+      scopes: [{ name: 'read', title: 'Read', description: 'Read invoices.' }],
+    },
   },
   invitations: { metadata: { name: 'sample' }, spec: { email: 'guest@example.test' } },
 };

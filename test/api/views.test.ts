@@ -94,6 +94,7 @@ describe('tables (4.2)', () => {
       clients: 'Display-Name Type (PKCE)',
       recoveries: 'Account Phase Ready',
       claimsproviders: 'Display-Name URL',
+      audiences: 'Display-Name Identifier Tokens',
       groups: 'Display-Name Members',
       accessrequests: 'Group Phase Until Account (Reason)',
       invitations: 'Email Phase Groups (Until)',

@@ -2,6 +2,7 @@ import { afterAll } from '@jest/globals';
 import { AccessRequest } from '../../kinds/accessrequest/access-request.js';
 import { Account } from '../../kinds/account/account.js';
 import { Appearance } from '../../kinds/appearance/appearance.js';
+import { Audience } from '../../kinds/audience/audience.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { Client } from '../../kinds/client/client.js';
@@ -129,6 +130,10 @@ conforms(ClaimsProvider, {
       },
       field: 'spec.scopes[0].claims[0].titles',
     },
+    {
+      spec: { scopes: [{ ...supplied, name: 'billing/read' }] },
+      field: 'spec.scopes[0].name',
+    },
     { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
     { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1]' },
     {
@@ -151,6 +156,38 @@ conforms(ClaimsProvider, {
     },
   ],
   patch: { displayName: 'Another', caBundle: null },
+});
+const scopeOfAudience = { name: 'read', title: 'Read', description: 'Read invoices.' };
+conforms(Audience, {
+  valid: ({ name }) => ({
+    name: 'sample',
+    spec: {
+      identifier: `https://${name}.example.test/invoices`,
+      displayName: 'Billing',
+      displayNames: { de: 'Rechnungen' },
+      operatedBy: 'The accountants',
+      homepageURI: 'https://billing.example.test/',
+      scopes: [scopeOfAudience],
+      introspectors: ['billing'],
+    },
+  }),
+  invalid: [
+    { spec: { identifier: 'https://other.example.test/' }, field: 'spec.identifier' },
+    { spec: { homepageURI: 'http://billing.example.test/' }, field: 'spec.homepageURI' },
+    { spec: { scopes: [] }, field: 'spec.scopes' },
+    { spec: { scopes: [scopeOfAudience, scopeOfAudience] }, field: 'spec.scopes[1]' },
+    { spec: { scopes: [{ ...scopeOfAudience, name: 'openid' }] }, field: 'spec.scopes[0].name' },
+    { spec: { scopes: [{ ...scopeOfAudience, name: 'a b' }] }, field: 'spec.scopes[0].name' },
+    {
+      spec: { scopes: [{ ...scopeOfAudience, titles: { de_CH: 'Lesen' } }] },
+      field: 'spec.scopes[0].titles.de_CH',
+    },
+    { spec: { accessTokenLifetime: '25h' }, field: 'spec.accessTokenLifetime' },
+    { spec: { accessTokenLifetime: '2h', tokenForm: 'JWT' }, field: 'spec.accessTokenLifetime' },
+    { spec: { tokenSigningAlg: 'HS256' }, field: 'spec.tokenSigningAlg' },
+    { spec: { introspectors: ['billing', 'billing'] }, field: 'spec.introspectors[1]' },
+  ],
+  patch: { displayName: 'Invoices', operatedBy: null, accessTokenLifetime: '10m' },
 });
 conforms(ClaimsReview, {
   valid: ({ name }) => ({

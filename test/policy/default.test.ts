@@ -54,6 +54,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   MockMessage: { anyone: `${reading} delete deletecollection` },
   Client: { operator: `${everyVerb} clients/secret` },
   ClaimsProvider: { account: reading, operator: everyVerb },
+  Audience: { operator: everyVerb },
   Group: { operator: everyVerb },
   Invitation: {
     account: 'invitations/accept',

@@ -10,6 +10,7 @@ import { Client } from '../../kinds/client/client.js';
 import { Grant, grantName } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group/group.js';
 import { Memberships } from '../../kinds/group/membership-index.js';
+import { Audience } from '../../kinds/audience/audience.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { ScopeIndex } from '../../kinds/claims/scope-index.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
@@ -178,6 +179,7 @@ export class House {
       Grant,
       Client,
       ClaimsProvider,
+      Audience,
       ClaimsReview,
       Group,
     ];

@@ -117,9 +117,9 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
   },
   'manifests': {
     description:
-      "Folder of YAML files with Clients, ClaimsProviders, Groups, the Appearance and " +
-      "at most one Policy. They are applied at the start and whenever a file changes; " +
-      "an object that no file declares any more is deleted.",
+      "Folder of YAML files with Clients, ClaimsProviders, Audiences, Groups, the " +
+      "Appearance and at most one Policy. They are applied at the start and whenever a " +
+      "file changes; an object that no file declares any more is deleted.",
   },
   'smtp-url': {
     description:

@@ -58,7 +58,8 @@ export const vocabulary: readonly VocabularyEntry[] = [
     of: 'type',
     label: 'Scope',
     info:
-      "What may be shared with a Client.",
+      "What may be shared with a Client; the id is the scope, and <audience>/<scope> " +
+      "for one of an Audience.",
   },
   {
     of: 'type',
@@ -116,6 +117,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
     info:
       "A service that supplies claims by responding to claims reviews; the one named " +
       "vestibule is built in.",
+  },
+  {
+    of: 'type',
+    label: 'Audience',
+    info:
+      "A service that accepts access tokens of this one, with the scopes it knows.",
   },
   {
     of: 'type',
@@ -476,7 +483,15 @@ export const vocabulary: readonly VocabularyEntry[] = [
     of: 'attribute',
     label: 'provider',
     info:
-      "Scope: The name of the ClaimsProvider that supplies it.",
+      "Scope: The name of the ClaimsProvider that supplies it, or an empty string for a " +
+      "scope of an Audience.",
+  },
+  {
+    of: 'attribute',
+    label: 'audience',
+    info:
+      "Scope: The name of the Audience that it belongs to, or an empty string for a " +
+      "scope of claims.",
   },
   {
     of: 'attribute',

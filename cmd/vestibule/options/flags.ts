@@ -197,9 +197,9 @@ const plainSettings = [
     flag: 'manifests',
     value: 'text',
     describe:
-      'Folder of YAML files with Clients, ClaimsProviders, Groups, the Appearance and at most one ' +
-      'Policy. They are applied at the start and whenever a file changes; an object that no file ' +
-      'declares any more is deleted.',
+      'Folder of YAML files with Clients, ClaimsProviders, Audiences, Groups, the Appearance and at ' +
+      'most one Policy. They are applied at the start and whenever a file changes; an object that no ' +
+      'file declares any more is deleted.',
   },
   {
     flag: 'smtp-url',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { nameGrammar } from '../../../../registry/metadata-schema.js';
 import { Appearance } from '../../../../kinds/appearance/appearance.js';
+import { Audience } from '../../../../kinds/audience/audience.js';
 import { ClaimsProvider } from '../../../../kinds/claims/claims-provider.js';
 import { Client } from '../../../../kinds/client/client.js';
 import { Group } from '../../../../kinds/group/group.js';
@@ -17,6 +18,7 @@ import { invalid } from '../../../../registry/status.js';
 export const loadableKinds: readonly AnyKind[] = [
   Client,
   ClaimsProvider,
+  Audience,
   Group,
   Appearance,
   Policy,

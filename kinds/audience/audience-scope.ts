@@ -1,0 +1,56 @@
+import type { Awaitable } from '../../registry/kind.js';
+import { audienceScopeID, parseAudienceScopeID } from '../claims/scope-id.js';
+import type { AudienceSummary, Scope } from '../claims/scopes.js';
+import type { AudienceObject } from './audience.js';
+
+/** Returns an Audience as people see it. */
+export const audienceSummary = ({ metadata, spec }: AudienceObject): AudienceSummary => ({
+  name: metadata.name,
+  displayName: spec.displayName,
+  ...(spec.displayNames && { displayNames: spec.displayNames }),
+  ...(spec.operatedBy !== undefined && { operatedBy: spec.operatedBy }),
+  ...(spec.homepageURI !== undefined && { homepageURI: spec.homepageURI }),
+});
+
+/** Returns a scope of an Audience as the consent shows it; undefined if it has no such scope. */
+export function audienceScope(audience: AudienceObject, name: string): Scope | undefined {
+  const scope = audience.spec.scopes.find((one) => one.name === name);
+  if (!scope) return undefined;
+  const summary = audienceSummary(audience);
+  const { operatedBy, displayName, displayNames } = summary;
+  const names = { displayName, ...(displayNames && { displayNames }) };
+  return {
+    ...scope,
+    name: audienceScopeID(audience.metadata.name, name),
+    claims: [],
+    audience: summary,
+    provider: {
+      name: summary.name,
+      ...(operatedBy === undefined ? names : { displayName: operatedBy }),
+    },
+    values: () => ({}),
+  };
+}
+
+/** The part of a Client that says which Audiences it may request. */
+interface ClientParts {
+  readonly spec: { readonly audiences?: readonly string[] | undefined };
+}
+
+/**
+ * Returns a function that finds a requested scope by its id: one of `scopes`, or one of an Audience
+ * that the Client may request, which `read` returns; undefined if there is none any more.
+ */
+export const scopeFinder =
+  (
+    scopes: readonly Scope[],
+    client: ClientParts | undefined,
+    read: (audience: string) => Awaitable<AudienceObject | undefined>,
+  ) =>
+  async (id: string): Promise<Scope | undefined> => {
+    const known = scopes.find(({ name }) => name === id);
+    const parsed = known ? undefined : parseAudienceScopeID(id);
+    if (!parsed || !client?.spec.audiences?.includes(parsed.audience)) return known;
+    const audience = await read(parsed.audience);
+    return audience && audienceScope(audience, parsed.scope);
+  };
