@@ -5,7 +5,7 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { LiveCollection } from '../base/collection.js';
-import { nameOf } from '../base/local-text.js';
+import { localText, nameOf } from '../base/local-text.js';
 import { Text, Ltr, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Monogram } from '../base/monogram.js';
@@ -31,16 +31,27 @@ function disclosureText({ claims, provider, lastTimestamp }: Disclosure): Compon
     : format('grants.sent.from', { ...values, provider });
 }
 
+/** What was shared with a scope. */
+const disclosureHint = (disclosures: readonly Disclosure[]): ComponentChild =>
+  disclosures.length === 0
+    ? t('grants.unsent')
+    : disclosures.map((one, i) => (
+        <>
+          {i > 0 && ' · '}
+          {disclosureText(one)}
+        </>
+      ));
+
 interface ScopeProps {
   id: string;
   scope: string;
+  title: string;
   isKept: boolean;
-  disclosures: readonly Disclosure[];
+  hint?: ComponentChild;
   keep: (kept: boolean) => void;
 }
 
-function Scope({ id, scope, isKept: kept, disclosures, keep }: ScopeProps) {
-  const { names } = useAccountContext();
+function Scope({ id, scope, title, isKept: kept, hint, keep }: ScopeProps) {
   return (
     <div class="scope">
       <input
@@ -52,17 +63,10 @@ function Scope({ id, scope, isKept: kept, disclosures, keep }: ScopeProps) {
         onChange={(event) => keep(event.currentTarget.checked)}
       />
       <label for={id}>
-        <Text of={names.scope(scope)} />
+        <Text of={title} />
       </label>
       <p class="what hint" id={`${id}-what`}>
-        {disclosures.length > 0
-          ? disclosures.map((one, i) => (
-              <>
-                {i > 0 && ' · '}
-                {disclosureText(one)}
-              </>
-            ))
-          : t('grants.unsent')}
+        {hint}
         {scope === requiredScope && <> · {t('grants.required')}</>}
       </p>
     </div>
@@ -87,8 +91,9 @@ interface ScopesProps {
   keep: (scope: string, kept: boolean) => void;
 }
 
-/** The scopes of an app. Those in `removed` are unchecked. */
+/** The scopes of an app, then those of each Audience. Those in `removed` are unchecked. */
 function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProps) {
+  const { names } = useAccountContext();
   return (
     <div class="scopes" role="group" aria-label={nameOf(status.client)}>
       {spec.scopes.map((scope, i) => (
@@ -96,12 +101,60 @@ function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProp
           key={scope}
           id={`${metadata.name}-${i}`}
           scope={scope}
+          title={names.scope(scope)}
           isKept={!removed.includes(scope)}
-          disclosures={status.disclosures.filter((one) => one.scope === scope)}
+          hint={disclosureHint(status.disclosures.filter((one) => one.scope === scope))}
           keep={(kept) => keep(scope, kept)}
         />
       ))}
+      {status.audiences?.map((audience) => (
+        <AudienceScopes
+          key={audience.name}
+          id={metadata.name}
+          audience={audience}
+          removed={removed}
+          keep={keep}
+        />
+      ))}
     </div>
+  );
+}
+
+interface AudienceProps extends Pick<ScopesProps, 'removed' | 'keep'> {
+  id: string;
+  audience: NonNullable<Grant['status']['audiences']>[number];
+}
+
+/** The scopes of an Audience under its name, with who runs it. */
+function AudienceScopes({ id, audience, removed, keep }: AudienceProps) {
+  const { name, operatedBy, scopes } = audience;
+  return (
+    <>
+      <p class="hint">
+        <strong>
+          <Text of={nameOf(audience)} />
+        </strong>
+        {operatedBy && (
+          <>
+            {' · '}
+            <Text of={operatedBy} />
+          </>
+        )}
+      </p>
+      {scopes.map((scope) => {
+        const scopeID = `${name}/${scope.name}`;
+        return (
+          <Scope
+            key={scopeID}
+            id={`${id}-${scopeID}`}
+            scope={scopeID}
+            title={localText(scope.title, scope.titles)}
+            isKept={!removed.includes(scopeID)}
+            keep={(kept) => keep(scopeID, kept)}
+          />
+        );
+      })}
+    </>
   );
 }
 
@@ -124,6 +177,12 @@ function FormerDisclosures({ grant: { spec, status } }: { grant: Grant }) {
   );
 }
 
+/** Returns the scopes of a grant, those of Audiences as `<audience>/<scope>`. */
+const scopeIDsOf = ({ scopes, audiences = [] }: Grant['spec']): string[] => [
+  ...scopes,
+  ...audiences.flatMap(({ name, scopes: own }) => own.map((scope) => `${name}/${scope}`)),
+];
+
 /** Removes scopes from a grant. Returns true if that succeeded. */
 function removeScopes(
   act: Action,
@@ -131,10 +190,15 @@ function removeScopes(
   leaving: readonly string[],
   all: LiveCollection<Grant>,
 ): Promise<boolean> {
-  const scopes = spec.scopes.filter((scope) => !leaving.includes(scope));
-  return act.run(async () =>
-    all.upsert(await call<Grant>('PATCH', `grants/${name}`, { spec: { scopes } })),
-  );
+  const isKept = (scope: string): boolean => !leaving.includes(scope);
+  const audiences = spec.audiences
+    ?.map((one) => ({
+      name: one.name,
+      scopes: one.scopes.filter((scope) => isKept(`${one.name}/${scope}`)),
+    }))
+    .filter((one) => one.scopes.length > 0);
+  const body = { spec: { scopes: spec.scopes.filter(isKept), audiences } };
+  return act.run(async () => all.upsert(await call<Grant>('PATCH', `grants/${name}`, body)));
 }
 
 /** Removes a grant. */
@@ -159,7 +223,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
   const act = useAction();
   const place = useRef<HTMLLIElement>(null);
   const client = nameOf(grant.status.client);
-  const removed = grant.spec.scopes.filter((scope) => dropped.includes(scope));
+  const removed = scopeIDsOf(grant.spec).filter((scope) => dropped.includes(scope));
   const back = (): void => {
     act.clear();
     setDropped([]);

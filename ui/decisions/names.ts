@@ -15,16 +15,25 @@ export const unknownNames: Names = { client: (name) => name, scope: (name) => na
 /** The display name of a Client, and those in other languages. */
 type ClientNames = Parameters<typeof nameOf>[0];
 
-/** Returns names from what is known of Clients, by name, and from the claims providers. */
+type GrantedAudience = NonNullable<Grant['status']['audiences']>[number];
+
+/**
+ * Returns names from what is known of Clients, by name, from the claims providers, and from the
+ * Audiences of grants.
+ */
 export function namesOf(
   clients: ReadonlyMap<string, ClientNames>,
   providers: ClaimsProviderList['items'],
+  audiences: readonly GrantedAudience[] = [],
 ): Names {
-  const scopes = new Map(
-    providers.flatMap(({ metadata, spec }) =>
+  const scopes = new Map([
+    ...providers.flatMap(({ metadata, spec }) =>
       spec.scopes.map((scope) => [scope.name, { ...scope, provider: metadata.name }] as const),
     ),
-  );
+    ...audiences.flatMap(({ name: provider, scopes: own }) =>
+      own.map((scope) => [`${provider}/${scope.name}`, { ...scope, provider }] as const),
+    ),
+  ]);
   return {
     client(name) {
       const client = clients.get(name);
@@ -56,7 +65,13 @@ export function useNames(account: string): Names {
       () => [],
     );
     void Promise.all([grants, providers]).then(([grantList, providerList]) =>
-      set(namesOf(clientsOf(grantList), providerList)),
+      set(
+        namesOf(
+          clientsOf(grantList),
+          providerList,
+          grantList.flatMap(({ status }) => status.audiences ?? []),
+        ),
+      ),
     );
   }, [account]);
   return names;

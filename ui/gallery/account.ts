@@ -252,7 +252,19 @@ export const grants = (): Grant[] => [
       },
     ],
   }),
-  grant('board', 'Board', ['openid']),
+  {
+    ...grant('board', 'Board', ['openid'], {
+      audiences: [
+        {
+          name: 'billing',
+          displayName: 'Billing',
+          operatedBy: 'Example Accounting Ltd.',
+          scopes: [{ name: 'invoices.read', title: 'Read invoices' }],
+        },
+      ],
+    }),
+    spec: { scopes: ['openid'], audiences: [{ name: 'billing', scopes: ['invoices.read'] }] },
+  },
 ];
 
 /** A recovery in phase Waiting. */

@@ -128,6 +128,20 @@ export const health = scope({
   ],
 });
 
+/** Returns the scopes of another service. */
+export const ofAudience = (name: string, displayName: string, operatedBy: string): ConsentScope[] =>
+  ['read', 'write'].map((one) =>
+    scope({
+      name: `${name}/${one}`,
+      title: `${displayName}: ${one}`,
+      description: `To ${one} your entries in ${displayName}.`,
+      sensitive: one === 'write',
+      provider: { name, displayName: operatedBy },
+      audience: { name, displayName, operatedBy },
+      preview: [],
+    }),
+  );
+
 /** A scope that policy refuses. */
 export const groups = scope({
   name: 'groups',

@@ -9,6 +9,7 @@ import {
   health,
   inSeconds,
   interaction,
+  ofAudience,
   openid,
   profile,
   scope,
@@ -64,6 +65,13 @@ export const laterScenes: Record<string, () => Scene> = {
   'consent-one': () => asking([openid]),
   'consent-many': () => asking(many()),
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
+  'consent-audiences': () =>
+    asking([
+      openid,
+      scope(),
+      ...ofAudience('billing', 'Billing', 'Example Accounting Ltd.'),
+      ...ofAudience('calendar', 'Calendar', 'Lantern Notes'),
+    ]),
   'consent-no-preview': () =>
     asking([
       openid,

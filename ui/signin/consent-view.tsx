@@ -11,12 +11,10 @@ import { ClientHeader } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
 
 /** Returns the scope that a 422 names by its index in the list that was sent. */
-const rejectedScope = (store: SignInStore, sent: readonly string[]): string | undefined => {
-  const field = store.problem?.failure.details.causes
-    ?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1])
+const rejectedScope = (store: SignInStore, sent: readonly string[]): string | undefined =>
+  store.problem?.failure.details.causes
+    ?.map(({ field = '' }) => sent[Number(/scopes\[(\d+)/.exec(field)?.[1])])
     .find(Boolean);
-  return field === undefined ? undefined : sent[Number(field)];
-};
 
 /** Announces a change of the scopes while the person reads them. */
 function useChangeAnnouncement(scopes: readonly ConsentScope[]): string {
@@ -104,15 +102,14 @@ export function ConsentView({ store }: { store: SignInStore }) {
       header={<ClientHeader client={client} />}
     >
       <p class="lead">
-        {account
-          ? format('consent.as', { email: <Ltr of={account.email} strong />, client: name })
-          : t('consent.what')}
+        {format('consent.as', { email: <Ltr of={account!.email} strong />, client: name })}
       </p>
       <div class="scopes">
-        {scopes.map((scope) => (
+        {scopes.map((scope, i) => (
           <ScopeRow
             key={scope.name}
             scope={scope}
+            before={scopes[i - 1]}
             chosen={isChosen(scope)}
             error={rejected === scope.name ? t('consent.invalid') : undefined}
             choose={(on) => setChosen({ ...chosen, [scope.name]: on })}

@@ -3,6 +3,7 @@ import { useAppearance } from '../base/appearance.js';
 import { locale } from '../base/i18n.js';
 import {
   claimTitle,
+  nameOf,
   permissionText,
   providerName,
   scopeDescription,
@@ -68,10 +69,12 @@ const badges = ({ required, allowed, sensitive, granted }: ConsentScope) =>
     sensitive && ('sensitive' as const),
     granted && !required && allowed && ('before' as const),
     !allowed && ('refused' as const),
-  ].filter((badge) => badge !== false);
+  ].filter((badge) => !!badge);
 
 interface Props {
   scope: ConsentScope;
+  /** The scope above it. */
+  before: ConsentScope | undefined;
   chosen: boolean;
   error: string | undefined;
   choose: (chosen: boolean) => void;
@@ -110,39 +113,44 @@ function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'erro
 }
 
 /** One scope: its description, its provider and the values that would be shared. */
-export function ScopeRow({ scope, chosen, error, choose }: Props) {
-  const { name, provider } = scope;
+export function ScopeRow({ scope, before, chosen, error, choose }: Props) {
+  const { name, provider, audience } = scope;
   const id = `scope-${name}`;
   return (
-    <div
-      role="group"
-      class="scope"
-      id={id}
-      tabIndex={-1}
-      data-off={scope.allowed ? undefined : true}
-      aria-labelledby={`${id}-title`}
-      aria-describedby={`${error ? `${id}-error ` : ''}${id}-values`}
-    >
-      <input
-        type="checkbox"
-        id={`${id}-box`}
-        checked={chosen}
-        disabled={scope.required || !scope.allowed}
-        aria-describedby={`${id}-words ${id}-what`}
-        onChange={(event) => choose(event.currentTarget.checked)}
-      />
-      <label for={`${id}-box`} id={`${id}-title`}>
-        <Text of={scopeTitle(provider.name, scope)} />
-      </label>
-      <p class="words" id={`${id}-words`}>
-        {badges(scope).map((badge) => (
-          <span key={badge} class={`word ${badge}`}>
-            {t(`consent.${badge}`)}
-          </span>
-        ))}
-      </p>
-      <What id={id} scope={scope} error={error} />
-      {scope.allowed && <Values id={`${id}-values`} scope={scope} />}
-    </div>
+    <>
+      {audience && audience.name !== before?.audience?.name && (
+        <h2>
+          <Text of={nameOf(audience)} />
+        </h2>
+      )}
+      <div
+        role="group"
+        class="scope"
+        id={id}
+        tabIndex={-1}
+        data-off={scope.allowed ? undefined : true}
+        aria-labelledby={`${id}-title`}
+        aria-describedby={`${error ? `${id}-error ` : ''}${id}-values`}
+      >
+        <input
+          type="checkbox"
+          id={`${id}-box`}
+          checked={chosen}
+          disabled={scope.required || !scope.allowed}
+          aria-describedby={`${id}-words ${id}-what`}
+          onChange={(event) => choose(event.currentTarget.checked)}
+        />
+        <label for={`${id}-box`} id={`${id}-title`}>
+          <Text of={scopeTitle(provider.name, scope)} />
+        </label>
+        <p class="words" id={`${id}-words`}>
+          {badges(scope).map((badge) => (
+            <span class={`word ${badge}`}>{t(`consent.${badge}`)}</span>
+          ))}
+        </p>
+        <What id={id} scope={scope} error={error} />
+        {scope.allowed && !audience && <Values id={`${id}-values`} scope={scope} />}
+      </div>
+    </>
   );
 }
