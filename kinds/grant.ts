@@ -6,7 +6,9 @@ import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/gran
 import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
 import type { Cause } from '../registry/status.js';
 import { updateLimit } from './signin/update-limit.js';
-import { statusTexts, timestamp } from './signin/schema-types.js';
+import { declaredName, statusTexts, timestamp } from './signin/schema-types.js';
+import { isDocumentURL } from './client/document-url.js';
+import { nameOf } from '../security/keyring.js';
 
 /**
  * A person's consent to share data with one Client. The library's grants are copies of it
@@ -47,6 +49,7 @@ export const Grant = defineKind({
         name: z.string().describe('The Client.'),
         displayName: z.string().describe('Its display name.'),
         displayNames: statusTexts('Its display name'),
+        declaredName: declaredName(),
       })
       .describe('The Client that receives the data.'),
     audiences: z
@@ -202,5 +205,9 @@ function wideningCauses(next: readonly string[], old: readonly string[]): Cause[
   return causes;
 }
 
-/** Returns the name of the Grant of an account for a Client. */
-export const grantName = (account: string, client: string): string => `${account}-${client}`;
+/**
+ * Returns the name of the Grant of an account for a Client. A URL is no part of a name, so its hash
+ * is used, after a second hyphen: no name of a Client begins with one.
+ */
+export const grantName = (account: string, client: string): string =>
+  `${account}-${isDocumentURL(client) ? `-${nameOf(client)}` : client}`;

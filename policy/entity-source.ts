@@ -12,7 +12,7 @@ import type { AnyKind, ObjectOf } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { fromTimestamp } from '../registry/timestamp.js';
 import { domainOf } from '../kinds/signin/email-address.js';
-import { clientFacts, type ClientFacts } from '../kinds/client/policy-facts.js';
+import { clientFacts, documentFacts, type ClientFacts } from '../kinds/client/policy-facts.js';
 import type { KnownEntities } from './model/authorization-request.js';
 import type { AccountFacts, ScopeFacts } from './model/entity-attributes.js';
 
@@ -40,6 +40,8 @@ export class EntitySource implements KnownEntities {
     if (type === 'Scope') return this.#scope(id);
     const kind = kindOf(type);
     if (kind === Client && builtInClients.has(id)) return this.#builtInClient(id);
+    const described = kind === Client ? documentFacts(id) : undefined;
+    if (described) return described;
     const cached = this.#store.watchCache.peek(objectKey(kind, id));
     if (!cached) return undefined;
     const object = liveObject(cached.stored);

@@ -77,6 +77,10 @@ declare module 'oidc-provider' {
     readonly profile?: 'FAPI2';
     /** Added by this service: the Client's `spec.lifetimes`. */
     readonly lifetimes?: { accessToken?: string; idToken?: string; refreshToken?: string };
+    readonly clientName?: string;
+    readonly clientUri?: string;
+    readonly policyUri?: string;
+    readonly tosUri?: string;
     readonly redirectUris: string[];
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
@@ -299,6 +303,8 @@ declare module 'oidc-provider' {
       constructor(status: number, message: string);
       error: string;
       error_description?: string;
+      /** The reason, which is not part of the response. */
+      error_detail?: string;
       statusCode: number;
       expose: boolean;
     }
@@ -316,6 +322,12 @@ declare module 'oidc-provider' {
     }
     class InvalidRequestUri extends OIDCProviderError {
       constructor(description?: string);
+    }
+    class InvalidClient extends OIDCProviderError {
+      constructor(description?: string, detail?: string);
+    }
+    class InvalidClientMetadata extends OIDCProviderError {
+      constructor(description: string);
     }
     class InvalidClientAuth extends OIDCProviderError {
       constructor(detail?: string);

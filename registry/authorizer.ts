@@ -7,8 +7,8 @@ import type { AnyKind, Awaitable, Caller, Decision, KindObject } from './kind.js
 export interface AuthorizationAttributes {
   readonly caller: Caller;
   /**
-   * A verb, an action's subresource as `<resource>/<subresource>`, or one of signUp, signIn, share,
-   * discovery, health, page, provider.
+   * A verb, an action's subresource as `<resource>/<subresource>`, or one of register, signUp, signIn,
+   * share, discovery, health, page, provider.
    */
   readonly action: string;
   readonly kind?: AnyKind;

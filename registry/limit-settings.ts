@@ -80,6 +80,18 @@ export const limitSettings = {
     'Authorization requests from one client network in a minute; the same number each for pushed ' +
       'requests, device authorization requests, user codes and sign-outs.',
   ),
+  clientDocumentsPerNetwork: count(
+    10,
+    [1, 100_000],
+    rateLimitBounds,
+    'Metadata documents fetched for one client network in a minute.',
+  ),
+  clientDocumentsInAll: count(
+    60,
+    [10, 1_000_000],
+    'fewer keep people from signing in, more send requests to others for anyone who asks',
+    'Metadata documents fetched in a minute, for the whole service.',
+  ),
   proofsPerNetwork: count(
     60,
     [10, 1_000_000],

@@ -163,6 +163,7 @@ export interface Grant {
       name: string;
       displayName: string;
       displayNames?: Record<string, string>;
+      declaredName?: string;
     };
     audiences?: {
       name: string;
@@ -220,6 +221,7 @@ export interface Interaction {
       name: string;
       displayName: string;
       displayNames?: Record<string, string>;
+      declaredName?: string;
       logoURI?: string;
       homepageURI?: string;
       initiateLoginURI?: string;

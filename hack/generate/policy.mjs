@@ -5,6 +5,8 @@ const written = {
   page: `forbid (principal, action == Action::"page", resource == Path::"/mailbox");`,
   asset: `permit (principal, action == Action::"asset", resource);`,
   provider: `forbid (principal, action == Action::"provider", resource == Path::"/oauth2/device");`,
+  register: `permit (principal, action == Action::"register", resource)
+when { resource.host == "apps.example.org" };`,
   signUp: `forbid (principal, action == Action::"signUp", resource)
 unless { context.domain == "example.org" || context.invited };`,
   signIn: `forbid (principal, action == Action::"signIn", resource == Client::"bank")

@@ -210,7 +210,7 @@ export const Client = defineKind({
       next.internal ??= { secrets: [] };
       applyProfile(next.spec);
     },
-    validate: (next, _old, { settings }) => validate(next.metadata.name, next.spec, settings),
+    validate: (next, _old, { settings }) => clientFaults(next.metadata.name, next.spec, settings),
     async beforeCommit(_tx, next, old, call) {
       if (!next) return;
       if (!old && builtInClients.has(next.metadata.name))
@@ -251,7 +251,8 @@ const hasSameFacts = (next: ClientObject, old: ClientObject): boolean =>
     { ...clientFacts(old), conditions: [] },
   );
 
-function validate(name: string, spec: Spec, settings: Settings): Cause[] {
+/** Returns the faults of a Client that its schema does not find, at most one for each field. */
+export function clientFaults(name: string, spec: Spec, settings: Settings): Cause[] {
   const causes: Cause[] = [];
   const addFault = (field: string, message: string): void => {
     causes.push(invalidValue(field, message));

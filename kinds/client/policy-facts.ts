@@ -1,5 +1,6 @@
 import type { EntityFacts } from '../../registry/authorizer.js';
 import type { Condition } from '../../registry/conditions.js';
+import { documentURL } from './document-url.js';
 
 /** The facts about a Client that rules may use. */
 export interface ClientFacts {
@@ -34,6 +35,23 @@ export function clientFacts({ spec, status }: ClientParts): ClientFacts & Entity
     groups: spec.groups ?? [],
     conditions: conditions.map(({ type }) => type),
   };
+}
+
+/**
+ * Returns the facts about a Client with a metadata document; undefined for any other `client_id`. They
+ * come from its URL alone: anyone can write anything into the document.
+ */
+export function documentFacts(clientID: string): (ClientFacts & EntityFacts) | undefined {
+  const url = documentURL(clientID);
+  return (
+    url && {
+      firstParty: false,
+      type: 'Public',
+      host: url.host,
+      groups: [],
+      conditions: ['Ready', 'PKCERequired'],
+    }
+  );
 }
 
 const hostOf = (address: string | undefined): string =>

@@ -250,7 +250,6 @@ async function saveGrant(
   const { client } = interaction.spec;
   const registeredClient = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
-  const { displayName, displayNames } = interaction.status.client;
   const decided = {
     claims: agreedClaims(call, interaction, scopes),
     rejected,
@@ -258,7 +257,7 @@ async function saveGrant(
     decided: call.now,
   };
   const agreed = {
-    client: { name: client, displayName, ...(displayNames && { displayNames }) },
+    client: clientSummary(client, interaction.status.client),
     grantedTimestamp: toTimestamp(call.now),
     ...policyDecisionOf(call),
   };
@@ -287,6 +286,17 @@ async function saveGrant(
     Object.assign(next.internal, { ...decided, decision: next.internal.decision + 1 });
   });
 }
+
+/** Returns how a Grant names its Client. */
+const clientSummary = (
+  name: string,
+  { displayName, displayNames, declaredName }: ConsentContext['interaction']['status']['client'],
+) => ({
+  name,
+  displayName,
+  ...(displayNames && { displayNames }),
+  ...(declaredName !== undefined && { declaredName }),
+});
 
 type GrantParts = Pick<ObjectOf<typeof Grant>, 'spec' | 'status' | 'internal'>;
 

@@ -4,7 +4,7 @@ import { Missing } from '../account/schema.js';
 import { codeLength } from '../signin/code-format.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
-import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
+import { declaredName, deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 
 /** The five phases of a sign-in (docs/design/api.md#interactions). */
 export const Phase = z.enum([
@@ -80,6 +80,7 @@ const ClientSummary = z
     name: z.string().describe('The Client.'),
     displayName: z.string().describe('Its display name.'),
     displayNames: statusTexts('Its display name'),
+    declaredName: declaredName(),
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
     initiateLoginURI: z.string().optional().describe('Starts a new sign-in at the Client.'),

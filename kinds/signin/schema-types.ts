@@ -35,6 +35,16 @@ export const texts = (max: number, what: string) =>
 export const statusTexts = (what: string) =>
   z.record(z.string(), z.string()).optional().describe(`${what} by language tag (BCP 47).`);
 
+/** Returns the schema of the name that a Client gives itself in its metadata document. */
+export const declaredName = () =>
+  z
+    .string()
+    .optional()
+    .describe(
+      'The name in its metadata document (client_name). Anyone can choose it, so the display name ' +
+        'is the host of the document. Absent for a Client without such a document.',
+    );
+
 /** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();
 

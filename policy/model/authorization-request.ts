@@ -13,10 +13,11 @@ const anonymousId = 'anyone';
 const newAccountId = 'new';
 
 /**
- * Actions on a resource that is not an object: its type and the fact with its id. For a Path, the
- * caller makes no difference.
+ * Actions on a resource that is not an object: its type and the fact with its id. For a Path and for
+ * `register`, the caller makes no difference.
  */
 const resourceTypes: Readonly<Record<string, readonly [type: string, fact: string]>> = {
+  register: ['Client', 'client'],
   signUp: ['Client', 'client'],
   signIn: ['Client', 'client'],
   share: ['Scope', 'scope'],
@@ -88,7 +89,7 @@ export class AuthorizationRequest {
     this.resource = kind
       ? nameOf(attributes)
       : stringOr(facts?.[other?.[1] ?? 'path'], wholeCollection);
-    if (this.resourceType === 'Path') {
+    if (this.resourceType === 'Path' || action === 'register') {
       this.principalType = 'Anonymous';
       this.principal = anonymousId;
       return;

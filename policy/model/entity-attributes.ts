@@ -55,7 +55,9 @@ const ofClient: Readonly<Record<string, EntityAttribute<ClientFacts>>> = {
   },
   host: {
     type: 'String',
-    description: 'The host of its home page or, without one, of its first redirect URI.',
+    description:
+      'The host of its home page or, without one, of its first redirect URI. If it has a metadata ' +
+      'document: the host of the document’s URL, with the port unless that is 443.',
     isPublic: true,
     read: (facts) => facts?.host ?? '',
   },

@@ -90,6 +90,13 @@ const otherActions: Readonly<Record<string, ActionType>> = {
       { description, groups: [], principals: ['Anonymous'], resources: ['Path'] },
     ]),
   ),
+  register: {
+    description:
+      'Using a client_id that is the URL of a metadata document; asked before the document is fetched and at each use. The resource is the Client, and resource.host is the host of the URL.',
+    groups: [],
+    principals: ['Anonymous'],
+    resources: ['Client'],
+  },
   signUp: {
     description:
       'Becoming an Account, for an address just verified that has none: the principal is that Account, in the groups that list the address.',

@@ -1,5 +1,6 @@
-import type { AdapterPayload, ClientMetadata } from 'oidc-provider';
+import type { AdapterPayload, Client as LibraryClient, ClientMetadata } from 'oidc-provider';
 import { builtInClients, Client } from '../../kinds/client/client.js';
+import { documentURL } from '../../kinds/client/document-url.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { builtInNames, deviceGrant } from './built-in-clients.js';
@@ -9,7 +10,10 @@ import { parseDuration } from '../../registry/units.js';
 import { withProviderErrors } from '../context/errors.js';
 import { secretMarker } from './client-secret.js';
 
-/** Returns the latest Client object of a client_id, read once a request. */
+/**
+ * Returns the latest Client object of a client_id, read once a request; undefined for a Client with a
+ * metadata document.
+ */
 export async function clientObject(
   services: ProviderServices,
   name: string,
@@ -33,8 +37,8 @@ export async function findClient(
   return client && metadataOf(client, knownScopes(services), services.settings.deviceAuthorization);
 }
 
-/** Returns the scopes that a declared Client may request. */
-const knownScopes = (services: ProviderServices): ReadonlySet<string> =>
+/** Returns the scopes that a Client may request if it lists them. */
+export const knownScopes = (services: Pick<ProviderServices, 'scopes'>): ReadonlySet<string> =>
   new Set(
     services
       .scopes()
@@ -42,12 +46,16 @@ const knownScopes = (services: ProviderServices): ReadonlySet<string> =>
       .map((scope) => scope.name),
   );
 
+/** The parts of a Client that its metadata comes from; one with a metadata document has no secrets. */
+type ClientParts = Pick<ClientObject, 'spec'> &
+  Partial<Pick<ClientObject, 'internal'>> & { readonly metadata: { readonly name: string } };
+
 /**
  * Returns a Client object as client metadata (RFC 7591). Leaves out unknown scopes, and the device
  * grant if device authorization is off; oidc-provider would refuse the whole client for them.
  */
 export function metadataOf(
-  client: ClientObject,
+  client: ClientParts,
   known: ReadonlySet<string>,
   deviceAuthorization: boolean,
 ): ClientMetadata {
@@ -104,13 +112,18 @@ export function metadataOf(
   };
 }
 
-/** Returns the display name of a Client, also by language if it has such. */
+/**
+ * Returns the display name of a Client, also by language if it has such. That of a Client with a
+ * metadata document is the host, because anyone can choose the name in the document.
+ */
 export async function clientNames(
   services: ProviderServices,
   name: string,
 ): Promise<Pick<Summary, 'displayName' | 'displayNames'>> {
   const builtInName = builtInNames.get(name);
   if (builtInName !== undefined) return { displayName: builtInName };
+  const document = documentURL(name);
+  if (document) return { displayName: document.host };
   const spec = (await clientObject(services, name))?.spec;
   return {
     displayName: spec?.displayName ?? name,
@@ -120,8 +133,17 @@ export async function clientNames(
 
 type Summary = ObjectOf<typeof Interaction>['status']['client'];
 
-/** Returns the Client as a sign-in page shows it. */
-export async function clientSummary(services: ProviderServices, name: string): Promise<Summary> {
+/**
+ * Returns the Client as a sign-in page shows it. `client` is the library's Client, which has what a
+ * metadata document says.
+ */
+export async function clientSummary(
+  services: ProviderServices,
+  name: string,
+  client: LibraryClient | undefined,
+): Promise<Summary> {
+  const document = documentURL(name);
+  if (document) return documentSummary(document, client);
   const spec = (await clientObject(services, name))?.spec;
   const optional = {
     logoURI: spec?.logoURI,
@@ -139,4 +161,16 @@ export async function clientSummary(services: ProviderServices, name: string): P
     ...given,
     firstParty: spec?.firstParty ?? builtInClients.get(name)?.firstParty ?? false,
   };
+}
+
+/** Returns a Client with a metadata document as a sign-in page shows it: without its logo. */
+function documentSummary({ href, host }: URL, client: LibraryClient | undefined): Summary {
+  const declared = {
+    declaredName: client?.clientName === host ? undefined : client?.clientName,
+    homepageURI: client?.clientUri,
+    policyURI: client?.policyUri,
+    termsURI: client?.tosUri,
+  };
+  const given = Object.entries(declared).filter(([, value]) => value !== undefined);
+  return { name: href, displayName: host, ...Object.fromEntries(given), firstParty: false };
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
   AdapterPayload,
+  Client,
   Interaction as LibraryInteraction,
   InteractionResults,
   ProviderContext,
@@ -48,7 +49,7 @@ export async function beginInteraction(
   const name = nameOf(interaction.uid);
   unitOfWork.memo.set(nextInteractionMemo, { name, cid: interaction.cid });
   bindBrowser(services, ctx);
-  const draft = await newInteraction(services, name, interaction);
+  const draft = await newInteraction(services, name, interaction, ctx.oidc.client);
   unitOfWork.defer(`interaction ${name}`, () => {
     const ended = unitOfWork.memo.get(endedInteractionMemo) as
       | { name: string; cid: string }
@@ -63,6 +64,7 @@ async function newInteraction(
   services: ProviderServices,
   name: string,
   interaction: LibraryInteraction,
+  client: Client | undefined,
 ): Promise<InteractionObject> {
   const now = Date.now();
   const { params, prompt, session } = interaction;
@@ -82,7 +84,7 @@ async function newInteraction(
     },
     status: {
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
-      client: await clientSummary(services, params.client_id),
+      client: await clientSummary(services, params.client_id, client),
       ...(account && { account: accountSummary(account) }),
       ...(stepUp && { stepUp }),
       ...(refusal && { refusal }),

@@ -14,8 +14,8 @@ import { builtInClients } from '../adapter/built-in-clients.js';
 import { findAccount } from '../claims/claims.js';
 import { CookieSigner } from '../context/cookies.js';
 import { currentBrowser } from '../context/browser-binding.js';
+import { providerFetch } from './client-documents.js';
 import { features } from './features.js';
-import { libraryFetch } from '../context/egress-fetch.js';
 import type { ProviderServices } from '../context/context.js';
 import { loadExistingGrant } from '../interaction/load-grant.js';
 import { beginInteraction } from '../adapter/interaction-record.js';
@@ -66,8 +66,12 @@ export function configuration(services: ProviderServices): Configuration {
       pairwiseSubject(services.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
     extraTokenClaims: signInClaims,
-    fetch: libraryFetch(services.fetch),
-    fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
+    fetch: providerFetch(services),
+    fetchResponseBodyLimits: {
+      jwks_uri: bodyLimit,
+      sector_identifier_uri: bodyLimit,
+      'client_id metadata document': bodyLimit,
+    },
     clientBasedCORS: (_ctx: unknown, origin: string, client: Client) =>
       client.redirectUris.some((uri) => isOrigin(uri, origin)),
     assertJwtClientAuthClaimsAndHeader: assertAudience,

@@ -9,6 +9,7 @@ import {
   type DeviceOrigin,
 } from '../http/device-pages.js';
 import { renderLogout, renderSignedOut } from '../http/pages.js';
+import { clientDocuments } from './client-documents.js';
 import { mayIntrospect } from './introspection.js';
 import { resourceServer } from './resource-server.js';
 import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
@@ -32,6 +33,7 @@ export function features(services: ProviderServices): Configuration {
     ciba: off,
     fapi: off,
     richAuthorizationRequests: off,
+    clientIdMetadataDocument: clientDocuments(services),
     externalSigningSupport: { enabled: true, ack: 'experimental-01' },
     userinfo: { enabled: true },
     backchannelLogout: { enabled: true },

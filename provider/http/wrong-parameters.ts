@@ -126,6 +126,16 @@ export function logRefusal(
   log.warn({ error, parameters: logged, auditID }, 'a request of a Client was refused');
 }
 
+/** Logs why the metadata document of a Client cannot be used. */
+export function logRefusedDocument(
+  { log }: Pick<ProviderServices, 'log'>,
+  clientID: string,
+  reason: string,
+): void {
+  const parameters = { client_id: redact(showableText(clientID)) };
+  log.warn({ parameters, reason }, 'the metadata document of a Client was refused');
+}
+
 /** The endpoints that take scopes of a Client. */
 const scopeRoutes: ReadonlySet<string> = new Set([
   'authorization',

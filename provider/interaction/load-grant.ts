@@ -12,6 +12,7 @@ import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
 import { builtInClients } from '../../kinds/client/client.js';
+import { isDocumentURL } from '../../kinds/client/document-url.js';
 import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
 import { requestedAudiences, type RequestedAudience } from '../adapter/audiences.js';
 import { clientNames, clientObject } from '../adapter/clients.js';
@@ -49,10 +50,10 @@ interface Consent {
 
 /**
  * Returns the Client uid that a recorded consent must have, so that a recreated Client of the same
- * name does not inherit it; empty for built-in clients.
+ * name does not inherit it; empty for built-in clients and for those with a metadata document.
  */
 const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined =>
-  builtInClients.has(name) ? '' : client?.metadata.uid;
+  builtInClients.has(name) || isDocumentURL(name) ? '' : client?.metadata.uid;
 
 /**
  * Returns the recorded consent; undefined if it is older than a year or the Client was recreated.

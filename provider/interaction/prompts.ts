@@ -3,6 +3,7 @@ import { isSessionValid } from '../../kinds/account/end-sessions.js';
 import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { Session as ProjectedSession, type Method } from '../../kinds/session/session.js';
 import { refusalMessage } from '../../registry/authorizer.js';
+import { isDocumentURL } from '../../kinds/client/document-url.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Decision } from '../../registry/kind.js';
 import { accountObject } from '../adapter/accounts.js';
@@ -161,6 +162,12 @@ function consentChecks(services: ProviderServices): InstanceType<typeof Check>[]
         oidc.params?.response_type !== 'none' &&
         isOnLoopback(oidc.params?.redirect_uri) &&
         !oidc.result?.consent,
+    ),
+    new Check(
+      'metadata_document',
+      'an app that describes itself needs consent every time',
+      'interaction_required',
+      ({ oidc }) => isDocumentURL(oidc.client?.clientId ?? '') && !oidc.result?.consent,
     ),
     new Check(
       'policy_refused',

@@ -320,6 +320,20 @@ describe('consent', () => {
     ]);
   });
 
+  test('an app that describes itself is named by its host, and its own name is smaller', async () => {
+    const page = await gallery.visit('consent-metadata-document');
+    const sizeOf = (text: string): Promise<number> =>
+      page
+        .getByText(text)
+        .first()
+        .evaluate((element) => parseFloat(getComputedStyle(element).fontSize));
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      'apps.lantern.test asks for access',
+    );
+    expect(await sizeOf('apps.lantern.test asks')).toBeGreaterThan(await sizeOf('It calls itself'));
+    await page.getByText('It calls itself Lantern for desktops.').waitFor();
+  });
+
   test('a long one can be read to its end', async () => {
     const page = await gallery.visit('consent-many');
     expect(await page.getByRole('checkbox').count()).toBe(20);

@@ -7,6 +7,7 @@ import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { loginLimit } from '../../kinds/interaction/login.js';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
 import { storedBytesLimit, requestLimits } from '../../provider/http/handle.js';
+import { documentLimit } from '../../provider/configuration/client-documents.js';
 import { userCodeLimit } from '../../provider/adapter/user-code.js';
 import { defaultLimits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
@@ -96,6 +97,7 @@ const rows: (readonly [string, string, Limit, number])[] = [
   ['pushed requests', '1 minute', requestLimits.get('/oauth2/par')!(limits), 1],
   ['tries to sign in', '1 minute', loginLimit(limits), 1],
   ['wrong codes of devices', '15 minutes', userCodeLimit(limits), 1],
+  ['metadata documents fetched', '1 minute', documentLimit(limits), 1],
   ['KiB kept of requests', '10 minutes', storedBytesLimit(limits), 1_024],
 ];
 

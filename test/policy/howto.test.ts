@@ -183,6 +183,14 @@ describe('the recipes of the how-to', () => {
       name: 'bcdfghjklmnpqrstvwxz-x',
       entities: new Map([accessRequest('bcdfghjklmnpqrstvwxz-x', 'staff')]),
     },
+    'apps-of-one-host-register': {
+      caller: { type: 'Anonymous' },
+      action: 'register',
+      facts: { client: 'https://apps.example.org/client.json' },
+      entities: new Map([
+        client('https://apps.example.org/client.json', { host: 'apps.example.org' }),
+      ]),
+    },
     'sign-up-is-open': { caller: browser, action: 'signUp', facts: { client: 'notes' } },
     'leads-invite': {
       caller: person('a@x.test', 'leads'),

@@ -87,6 +87,16 @@ export class Party {
       ...more,
     };
     await createClient(service, name, all);
+    return Party.discover(service, name, auth, more);
+  }
+
+  /** Discovers the service for a Client that exists. */
+  static async discover(
+    service: TestService,
+    name: string,
+    auth: oauth.ClientAuth,
+    more: Partial<ClientSpec> = {},
+  ): Promise<Party> {
     const issuer = new URL(service.baseURL);
     const server = await oauth.processDiscoveryResponse(
       issuer,

@@ -224,6 +224,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
   const place = useRef<HTMLLIElement>(null);
   const client = nameOf(grant.status.client);
   const removed = scopeIDsOf(grant.spec).filter((scope) => dropped.includes(scope));
+  const { declaredName } = grant.status.client;
   const back = (): void => {
     act.clear();
     setDropped([]);
@@ -249,6 +250,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
           <Text of={client} />
         </h3>
       </div>
+      {declaredName && <p class="hint">{format('grants.declared', { name: declaredName })}</p>}
       <GrantTimes status={grant.status} />
       <Scopes grant={grant} removed={removed} keep={keep} />
       <FormerDisclosures grant={grant} />

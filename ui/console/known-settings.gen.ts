@@ -430,6 +430,17 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "From 10 to 1000000.",
     value: '120',
   },
+  'limits-client-documents-per-network': {
+    description:
+      "Metadata documents fetched for one client network in a minute. From 1 to 100000.",
+    value: '10',
+  },
+  'limits-client-documents-in-all': {
+    description:
+      "Metadata documents fetched in a minute, for the whole service. From 10 to " +
+      "1000000.",
+    value: '60',
+  },
   'limits-proofs-per-network': {
     description:
       "Attempts to sign in (by code, link or passkey) from one client network in a " +

@@ -355,6 +355,14 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'action',
+    label: 'register',
+    info:
+      "Using a client_id that is the URL of a metadata document; asked before the " +
+      "document is fetched and at each use. The resource is the Client, and " +
+      "resource.host is the host of the URL.",
+  },
+  {
+    of: 'action',
     label: 'signUp',
     info:
       "Becoming an Account, for an address just verified that has none: the principal " +
@@ -465,7 +473,9 @@ export const vocabulary: readonly VocabularyEntry[] = [
     of: 'attribute',
     label: 'host',
     info:
-      "Client: The host of its home page or, without one, of its first redirect URI.",
+      "Client: The host of its home page or, without one, of its first redirect URI. If " +
+      "it has a metadata document: the host of the document’s URL, with the port unless " +
+      "that is 443.",
   },
   {
     of: 'attribute',

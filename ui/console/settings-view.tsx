@@ -29,8 +29,7 @@ function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
     ...byName.flatMap((one) => [...one.keys()]),
   ]);
   return [...names].sort().map((name) => {
-    const { value } = knownSettings[name] ?? {};
-    const fallback: Setting = { name, ...(value !== undefined && { value }), source: 'Default' };
+    const fallback: Setting = { name, ...knownSettings[name], source: 'Default' };
     const all = byName.map((one) => one.get(name) ?? fallback);
     const shown = all.find(({ source }) => source !== 'Default') ?? all[0] ?? fallback;
     return { ...shown, differs: all.some((one) => one.value !== shown.value) };

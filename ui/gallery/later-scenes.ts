@@ -63,6 +63,18 @@ export const laterScenes: Record<string, () => Scene> = {
   }),
   consent: () => asking(),
   'consent-one': () => asking([openid]),
+  'consent-metadata-document': () => ({
+    script: {
+      GET: consent([openid, scope()], {
+        client: {
+          name: 'https://apps.lantern.test/client.json',
+          displayName: 'apps.lantern.test',
+          declaredName: 'Lantern for desktops',
+          firstParty: false,
+        },
+      }),
+    },
+  }),
   'consent-many': () => asking(many()),
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
   'consent-audiences': () =>

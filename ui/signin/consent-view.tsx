@@ -3,6 +3,7 @@ import type { ConsentScope } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { ignoredMs, useClickGuard } from '../base/click-guard.js';
+import { Link } from '../base/link.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { nameOf } from '../base/local-text.js';
@@ -29,10 +30,9 @@ function useChangeAnnouncement(scopes: readonly ConsentScope[]): string {
 
 function Terms({ client }: { client: string }) {
   const page = (
-    <a href="/account" target="_blank" rel="noopener noreferrer">
+    <Link to="/account" tab>
       {t('consent.account')}
-      <span class="quiet"> ({t('newtab')})</span>
-    </a>
+    </Link>
   );
   return (
     <p class="fine">
@@ -104,6 +104,9 @@ export function ConsentView({ store }: { store: SignInStore }) {
       <p class="lead">
         {format('consent.as', { email: <Ltr of={account!.email} strong />, client: name })}
       </p>
+      {client.declaredName && (
+        <p class="lead">{format('consent.named', { client: client.declaredName })}</p>
+      )}
       <div class="scopes">
         {scopes.map((scope, i) => (
           <ScopeRow

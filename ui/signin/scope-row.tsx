@@ -14,8 +14,7 @@ import { Text, t, format } from '../base/message.js';
 function valueText({ claim, value }: ClaimPreview): string {
   if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(locale());
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
-  if (Array.isArray(value))
-    return new Intl.ListFormat(locale(), { type: 'unit' }).format(value.map(String));
+  if (Array.isArray(value)) return new Intl.ListFormat(locale(), { type: 'unit' }).format(value);
   return String(value);
 }
 
