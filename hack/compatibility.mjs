@@ -81,6 +81,11 @@ const clients = [
     isAbout: ({ suite }) => suite === 'schemathesis',
   },
   {
+    name: `@modelcontextprotocol/sdk ${devDependencies['@modelcontextprotocol/sdk']}`,
+    columnOf: () => 'works',
+    isAbout: ({ suite }) => suite === 'mcp',
+  },
+  {
     name: typescriptVersions.join(' with '),
     columnOf: () => 'works',
     isAbout: ({ suite }) => suite === 'typescript',

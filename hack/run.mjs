@@ -10,6 +10,7 @@ const port = process.env.PORT ?? '8080';
 const securePort = process.env.SECURE_PORT ?? (process.env.PORT === undefined ? '8443' : '0');
 const notesPort = process.env.NOTES_PORT ?? '8090';
 const boardPort = process.env.BOARD_PORT ?? '8091';
+const toolsPort = process.env.TOOLS_PORT ?? '8092';
 const given = process.argv.slice(2);
 /** The operators that the arguments name, or one for the test mailbox. */
 const namedOperators = given
@@ -44,16 +45,21 @@ spec:
 `,
 );
 
-/** The manifests of the second sample, with its port. */
+/** Copies the manifests of a sample, with its port. */
+function copyManifests(name, port, actualPort) {
+  const folder = join(root, 'deploy/examples/apps', name, 'manifests');
+  for (const file of readdirSync(folder))
+    writeFileSync(
+      join(manifests, `${name}-${file}`),
+      readFileSync(join(folder, file), 'utf8').replaceAll(
+        `localhost:${port}`,
+        `localhost:${actualPort}`,
+      ),
+    );
+}
+copyManifests('board', 8091, boardPort);
+copyManifests('tools', 8092, toolsPort);
 const board = 'deploy/examples/apps/board';
-for (const file of readdirSync(join(root, board, 'manifests')))
-  writeFileSync(
-    join(manifests, `board-${file}`),
-    readFileSync(join(root, board, 'manifests', file), 'utf8').replaceAll(
-      'localhost:8091',
-      `localhost:${boardPort}`,
-    ),
-  );
 
 /** The default policy and one more rule, which the consent screen of the second sample shows. */
 const policy = `${execFileSync('bin/vestibule', ['policy'], { cwd: root, encoding: 'utf8' })}${readFileSync(join(root, board, 'policy.cedar'), 'utf8')}`;
@@ -126,10 +132,10 @@ start(
     if (!base) return console.log(line);
     const samples = {};
     const sampled = (note) => {
-      const [, name, url] = /^(notes|board) (\S+)$/.exec(note) ?? [];
+      const [, name, url] = /^(notes|board|tools) (\S+)$/.exec(note) ?? [];
       if (!name) return console.log(note);
       samples[name] = url;
-      if (samples.notes && samples.board) welcome(base, secure, samples);
+      if (samples.notes && samples.board && samples.tools) welcome(base, secure, samples);
     };
     start(
       process.execPath,
@@ -143,14 +149,21 @@ start(
       { ISSUER: base, CLIENT_ID: 'board', PORT: boardPort },
       sampled,
     );
+    start(
+      process.execPath,
+      ['deploy/examples/apps/tools/server.mjs'],
+      { ISSUER: base, PORT: toolsPort },
+      sampled,
+    );
   },
 );
 
-function welcome(base, secure, { notes, board }) {
+function welcome(base, secure, { notes, board, tools }) {
   console.log(`
   Vestibule   ${base}
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    groups, and claims of another service: try ada@example.test
+  Tools       ${tools}    for node deploy/examples/apps/tools/client.mjs
   Operator    ${operator}    sign in with this address to manage the service
   Mailbox     ${base}/mailbox    test mailbox: your code arrives here
   Policy      ${base}/policy     the rules for every request

@@ -48,7 +48,7 @@ export function configuration(services: ProviderServices): Configuration {
     responseTypes: ['code', 'none'],
     extraParams: {
       vestibule_method: undefined,
-      scope: assertOpenid,
+      scope: requireOpenid,
       code_challenge: assertCodeChallenge,
       claims: assertClaims,
     },
@@ -161,11 +161,15 @@ function signInClaims({ oidc }: ProviderContext): { acr?: string; auth_time?: nu
 
 /**
  * Throws unless openid is requested. Policy decides about it at each sign-in; without it a Client
- * would still learn the subject from introspection and logout tokens.
+ * would still learn the subject from introspection and logout tokens. It is added to a request for
+ * a resource: its Client may know OAuth alone.
  */
-function assertOpenid(_ctx: unknown, scope: string | undefined): void {
-  if (!scope?.split(' ').includes('openid'))
+function requireOpenid({ oidc }: ProviderContext, scope: string | undefined): void {
+  if (scope?.split(' ').includes('openid')) return;
+  const { params } = oidc;
+  if (scope === undefined || params?.resource === undefined)
     throw new errors.InvalidScope('openid must be one of the requested scopes', scope);
+  params.scope = `openid ${scope}`;
 }
 
 /**
