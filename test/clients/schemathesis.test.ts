@@ -38,6 +38,15 @@ const ask = (group: string) => ({
   spec: { group, reason: 'Why.', until: toTimestamp(Date.now() + 86_400_000) },
 });
 
+const audience = (name: string) => ({
+  metadata: { name },
+  spec: {
+    identifier: `https://${name}.example.test`,
+    displayName: 'An API',
+    scopes: [{ name: 'read', title: 'Read', description: 'Reads.' }],
+  },
+});
+
 /** New objects of the kinds that an operator creates. */
 const drafts = {
   accounts: { metadata: { generateName: 'x' }, spec: { email: 'created-NUMBER@example.test' } },
@@ -46,6 +55,7 @@ const drafts = {
     spec: { displayName: 'Created', type: 'Public', redirectURIs: ['https://a.example.test/'] },
   },
   accessrequests: ask('created-NUMBER'),
+  audiences: audience('created-NUMBER'),
   groups: { metadata: { name: 'created-NUMBER' }, spec: { displayName: 'Created' } },
   invitations: { metadata: { name: 'created-NUMBER' }, spec: { email: 'in-NUMBER@example.test' } },
 };
@@ -74,6 +84,7 @@ async function createObjects(): Promise<object> {
       },
     })
     .is(201);
+  await operator.post('audiences', audience('billing')).is(201);
   for (const person of ['ada', 'ben']) {
     const { tab } = await signIn(service, `${person}@example.test`);
     for (const group of ['staff', 'crew']) await tab.post('accessrequests', ask(group)).is(201);
