@@ -27,15 +27,15 @@ test('oauth4webapi signs a person in for a client_id that is a URL, refreshes an
   expect(party.server.client_id_metadata_document_supported).toBe(true);
   const tab = service.tab();
   const scope = 'openid email offline_access';
-  const tokens = await party.signIn(tab, 'ada@example.test', scope, { prompt: 'consent' });
+  const tokens = await party.signIn(tab, 'grace@example.test', scope, { prompt: 'consent' });
   const { aud, sub } = getValidatedIdTokenClaims(tokens)!;
   expect(aud).toBe(url);
   expect(await party.userinfo(tokens.access_token, sub)).toMatchObject({
-    email: 'ada@example.test',
+    email: 'grace@example.test',
   });
   const next = await party.refresh(tokens.refresh_token!);
   expect(await errorOf(party.refresh(tokens.refresh_token!))).toBe('invalid_grant');
-  const again = await party.signIn(tab, 'ada@example.test', scope, { prompt: 'consent' });
+  const again = await party.signIn(tab, 'grace@example.test', scope, { prompt: 'consent' });
   await party.revoke(again.refresh_token!);
   expect(await errorOf(party.refresh(again.refresh_token!))).toBe('invalid_grant');
   expect(await errorOf(party.userinfo(next.access_token, sub))).toBe('invalid_token');
