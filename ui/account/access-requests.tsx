@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import type { AccessRequest, App } from '../api.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { LiveCollection } from '../base/collection.js';
 import { addMessages } from '../base/i18n.js';
 import { announce } from '../base/live-region.js';
 import { format, Ltr, t, Text } from '../base/message.js';
@@ -11,6 +10,7 @@ import messages from '../messages/en/access.json';
 import { Confirm } from './confirm.js';
 import { focusSection } from './section.js';
 import { ActionError, useAction } from './use-action.js';
+import { isPending, type AccessRequests as Requests } from './use-access-requests.js';
 import { VisuallyHidden } from './visually-hidden.js';
 
 addMessages(messages);
@@ -27,7 +27,7 @@ const inDays = (days: number): string =>
 interface FormProps {
   id: string;
   groups: readonly string[];
-  requests: LiveCollection<AccessRequest>;
+  requests: Requests;
   onEnd: () => void;
 }
 
@@ -86,7 +86,7 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
   const send = async (): Promise<void> => {
     const sent = await act.run(async () => {
       const spec = { group, reason: reason.trim(), until: inDays(Number(days)) };
-      requests.upsert(await call<AccessRequest>('POST', 'accessrequests', { spec }));
+      requests.put(await call<AccessRequest>('POST', 'accessrequests', { spec }));
     });
     if (!sent) return;
     announce(t('access.sent'));
@@ -130,16 +130,8 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
   );
 }
 
-const isPending = ({ status }: AccessRequest): boolean => status.phase === 'Pending';
-
 /** Offers to request access to an app that policy refuses, unless a request for it waits. */
-export function AskForAccess({
-  app,
-  requests,
-}: {
-  app: App;
-  requests: LiveCollection<AccessRequest>;
-}) {
+export function AskForAccess({ app, requests }: { app: App; requests: Requests }) {
   const [isOpen, setOpen] = useState(false);
   const groups = app.requestableGroups ?? [];
   const waits = requests.items?.some((one) => isPending(one) && groups.includes(one.spec.group));
@@ -163,13 +155,7 @@ export function AskForAccess({
   );
 }
 
-function RequestRow({
-  request,
-  requests,
-}: {
-  request: AccessRequest;
-  requests: LiveCollection<AccessRequest>;
-}) {
+function RequestRow({ request, requests }: { request: AccessRequest; requests: Requests }) {
   const [isRemoving, setRemoving] = useState(false);
   const act = useAction();
   const { metadata, spec, status } = request;
@@ -219,7 +205,7 @@ function RequestRow({
 }
 
 /** The requests of the person, the newest first; nothing without one. */
-export function AccessRequests({ requests }: { requests: LiveCollection<AccessRequest> }) {
+export function AccessRequests({ requests }: { requests: Requests }) {
   if (!requests.items?.length) return null;
   const newestFirst = [...requests.items].sort((a, b) =>
     b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp),

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AccessRequest, AccountApps, App } from '../api.js';
+import type { AccountApps, App } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { useAppearance } from '../base/appearance.js';
-import { useCollection, type LiveCollection } from '../base/collection.js';
 import { addMessages } from '../base/i18n.js';
 import { Link, hostOf } from '../base/link.js';
 import { nameOf } from '../base/local-text.js';
@@ -10,8 +9,9 @@ import { Ltr, Text, t } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';
 import messages from '../messages/en/apps.json';
 import { AccessRequests, AskForAccess } from './access-requests.js';
-import { ownedBy, useAccountContext } from './account-context.js';
+import { useAccountContext } from './account-context.js';
 import { Section, ReadError, focusSection } from './section.js';
+import { useAccessRequests, type AccessRequests as Requests } from './use-access-requests.js';
 
 addMessages(messages);
 
@@ -57,8 +57,6 @@ const PasskeyLink = () => (
     </a>
   </p>
 );
-
-type Requests = LiveCollection<AccessRequest>;
 
 /** An app that policy refuses: the message of the rule, and what the person can do. */
 function Refused({ app, requests }: { app: App; requests: Requests }) {
@@ -127,7 +125,7 @@ export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
   const [items, setItems] = useState<readonly App[]>();
   const [failure, setFailure] = useState<ApiError>();
   const [turn, setTurn] = useState(0);
-  const requests = useCollection<AccessRequest>('accessrequests', ownedBy(account), isLive);
+  const requests = useAccessRequests();
   const phases = requests.items?.map(({ status }) => status.phase).join();
   const isShown = failure ? failure.code !== 403 : items !== undefined;
   useEffect(() => {

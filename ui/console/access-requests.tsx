@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AccessRequest, Account } from '../api.js';
-import { call } from '../base/api.js';
+import { ApiError, call } from '../base/api.js';
 import { useCollection } from '../base/collection.js';
 import { addMessages } from '../base/i18n.js';
 import { format, t } from '../base/message.js';
@@ -18,12 +18,18 @@ addMessages(messages);
 
 /** The address of a person, by the name of the account. */
 function Address({ accounts, name }: { accounts: Kind; name: string }) {
-  const { items } = useCollection<Account>(accounts.path, {
-    fieldSelector: `metadata.name=${name}`,
-  });
+  const [account, setAccount] = useState<Account>();
+  useEffect(() => {
+    call<Account>('GET', `${accounts.path}/${encodeURIComponent(name)}`).then(
+      setAccount,
+      (thrown: unknown) => {
+        if (!(thrown instanceof ApiError)) throw thrown;
+      },
+    );
+  }, [accounts.path, name]);
   return (
     <A to={pathTo('people', name)}>
-      <bdi dir="ltr">{items?.[0]?.status.email.address ?? name}</bdi>
+      <bdi dir="ltr">{account?.status.email.address ?? name}</bdi>
     </A>
   );
 }
