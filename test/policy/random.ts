@@ -37,7 +37,12 @@ export function entitiesOf(chance: Chance): KnownEntities {
       groups: chance.some(groups),
       conditions: chance.some(['Ready', 'PKCERequired']),
     }),
-    Scope: () => ({ sensitive: chance.maybe(0.5), provider: chance.of(['vestibule', 'bank']) }),
+    Scope: () => ({
+      sensitive: chance.maybe(0.5),
+      provider: chance.of(['vestibule', 'bank']),
+      audience: chance.of(['', 'billing']),
+    }),
+    AccessRequest: () => ({ group: chance.of(groups) }),
     Account: () => ({
       groups: chance.some(groups),
       created: start + chance.below(10 * 86_400) * 1000,
@@ -315,6 +320,8 @@ export class Rules {
       () => `(${client[0]} && ${client[1]}.conditions.containsAll(["Ready"]))`,
       () => '(resource is Scope && resource.sensitive)',
       () => `(resource is Scope && resource.provider == "${c.of(['bank', 'vestibule'])}")`,
+      () => `(resource is Scope && resource.audience == "${c.of(['', 'billing'])}")`,
+      () => `(resource is AccessRequest && resource.group == "${c.of(groups)}")`,
     ])();
   }
 

@@ -73,7 +73,10 @@ def before_call(context, case, kwargs):
         if is_valid(case, "body"):
             case.body = plain(case.body)
             body_of(case, match[1])
-    case.headers.update(headers_of((case.path_parameters or {}).get("name")))
+    # Names of interactions occur in other paths too, where their browsers may do nothing.
+    is_interaction = match and match[1] == "interactions"
+    name = (case.path_parameters or {}).get("name") if is_interaction else None
+    case.headers.update(headers_of(name))
 
 
 def query_of(case):
