@@ -5,10 +5,8 @@ export interface AudienceScopeName {
 }
 
 /**
- * Returns the id of a scope of an Audience, by which policy, consents and decisions name it.
- *
- * @example
- *   audienceScopeID('billing', 'read'); // billing/read
+ * Returns the id of a scope of an Audience, by which policy, consents and decisions name it:
+ * `billing/read`.
  */
 export const audienceScopeID = (audience: string, scope: string): string => `${audience}/${scope}`;
 
