@@ -71,7 +71,7 @@ describe.each(stores)('requests for access, on %s', (store) => {
   const temporary = async (group: string) =>
     (await operator.get(`groups/${group}`).is(200)).body.spec.temporaryMembers ?? [];
 
-  test('the app menu says which group would help, a request names it, and its approval opens the app on every replica until its end', async () => {
+  test('the group that the app menu names is requested, and its approval opens the app until its end', async () => {
     const tab = await person('ada@example.test');
     const there = await person('ada@example.test', other);
     expect(await appOf(tab, 'wiki')).toMatchObject({

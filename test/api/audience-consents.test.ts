@@ -5,6 +5,7 @@ import {
   identifierOf,
   introspect,
   newPerson,
+  offline,
   pathFor,
   redeem,
   refresh,
@@ -17,8 +18,6 @@ import { stores } from '../support/stores.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
-
-const offline = { scope: 'openid read write offline_access', parameters: { prompt: 'consent' } };
 
 describe.each(stores)('consent to an Audience, on %s', (store) => {
   let service: TestService;

@@ -9,6 +9,7 @@ import {
   identifierOf,
   introspect,
   newPerson,
+  offline,
   pathFor,
   redeem,
   refresh,
@@ -23,7 +24,6 @@ import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
 
-const offline = { scope: 'openid read write offline_access', parameters: { prompt: 'consent' } };
 const inactive = { active: false };
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code' as const;
 

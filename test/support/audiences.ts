@@ -14,6 +14,12 @@ export const secretOf = (client: string): string => `the secret of ${client}`;
 /** The identifier of an Audience of these tests. */
 export const identifierOf = (audience: string): string => `https://${audience}.example.test`;
 
+/** A request for both scopes and a refresh token. */
+export const offline = {
+  scope: 'openid read write offline_access',
+  parameters: { prompt: 'consent' },
+};
+
 const scopeOf = (name: string): AudienceSpec['scopes'][number] => ({
   name,
   title: `May ${name}`,
@@ -98,6 +104,12 @@ export async function visit(tab: Tab, wanted: Wanted): Promise<Returned> {
   return { tab, client: wanted.client ?? 'shop', callback, verifier };
 }
 
+/** The credentials of a Client (RFC 6749 §2.3.1). */
+const basic = (client: string): string => {
+  const words = [client, secretOf(client)].map(encodeURIComponent).join(':');
+  return `Basic ${Buffer.from(words).toString('base64')}`;
+};
+
 /** A request of a Client to an endpoint, with its secret. */
 export const ask = (
   service: TestService,
@@ -111,7 +123,7 @@ export const ask = (
       body: new URLSearchParams(values).toString(),
       headers: {
         'content-type': form,
-        authorization: `Basic ${Buffer.from(`${encodeURIComponent(client)}:${encodeURIComponent(secretOf(client))}`).toString('base64')}`,
+        authorization: basic(client),
       },
     }),
   );
