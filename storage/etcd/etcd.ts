@@ -12,7 +12,7 @@ import { EtcdCommitter } from './committer.js';
 import { EtcdError, isTransient, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
-import { countRange, readRange } from './lister.js';
+import { countRange, readRange, type ListContext } from './lister.js';
 import { RangeParts } from './range-parts.js';
 import { CurrentRevision } from './linearizable-revision.js';
 import { ProgressKey } from './progress-key.js';
@@ -148,18 +148,20 @@ function createStorage(
     progressKey: isProgressOrdered ? undefined : new ProgressKey(cluster, keyspace),
   };
   const closing = new AbortController();
-  const parts = new RangeParts(options.dividedRangeKeys);
-  const findOldest = (from: Revision): Promise<Revision> =>
-    findOldestRevision(watchContext, from, closing.signal);
+  const listContext: ListContext = {
+    cluster,
+    keyspace,
+    findOldest: (from) => findOldestRevision(watchContext, from, closing.signal),
+    parts: new RangeParts(options.dividedRangeKeys),
+  };
   return {
     async get(key) {
       validateKey(key);
       return reads.get(key);
     },
-    list: (range, options = {}) =>
-      readRange({ cluster, keyspace, findOldest, parts }, range, options),
+    list: (range, options = {}) => readRange(listContext, range, options),
     sizes: () => readSizes(streams),
-    count: (range) => countRange(cluster, keyspace, range),
+    count: (range) => countRange(listContext, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) =>
       watchPrefix(watchContext, prefix, from, AbortSignal.any([signal, closing.signal])),

@@ -8,14 +8,22 @@ const base = 95n;
 const firstCharacter = 0x20;
 const highest = 95 - 1;
 
-/** How many times the keys that are wanted a part should have. */
-const roominess = 2n;
+/** How many of the keys that are wanted a part should have, in percent. */
+const roominess = 130n;
 
 /** By how much a part grows after one with too few keys. */
 const growth = 16n;
 
 /** The most ranges whose distances are kept. */
 const maxKept = 100;
+
+/** What is known about the keys of a large range, as positions. */
+interface KeySpacing {
+  /** The mean distance of the keys in the part that was read last. */
+  readonly distance: bigint;
+  /** The widest gap: there was no key between the two positions. */
+  readonly gap: { readonly from: bigint; readonly to: bigint };
+}
 
 /**
  * Divides large ranges into parts. etcd visits every key of a range to count it, even if a request
@@ -24,8 +32,8 @@ const maxKept = 100;
  */
 export class RangeParts {
   readonly #minCount: number;
-  /** The distance of neighbouring keys in large ranges, by the end of the range. */
-  readonly #distances = new Map<string, bigint>();
+  /** The spacing of the keys of large ranges, by the end of the range. */
+  readonly #spacings = new Map<string, KeySpacing>();
 
   /** Ranges with fewer than `minCount` keys are not divided. */
   constructor(minCount = 10_000) {
@@ -34,51 +42,71 @@ export class RangeParts {
 
   /** Begins to read a range. */
   reader({ end }: Range): PartReader {
-    return new PartReader(end, this.#minCount, this.#distances.get(end), (distance) => {
-      if (this.#distances.size >= maxKept) this.#distances.clear();
-      this.#distances.set(end, distance);
+    return new PartReader(end, this.#minCount, this.#spacings.get(end), (spacing) => {
+      if (this.#spacings.size >= maxKept) this.#spacings.clear();
+      this.#spacings.set(end, spacing);
     });
   }
 }
 
 /** The parts of one range, in order. */
-class PartReader {
+export class PartReader {
   readonly #end: string;
   readonly #minCount: number;
-  readonly #keep: (distance: bigint) => void;
-  #distance: bigint | undefined;
+  readonly #keep: (spacing: KeySpacing) => void;
+  #spacing: KeySpacing | undefined;
   #scale = 1n;
 
   constructor(
     end: string,
     minCount: number,
-    distance: bigint | undefined,
-    keep: (distance: bigint) => void,
+    spacing: KeySpacing | undefined,
+    keep: (spacing: KeySpacing) => void,
   ) {
     this.#end = end;
     this.#minCount = minCount;
-    this.#distance = distance;
+    this.#spacing = spacing;
     this.#keep = keep;
+  }
+
+  /** Whether the spacing of the keys is known, so that no part is large. */
+  get isDivided(): boolean {
+    return this.#spacing !== undefined;
   }
 
   /** Returns the end of a part that begins at `start` and has about `wanted` keys or more. */
   endAfter(start: string, wanted: number): string {
-    if (this.#distance === undefined) return this.#end;
-    const keys = BigInt(wanted) * roominess * this.#scale;
-    const end = keyAt(positionOf(start) + this.#distance * keys);
+    if (!this.#spacing) return this.#end;
+    const { distance, gap } = this.#spacing;
+    const position = positionOf(start);
+    const first = position >= gap.from && position < gap.to ? gap.to : position;
+    const end = keyAt(first + (distance * BigInt(wanted) * roominess * this.#scale) / 100n);
     return end !== undefined && end > start && end < this.#end ? end : this.#end;
   }
 
-  /** Notes the entries of a response and how many keys its part has. */
-  note(read: readonly Pick<Entry, 'key'>[], count: number): void {
-    const isDivided = this.#distance !== undefined;
-    this.#scale = isDivided && read.length < 2 ? this.#scale * growth : 1n;
+  /** Notes the first entries of a part and how many keys it has. */
+  note({ start, end }: Range, read: readonly Pick<Entry, 'key'>[], count: number): void {
+    const { isDivided } = this;
+    this.#scale = isDivided && count < 2 ? this.#scale * growth : 1n;
     if (read.length < 2 || (!isDivided && count < this.#minCount)) return;
-    const span = positionOf(read.at(-1)!.key) - positionOf(read[0]!.key);
-    const distance = span / BigInt(read.length - 1);
-    this.#distance = distance > 0n ? distance : 1n;
-    this.#keep(this.#distance);
+    const first = positionOf(read[0]!.key);
+    // The last part may have a gap at its end, so its entries say more about the distance.
+    const distance =
+      end < this.#end
+        ? (positionOf(end) - first) / BigInt(count)
+        : (positionOf(read.at(-1)!.key) - first) / BigInt(read.length - 1);
+    this.#spacing = {
+      distance: distance > 0n ? distance : 1n,
+      gap: wider({ from: positionOf(start), to: first }, this.#spacing?.gap),
+    };
+    this.#keep(this.#spacing);
   }
+}
+
+/** Returns the wider one of two gaps; the new one if it begins or ends inside the known one. */
+function wider(gap: KeySpacing['gap'], known = gap): KeySpacing['gap'] {
+  const isWithin = gap.to > known.from && gap.from < known.to;
+  return isWithin || gap.to - gap.from > known.to - known.from ? gap : known;
 }
 
 /** Returns the first characters of a key as a number; those outside the alphabet count as its ends. */

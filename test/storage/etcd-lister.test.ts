@@ -1,27 +1,36 @@
 import { expect, test } from '@jest/globals';
 import type { Cluster } from '../../storage/etcd/client.js';
 import { Keyspace } from '../../storage/etcd/key-prefix.js';
-import { readRange } from '../../storage/etcd/lister.js';
+import { countRange, readRange } from '../../storage/etcd/lister.js';
 import { RangeParts } from '../../storage/etcd/range-parts.js';
 
 interface RangeRequest {
   readonly key: Buffer;
-  readonly range_end: Buffer;
-  readonly limit: number;
+  readonly range_end?: Buffer;
+  readonly limit?: number;
 }
 
+/** A deadline that is later than that of any usual request. */
+const patient = 1;
+
 /**
- * An etcd with keys in order, which answers no request for more than `max` of them in time. `asked`
- * has the limits of the requests, `visited` how many keys each counted.
+ * An etcd with keys in order, which answers no request for more than `max` of them in time, and none
+ * that counts more than `maxVisited` before its usual deadline. `asked` has the limits of the requests, `visited` how many keys
+ * each counted.
  */
-function etcdWith(keys: readonly string[], max = Infinity) {
+function etcdWith(keys: readonly string[], max = Infinity, maxVisited = Infinity) {
   const asked: number[] = [];
   const visited: number[] = [];
-  const range = async ({ key, range_end: end, limit }: RangeRequest): Promise<unknown> => {
+  const range = async (
+    { key, range_end: end, limit = 1 }: RangeRequest,
+    { deadline }: { deadline: number },
+  ): Promise<unknown> => {
+    if (!end) return void visited.push(1);
     asked.push(limit);
     if (limit > max) throw new Error('4 DEADLINE_EXCEEDED');
     const rest = keys.filter((one) => one >= key.toString() && one < end.toString());
     visited.push(rest.length);
+    if (rest.length > maxVisited && deadline < patient) throw new Error('4 DEADLINE_EXCEEDED');
     return {
       header: { revision: '7' },
       count: String(rest.length),
@@ -97,6 +106,29 @@ test('a page of a large range visits few keys but the first time, wherever it be
   expect(everything.entries.map(({ key }) => `/v/${key}`)).toEqual(keys);
 });
 
+test('a range that etcd cannot count in time is waited for once, and counted in parts from then on', async () => {
+  const keys = namesOf(['accounts'], 50_000);
+  const { cluster, visited } = etcdWith(keys, Infinity, 30_000);
+  const context = {
+    cluster,
+    keyspace: new Keyspace('/v/', 0),
+    findOldest: async () => 1,
+    parts: new RangeParts(),
+  };
+  const range = { start: 'objects/accounts/', end: 'objects/accounts0' };
+  const page = async (start: string) => {
+    const { entries, more } = await readRange(context, { ...range, start }, { limit: 100 });
+    return [...entries.map(({ key }) => `/v/${key}`), more];
+  };
+  expect(await page(range.start)).toEqual([...keys.slice(0, 100), 1000]);
+  expect(visited.filter((count) => count > 30_000)).toEqual([50_000, 50_000]);
+  visited.splice(0);
+  expect(await page(`${keys[20_000]!.slice(3)}!`)).toEqual([...keys.slice(20_001, 20_101), 1000]);
+  expect(Math.max(...visited.splice(0))).toBeLessThan(6_000);
+  expect(await countRange(context, range)).toBe(50_000);
+  expect(Math.max(...visited)).toBeLessThan(30_000);
+});
+
 test('divided ranges of random keys are read whole, in order and counted', async () => {
   for (let round = 0; round < 300; round += 1) {
     const pick = (max: number): number => Math.floor(Math.random() * max);
@@ -126,6 +158,7 @@ test('divided ranges of random keys are read whole, in order and counted', async
       const { entries, more } = await readRange(context, { start, end }, { limit, ahead });
       expect(entries.map(({ key }) => key)).toEqual(wanted.slice(0, limit));
       expect(more).toBe(Math.min(ahead, Math.max(0, wanted.length - limit)));
+      expect(await countRange(context, { start, end })).toBe(wanted.length);
     }
   }
 });
