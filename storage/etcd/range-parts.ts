@@ -1,12 +1,21 @@
 import type { Entry, Range } from '../storage.js';
 
-/** The number of characters of a key that distances are computed from. */
+/** The number of characters of a key that positions are computed from. */
 const positionLength = 48;
 
-/** The size of the alphabet of keys: printable ASCII. */
-const base = 95n;
-const firstCharacter = 0x20;
-const highest = 95 - 1;
+/** The characters that most keys consist of. A space, which none has, stands for the end of a key. */
+const alphabet = ' !-./0123456789abcdefghijklmnopqrstuvwxyz~';
+const base = BigInt(alphabet.length);
+
+/** The digit of each character: that of the last one of the alphabet that is not behind it. */
+const digits = Array.from({ length: 128 }, (_, code) =>
+  BigInt(
+    Math.max(
+      0,
+      [...alphabet].findLastIndex((one) => one.charCodeAt(0) <= code),
+    ),
+  ),
+);
 
 /** How many of the keys that are wanted a part should have, in percent. */
 const roominess = 130n;
@@ -109,12 +118,12 @@ function wider(gap: KeySpacing['gap'], known = gap): KeySpacing['gap'] {
   return isWithin || gap.to - gap.from > known.to - known.from ? gap : known;
 }
 
-/** Returns the first characters of a key as a number; those outside the alphabet count as its ends. */
+/** Returns the first characters of a key as a number, in the order of keys. */
 function positionOf(key: string): bigint {
   let position = 0n;
   for (let i = 0; i < positionLength; i += 1) {
-    const digit = i < key.length ? key.charCodeAt(i) - firstCharacter : 0;
-    position = position * base + BigInt(Math.max(0, Math.min(highest, digit)));
+    const code = i < key.length ? key.charCodeAt(i) : 0;
+    position = position * base + digits[Math.min(code, digits.length - 1)]!;
   }
   return position;
 }
@@ -124,7 +133,7 @@ function keyAt(position: bigint): string | undefined {
   let rest = position;
   const characters: string[] = [];
   for (let i = 0; i < positionLength; i += 1) {
-    characters.push(String.fromCharCode(Number(rest % base) + firstCharacter));
+    characters.push(alphabet[Number(rest % base)]!);
     rest /= base;
   }
   return rest > 0n ? undefined : characters.reverse().join('').trimEnd();

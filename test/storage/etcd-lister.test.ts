@@ -95,6 +95,8 @@ test('a page of a large range visits few keys but the first time, wherever it be
   const first = await readRange(context, range, { limit: 100 });
   expect(first.entries.map(({ key }) => key)).toEqual(accounts.slice(0, 100));
   expect([first.more, visited.splice(0)]).toEqual([1000, [20_000]]);
+  expect(await readRange(context, range, { limit: 100 })).toEqual(first);
+  expect(visited.splice(0).reduce((sum, one) => sum + one, 0)).toBeLessThan(4_000);
   for (const at of [0, 7_000, 13_579, 19_850]) {
     const start = `${accounts[at]}!`;
     const page = await readRange(context, { ...range, start }, { limit: 100, ahead: 200 });
