@@ -127,7 +127,9 @@ async function appOf(call: Call, client: ClientObject, facts: PersonFacts): Prom
     access,
     ...(canStart && { startURI: startOf(spec, call.settings.baseURL) }),
     ...(!decision.allowed && { reason: refusalMessage(decision) }),
-    ...(groups.length > 0 && { requestableGroups: await requestable(call, groups) }),
+    ...(groups.length > 0 && {
+      requestableGroups: await where(groups, (group) => mayRequest(call, group)),
+    }),
   };
 }
 
@@ -141,23 +143,53 @@ async function accessBySignIn(
   facts: PersonFacts,
 ): Promise<{ access: App['access']; groups?: readonly string[] | undefined }> {
   const { passkeys } = facts;
-  const decide = (method: 'EmailCode' | 'Passkey', count: number): Promise<Decision> =>
-    decideSignIn(
-      call,
-      client,
-      { ...facts, ...signedInNow(method, call.now), signedInRecently: true, passkeys: count },
-      isListed(client) ? ['Group'] : undefined,
-    );
-  const strongest = await decide('Passkey', Math.max(1, passkeys));
-  if (!strongest.allowed) return { access: 'Refused', groups: strongest.groups };
-  if (passkeys > 0 || (await decide('EmailCode', 0)).allowed) return { access: 'SignInAgain' };
+  const factsAfter = (method: 'EmailCode' | 'Passkey', count: number): PersonFacts => ({
+    ...facts,
+    ...signedInNow(method, call.now),
+    signedInRecently: true,
+    passkeys: count,
+  });
+  const byPasskey = factsAfter('Passkey', Math.max(1, passkeys));
+  const strongest = await decideSignIn(
+    call,
+    client,
+    byPasskey,
+    isListed(client) ? ['Group'] : undefined,
+  );
+  if (!strongest.allowed)
+    return {
+      access: 'Refused',
+      groups: await where(strongest.groups ?? [], (group) =>
+        mayWithGroup(call, client, byPasskey, group),
+      ),
+    };
+  const byCode = () => decideSignIn(call, client, factsAfter('EmailCode', 0));
+  if (passkeys > 0 || (await byCode()).allowed) return { access: 'SignInAgain' };
   return { access: 'PasskeyRequired' };
 }
 
-/** Returns those Groups that policy lets the person request access to. */
-async function requestable(call: Call, groups: readonly string[]): Promise<string[]> {
-  const decisions = await Promise.all(groups.map((group) => mayRequest(call, group)));
-  return groups.filter((_, i) => decisions[i]);
+/**
+ * Returns whether a member of one more Group could sign in: what would permit the refused action need
+ * not permit the others.
+ */
+async function mayWithGroup(
+  call: Call,
+  client: ClientObject,
+  facts: PersonFacts,
+  group: string,
+): Promise<boolean> {
+  const groups = [...facts.groups, group];
+  const caller = { ...call.caller, groups };
+  return (await decideSignIn(call, client, { ...facts, caller, groups })).allowed;
+}
+
+/** Returns the names that a decision permits. */
+async function where(
+  names: readonly string[],
+  decide: (name: string) => Promise<boolean>,
+): Promise<string[]> {
+  const decisions = await Promise.all(names.map(decide));
+  return names.filter((_, i) => decisions[i]);
 }
 
 /** Reports whether a Client is shown to those whom policy refuses. */

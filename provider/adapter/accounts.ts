@@ -40,10 +40,6 @@ export function ownerReferencesOf(name: string): { ownerReferences?: OwnerRefere
 export const canSignIn = (account: AccountObject): boolean =>
   !account.status.disabledTimestamp && !account.metadata.deletionTimestamp;
 
-/** Returns the domain of the account's address, the only part of it that policy sees. */
-export const domainOf = (account: AccountObject): string =>
-  account.status.email.address.toLowerCase().split('@')[1] ?? '';
-
 /** The facts about a sign-in that are known to a request. */
 export interface SignedIn extends Partial<SignInFacts> {
   readonly session?: string;

@@ -1,7 +1,8 @@
+import { domainOf } from '../../kinds/signin/email-address.js';
 import { authorizeLoaded } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import { accountObject, callerFor, domainOf, type SignedIn } from '../adapter/accounts.js';
+import { accountObject, callerFor, type SignedIn } from '../adapter/accounts.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 
@@ -44,7 +45,7 @@ async function decide(
     facts: {
       ...target,
       account: account.metadata.name,
-      domain: domainOf(account),
+      domain: domainOf(account.status.email.address),
       passkeys: account.status.passkeys,
       ...requestFacts(),
       ...by,

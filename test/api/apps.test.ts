@@ -19,8 +19,12 @@ forbid (principal, action == Action::"signIn", resource == Client::"till")
 unless { context.signedInRecently };
 @id("staff-only") @message("Only staff may sign in here.")
 forbid (principal, action == Action::"signIn", resource)
-when { resource == Client::"secret" || resource == Client::"staff" }
+when { [Client::"depot", Client::"secret", Client::"staff"].contains(resource) }
 unless { principal in Group::"staff" };
+@id("depot-for-its-crew") @message("Only its crew may sign in here.")
+forbid (principal, action == Action::"share", resource == Scope::"openid")
+when { context has client && context.client == Client::"depot" }
+unless { principal in Group::"crew" };
 @id("no-identity") @message("This app learns nothing about you.")
 forbid (principal, action == Action::"share", resource == Scope::"openid")
 when { context has client && context.client == Client::"blind" };`;
@@ -45,6 +49,7 @@ describe.each(stores)('the app menu, on %s', (store) => {
     await createClient(service, 'app');
     await createClient(service, 'bank', { ...home('bank'), appMenu: 'Everyone' });
     await createClient(service, 'blind', { ...home('blind'), appMenu: 'Everyone' });
+    await createClient(service, 'depot', { ...home('depot'), appMenu: 'Everyone' });
     await createClient(service, 'notes', {
       ...home('notes'),
       displayNames: { de: 'Notizen' },
@@ -86,6 +91,13 @@ describe.each(stores)('the app menu, on %s', (store) => {
           displayName: 'blind app',
           access: 'Refused',
           reason: 'This app learns nothing about you.',
+        },
+        // One more group would not be enough, so none is offered.
+        {
+          client: 'depot',
+          displayName: 'depot app',
+          access: 'Refused',
+          reason: 'Only staff may sign in here.',
         },
         {
           client: 'notes',
