@@ -1,6 +1,7 @@
 import type { Awaitable } from '../../registry/kind.js';
 import { audienceScopeID, parseAudienceScopeID } from '../claims/scope-id.js';
 import type { AudienceSummary, Scope } from '../claims/scopes.js';
+import { isDocumentURL } from '../client/document-url.js';
 import type { AudienceObject } from './audience.js';
 
 /** Returns an Audience as people see it. */
@@ -38,19 +39,34 @@ interface ClientParts {
 }
 
 /**
+ * Returns whether the Client with this `client_id` may request an Audience: it lists the Audience, or
+ * it has a metadata document and the Audience accepts such Clients.
+ */
+const mayRequest = (
+  { metadata, spec }: AudienceObject,
+  clientID: string,
+  client: ClientParts | undefined,
+): boolean =>
+  isDocumentURL(clientID)
+    ? spec.clientsByDocument
+    : (client?.spec.audiences?.includes(metadata.name) ?? false);
+
+/**
  * Returns a function that finds a requested scope by its id: one of `scopes`, or one of an Audience
  * that the Client may request, which `read` returns; undefined if there is none any more.
  */
 export const scopeFinder =
   (
     scopes: readonly Scope[],
+    clientID: string,
     client: ClientParts | undefined,
     read: (audience: string) => Awaitable<AudienceObject | undefined>,
   ) =>
   async (id: string): Promise<Scope | undefined> => {
     const known = scopes.find(({ name }) => name === id);
     const parsed = known ? undefined : parseAudienceScopeID(id);
-    if (!parsed || !client?.spec.audiences?.includes(parsed.audience)) return known;
-    const audience = await read(parsed.audience);
-    return audience && audienceScope(audience, parsed.scope);
+    const audience = parsed && (await read(parsed.audience));
+    return audience && mayRequest(audience, clientID, client)
+      ? audienceScope(audience, parsed.scope)
+      : known;
   };

@@ -69,6 +69,13 @@ const AudienceSpec = z.object({
     .max(20)
     .optional()
     .describe('The Clients that may introspect its access tokens, such as its own.'),
+  clientsByDocument: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Any Client with a metadata document that policy permits may request it, too. Such a Client ' +
+        'lists no Audiences.',
+    ),
 });
 export type AudienceSpec = z.infer<typeof AudienceSpec>;
 

@@ -97,7 +97,9 @@ async function requestedScopes(
   { spec }: InteractionObject,
 ): Promise<ConsentContext['requested']> {
   const client = await tx.get(Client, spec.client);
-  const find = scopeFinder(call.ports.scopes(), client, (name) => tx.get(Audience, name));
+  const find = scopeFinder(call.ports.scopes(), spec.client, client, (name) =>
+    tx.get(Audience, name),
+  );
   const found = new Map<string, Scope>();
   for (const id of spec.scopes) {
     const scope = await find(id);

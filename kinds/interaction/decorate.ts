@@ -107,7 +107,7 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const facts = await sessionFacts(call, account, session);
-  const find = scopeFinder(call.ports.scopes(), client, (name) =>
+  const find = scopeFinder(call.ports.scopes(), spec.client, client, (name) =>
     call.store(Audience).cached(name),
   );
   const requested = await Promise.all(

@@ -1,4 +1,5 @@
 import { Audience, type AudienceObject } from '../../kinds/audience/audience.js';
+import { isDocumentURL } from '../../kinds/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { clientObject } from './clients.js';
@@ -14,8 +15,12 @@ export async function audiencesOf(
   services: ProviderServices,
   client: string,
 ): Promise<AudienceObject[]> {
-  const names = (await clientObject(services, client))?.spec.audiences ?? [];
   const reader = services.store.reader(Audience);
+  if (isDocumentURL(client)) {
+    const audiences = await withProviderErrors(reader.list());
+    return audiences.filter(({ spec }) => spec.clientsByDocument);
+  }
+  const names = (await clientObject(services, client))?.spec.audiences ?? [];
   const found = await Promise.all(names.map((name) => withProviderErrors(reader.cached(name))));
   return found.filter((audience) => audience !== undefined);
 }

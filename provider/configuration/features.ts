@@ -46,8 +46,8 @@ export function features(services: ProviderServices): Configuration {
     },
     introspection: {
       enabled: true,
-      allowedPolicy: (_ctx: unknown, client: Client, token: Token) =>
-        mayIntrospect(services, client, token),
+      allowedPolicy: ({ oidc }: ProviderContext, client: Client, token: Token) =>
+        mayIntrospect(services, oidc.provider, client, token),
     },
     revocation: {
       enabled: true,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'yaml';
 import { freePorts } from '../storage/etcd-server.js';
+import { startDocumentServer, type DocumentServer } from '../support/document-server.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { proceed, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
@@ -18,6 +19,7 @@ let operator: Tab;
 let port: number;
 let callbackPort: number;
 let endpoint: string;
+let documents: DocumentServer;
 const children: ChildProcess[] = [];
 
 /** Starts a program of the sample; returns its lines. */
@@ -41,6 +43,7 @@ async function createFrom(file: string, resource: string): Promise<void> {
 }
 
 beforeAll(async () => {
+  documents = await startDocumentServer();
   service = await startTest({
     flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
   });
@@ -55,13 +58,20 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGTERM');
+  documents.close();
   await stopAll();
 });
 
 /** Calls a tool as a person, who agrees in a browser; returns what the client prints. */
-async function call(tab: Tab, tool: string, input: object = {}): Promise<string[]> {
+async function call(
+  tab: Tab,
+  tool: string,
+  input: object = {},
+  env: Record<string, string> = {},
+): Promise<string[]> {
   const { child, lines } = start('client.mjs', [endpoint, tool, JSON.stringify(input)], {
     CALLBACK_PORT: String(callbackPort),
+    ...env,
   });
   const ended = once(child, 'exit');
   const first = String((await lines.next()).value);
@@ -84,6 +94,33 @@ test('the SDK of the Model Context Protocol, client and server, signs people in 
   expect(await call(ada, 'add_note', { text: 'Buy bread.' })).toEqual(['There are 1 notes now.']);
   expect(await call(ada, 'list_notes')).toEqual(['Buy bread.']);
   expect(await call(eve, 'list_notes')).toEqual(['There are no notes.']);
+});
+
+test('a client whose client_id is the URL of its metadata document does the same', async () => {
+  const example = JSON.parse(readFileSync(join(sample, 'client.json'), 'utf8'));
+  const { client_id: _, client_uri: __, ...members } = example;
+  const url = documents.serve('/client.json', members);
+  const { cedar } = (await operator.get('policies/p-1').is(200)).body.spec;
+  await operator
+    .post('policies', {
+      spec: {
+        cedar: `${cedar}
+          permit (principal, action == Action::"register", resource)
+          when { resource.host == "${documents.host}" };`,
+      },
+    })
+    .is(201);
+  await operator.patch('audiences/tools', { spec: { clientsByDocument: true } }).is(200);
+  const { tab: joy } = await signIn(service, 'joy@example.test');
+  const called = await call(joy, 'add_note', { text: 'Oil.' }, { CLIENT_METADATA_URL: url });
+  expect(called).toEqual(['There are 1 notes now.']);
+  expect(documents.requests).toEqual(['/client.json']);
+  const { items } = (await joy.get('grants').is(200)).body;
+  const [grant] = items.filter(({ status }: any) => status.client.name === url);
+  expect(grant).toMatchObject({
+    spec: { audiences: [{ name: 'tools', scopes: ['notes'] }] },
+    status: { client: { displayName: documents.host, declaredName: 'Tools client' } },
+  });
 });
 
 test('its server names the service (RFC 9728), and takes no token for something else', async () => {

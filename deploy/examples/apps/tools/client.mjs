@@ -10,15 +10,21 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 
 const [url = 'http://localhost:8092/mcp', tool = 'list_notes', input = '{}'] =
   process.argv.slice(2);
-const { CLIENT_ID = 'tools-client', CALLBACK_PORT = '8093' } = process.env;
+const { CLIENT_ID, CLIENT_METADATA_URL, CALLBACK_PORT = '8093' } = process.env;
 const redirectUrl = `http://127.0.0.1:${CALLBACK_PORT}/callback`;
 
 /** What the SDK keeps of a sign-in: in memory here, so each run signs in again. */
-const kept = {};
+const kept = {
+  client: CLIENT_METADATA_URL ? undefined : { client_id: CLIENT_ID ?? 'tools-client' },
+};
 const provider = {
   redirectUrl,
   clientMetadata: { redirect_uris: [redirectUrl], client_name: 'Tools client' },
-  clientInformation: () => ({ client_id: CLIENT_ID }),
+  clientMetadataUrl: CLIENT_METADATA_URL,
+  clientInformation: () => kept.client,
+  saveClientInformation: (client) => {
+    kept.client = client;
+  },
   tokens: () => kept.tokens,
   saveTokens: (tokens) => {
     kept.tokens = tokens;
