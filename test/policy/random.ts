@@ -335,6 +335,7 @@ export class Rules {
       () => `(context has signInAge && context.signInAge + ${c.below(100)} - 50 < ${c.below(900)})`,
       () =>
         `(context has signInAge && -context.signInAge * ${c.of(['2', '900000000000000 * 900000000000000'])} < 0)`,
+      () => `context.now.toTime().toMilliseconds() * 900000000000 * 1000 > ${c.below(9)}`,
       () => `decimal("${c.below(9)}.5").lessThan(decimal("4.0"))`,
       () => `ip("10.0.0.${c.below(9)}").isInRange(ip("10.0.0.0/30"))`,
       () => `(context has network && context.network.isInRange(ip("10.0.0.0/8")))`,
