@@ -191,6 +191,32 @@ test('every kind of field is read back as it was sent', async () => {
   expect(changes).toEqual([]);
 });
 
+test('an Audience is declared with its scopes', async () => {
+  const person = await arrive(operator);
+  const { page } = person;
+  await openConsole(service, person, '/audiences/-/new');
+  await field(person, 'name').first().fill('notes');
+  await field(person, 'identifier').fill('https://notes.example.test');
+  await field(person, 'displayName').first().fill('Notes');
+  await press(person, 'Add: scopes');
+  const scope = page.getByRole('group', { name: 'scopes 1' });
+  for (const [name, value] of Object.entries({
+    name: 'read',
+    title: 'Read',
+    description: 'Read your notes.',
+  }))
+    await scope.getByRole('textbox', { name: new RegExp(`^${name}\\b`) }).fill(value);
+  await page.getByRole('combobox', { name: 'clientsByDocument' }).selectOption('true');
+  expect(await person.faults()).toEqual([]);
+  await press(person, 'Create');
+  await heading(person, 'notes');
+  expect((await operator.get('audiences/notes').is(200)).body.spec).toMatchObject({
+    identifier: 'https://notes.example.test',
+    scopes: [{ name: 'read', title: 'Read', description: 'Read your notes.', sensitive: false }],
+    clientsByDocument: true,
+  });
+});
+
 test('two people change one object: what one of them changed is merged, the rest is chosen', async () => {
   await createGroup('shared', 'Old');
   const person = await arrive(operator);
