@@ -55,15 +55,19 @@ function etcdWith(keys: readonly string[], max = Infinity, maxVisited = Infinity
   return { cluster: { read } as unknown as Cluster, asked, visited };
 }
 
+/** What a list needs beside the etcd; ranges of `dividedRangeKeys` keys are read in parts. */
+const contextOf = (cluster: Cluster, dividedRangeKeys?: number) => ({
+  cluster,
+  keyspace: new Keyspace('/v/', 0),
+  findOldest: async () => 1,
+  parts: new RangeParts(dividedRangeKeys),
+});
+
 test('a page that does not come in time is asked for again by halves, and all of the range comes', async () => {
   const keys = Array.from({ length: 60 }, (_, i) => `/v/k${String(i).padStart(4, '0')}`);
   const { cluster, asked } = etcdWith(keys, 30);
-  const keyspace = new Keyspace('/v/', 0);
-  const { entries, more } = await readRange(
-    { cluster, keyspace, findOldest: async () => 1, parts: new RangeParts() },
-    { start: 'k', end: 'l' },
-    {},
-  );
+  const range = { start: 'k', end: 'l' };
+  const { entries, more } = await readRange(contextOf(cluster), range, {});
   expect([entries.length, new Set(entries.map(({ key }) => key)).size, more]).toEqual([60, 60, 0]);
   expect(asked.slice(0, 3)).toEqual([100, 50, 25]);
 });
@@ -84,12 +88,7 @@ const namesOf = (kinds: readonly string[], count: number): string[] =>
 test('a page of a large range visits few keys but the first time, wherever it begins', async () => {
   const keys = namesOf(['accounts', 'appearances', 'sessions'], 20_000);
   const { cluster, visited } = etcdWith(keys);
-  const context = {
-    cluster,
-    keyspace: new Keyspace('/v/', 0),
-    findOldest: async () => 1,
-    parts: new RangeParts(),
-  };
+  const context = contextOf(cluster);
   const range = { start: 'objects/accounts/', end: 'objects/accounts0' };
   const accounts = keys.slice(0, 20_000).map((key) => key.slice(3));
   const first = await readRange(context, range, { limit: 100 });
@@ -111,12 +110,7 @@ test('a page of a large range visits few keys but the first time, wherever it be
 test('a range that etcd cannot count in time is waited for once, and counted in parts from then on', async () => {
   const keys = namesOf(['accounts'], 50_000);
   const { cluster, visited } = etcdWith(keys, Infinity, 30_000);
-  const context = {
-    cluster,
-    keyspace: new Keyspace('/v/', 0),
-    findOldest: async () => 1,
-    parts: new RangeParts(),
-  };
+  const context = contextOf(cluster);
   const range = { start: 'objects/accounts/', end: 'objects/accounts0' };
   const page = async (start: string) => {
     const { entries, more } = await readRange(context, { ...range, start }, { limit: 100 });
@@ -143,12 +137,7 @@ test('divided ranges of random keys are read whole, in order and counted', async
       ),
     ].sort();
     const { cluster } = etcdWith(keys.map((key) => `/v/${key}`));
-    const context = {
-      cluster,
-      keyspace: new Keyspace('/v/', 0),
-      findOldest: async () => 1,
-      parts: new RangeParts(2),
-    };
+    const context = contextOf(cluster, 2);
     for (let turn = 0; turn < 4; turn += 1) {
       const [start, end] = [
         keys[pick(keys.length)]!,
