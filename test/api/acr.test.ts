@@ -129,6 +129,27 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     );
   });
 
+  test('is not met by a weaker sign-in for another request in the same browser', async () => {
+    const email = address();
+    const { authenticator } = await withPasskey(service, email);
+    const { tab, I } = await begin(service, { parameters: { acr_values: 'phr' } });
+    await signIn(service, email, { tab });
+    expect((await tab.get(I).is(200)).body.status).toMatchObject({
+      phase: 'LoginRequired',
+      methods: ['Passkey'],
+    });
+    const { body } = await tab.delete(I).is(200);
+    const { headers } = await tab.navigate(body.status.returnTo).is(303);
+    expect(new URL(headers.location!).searchParams.get('error')).toBe(
+      'unmet_authentication_requirements',
+    );
+    const done = await signInByPasskey(service, authenticator, {
+      tab,
+      parameters: { acr_values: 'phr' },
+    });
+    expect(await acrOf(done)).toBe('phr');
+  });
+
   test('of a device is required of the person who confirms it', async () => {
     const { tab, authenticator } = await withPasskey(service, address());
     const device = (parameters: Record<string, string>) =>
