@@ -10,7 +10,7 @@ import type { DecisionCacheKey } from './cache-key.js';
 import { DecisionCache } from './decision-cache.js';
 import type { ResidualPolicySet } from './residual-set.js';
 import type { PreparsedPolicySetPool } from './preparsed-pool.js';
-import { entityIdsIn, stringLiteralsIn, type Rule } from '../parse/rules.js';
+import { namedIn, type Named, type Rule } from '../parse/rules.js';
 import type { RequestEnvironment } from './partial-evaluator.js';
 import { PolicySlice } from './policy-slice.js';
 import type { EvaluationError } from './error-log.js';
@@ -67,6 +67,7 @@ export class PolicyEvaluator {
   /** Whether any rule may mention a fact about an entity. */
   readonly mentionsEntities: boolean;
   readonly #rules: readonly Rule[];
+  #namedOnce?: Named;
   readonly #rulesById: ReadonlyMap<string, Rule>;
   readonly #context: EvaluatorContext;
   readonly #cache = new DecisionCache<AuthorizationResponse>(cacheCapacity / 2);
@@ -94,13 +95,17 @@ export class PolicyEvaluator {
   }
 
   /** Returns the ids of an entity type that rules name. */
-  entityIds(type: string): string[] {
-    return entityIdsIn(this.#rules, type);
+  entityIds(type: string): readonly string[] {
+    return this.#named.entityIds.get(type) ?? [];
   }
 
   /** Returns every string literal in the conditions of the rules. */
-  get stringLiterals(): string[] {
-    return stringLiteralsIn(this.#rules);
+  get stringLiterals(): readonly string[] {
+    return this.#named.stringLiterals;
+  }
+
+  get #named(): Named {
+    return (this.#namedOnce ??= namedIn(this.#rules));
   }
 
   /** Decides a request from the cache or by evaluation. Any failure denies and is counted. */

@@ -1,6 +1,6 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { childrenOf, formOf } from '../parse/ast.js';
-import { entityIdsIn, stringLiteralsIn, type Rule } from '../parse/rules.js';
+import { namedIn, type Rule } from '../parse/rules.js';
 
 /** What rules compare facts with. */
 export interface Literals {
@@ -35,9 +35,11 @@ export function literalsIn(rules: readonly Rule[]): Literals {
     childrenOf(expression).forEach(visit);
   };
   for (const { conditions } of rules) conditions.forEach(visit);
+  const { entityIds, stringLiterals } = namedIn(rules);
+  const groups = ['Group', 'ClusterGroup'].flatMap((type) => entityIds.get(type) ?? []);
   return {
-    groups: [...new Set([...entityIdsIn(rules, 'Group'), ...entityIdsIn(rules, 'ClusterGroup')])],
-    strings: stringLiteralsIn(rules),
+    groups: [...new Set(groups)],
+    strings: stringLiterals,
     patterns: [...patterns],
     numbers: [...numbers],
     networks: [...extensions.ip],

@@ -157,28 +157,29 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   };
 }
 
-/** Returns every string literal in conditions. */
-export function stringLiteralsIn(rules: readonly Rule[]): string[] {
-  const literals = new Set<string>();
-  JSON.stringify(
-    rules.map(({ conditions }) => conditions),
-    (_, value: unknown) => {
-      const text = (value as { Value?: unknown } | null)?.Value;
-      if (typeof text === 'string') literals.add(text);
-      return value;
-    },
-  );
-  return [...literals];
+/** What rules compare with. */
+export interface Named {
+  /** Ids of entities, by the type of the entity. */
+  readonly entityIds: ReadonlyMap<string, readonly string[]>;
+  /** Of conditions. */
+  readonly stringLiterals: readonly string[];
 }
 
-/** Returns the ids of an entity type that rules name. */
-export function entityIdsIn(rules: readonly Rule[], type: string): string[] {
-  const ids = new Set<string>();
-  JSON.stringify(rules, (_, value: unknown) => {
-    const entity = value as { type?: unknown; id?: unknown } | null;
-    if (typeof entity === 'object' && entity?.type === type && typeof entity.id === 'string')
-      ids.add(entity.id);
-    return value;
-  });
-  return [...ids];
+/** Returns the entities and string literals that rules name, each once. */
+export function namedIn(rules: readonly Rule[]): Named {
+  const entityIds = new Map<string, Set<string>>();
+  const stringLiterals = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, id, Value: literal } = value as Readonly<Record<string, unknown>>;
+    if (typeof literal === 'string') stringLiterals.add(literal);
+    if (typeof type === 'string' && typeof id === 'string')
+      entityIds.set(type, (entityIds.get(type) ?? new Set()).add(id));
+    Object.values(value).forEach(visit);
+  };
+  visit(rules);
+  return {
+    entityIds: new Map([...entityIds].map(([type, ids]) => [type, [...ids]])),
+    stringLiterals: [...stringLiterals],
+  };
 }
