@@ -60,7 +60,10 @@ function commonTag(branches: JSONSchema[]): string | undefined {
   );
 }
 
-/** Meta-schema validation is off: a test validates every schema, and the start need not. */
+/**
+ * Meta-schema validation is off: a test validates every schema, and the start need not. Optimizing
+ * the generated code would double the time of compiling, and V8 does it for what runs often.
+ */
 const ajv = new Ajv2020({
   validateSchema: false,
   strict: true,
@@ -71,6 +74,7 @@ const ajv = new Ajv2020({
   useDefaults: true,
   coerceTypes: false,
   allowUnionTypes: true,
+  code: { optimize: false },
 });
 (formats as unknown as (to: Ajv2020) => void)(ajv);
 ajv.addVocabulary([...mergeKeywords]);
