@@ -5,13 +5,9 @@
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 import 'lmdb';
 
-// Collections cost little; the memory of several workers does not.
-setFlagsFromString('--heap-growing-percent=30');
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 const reports = process.env.VESTIBULE_TEST_REPORTS;
 
@@ -22,7 +18,6 @@ export default class ScaledEnvironment extends TestEnvironment {
   #startedAt = performance.now();
 
   constructor(config, context) {
-    collectGarbage();
     super(config, context);
     this.#path = relative(config.projectConfig.rootDir, context.testPath);
     this.global.suiteTimes = this.#times; // filled by test/support/timed.ts
@@ -65,16 +60,6 @@ export default class ScaledEnvironment extends TestEnvironment {
 function scale(entry, state) {
   entry.baseTimeout ??= entry.timeout || state.testTimeout;
   entry.timeout = entry.baseTimeout * patience;
-}
-
-/**
- * Frees what former suites left in this worker, once that is much. An ordinary collection keeps
- * their code, which V8 caches, and with it all that they loaded.
- */
-function collectGarbage() {
-  if (process.memoryUsage().heapUsed < 200e6) return;
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /**
