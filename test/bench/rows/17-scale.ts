@@ -25,6 +25,8 @@ const sizes: Readonly<Record<string, Size>> = {
 };
 const quickSize: Size = { accounts: 20_000, sessions: 2_000 };
 const inFlight = 8;
+/** Members of the etcd of row 18. */
+const members = Number(process.env.BENCH_ETCD_MEMBERS ?? 1);
 const operator = ['--operators', 'person-0@bench.test'];
 
 /** A filled store: the flags to start the service on it, and what must be stopped afterwards. */
@@ -45,11 +47,11 @@ async function filled(bench: Bench, store: StoreName, size: string): Promise<Fil
   const keys = join(folder, 'etcd-keys.json');
   const etcdFolder = await filledOnce(bench, `crowd-${count.accounts}-etcd`, async (made) => {
     execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'keys', 'new', keys]);
-    const etcd = await startEtcd(bench, made);
+    const etcd = await startEtcd(bench, made, members);
     moveToEtcd(bench, data, etcd.endpoint);
     await etcd.stop();
   });
-  const etcd = await startEtcd(bench, etcdFolder);
+  const etcd = await startEtcd(bench, etcdFolder, members);
   const flags = ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail'];
   return { folder, flags, stop: () => etcd.stop() };
 }
