@@ -42,7 +42,7 @@ interface ClientParts {
  * Returns whether the Client with this `client_id` may request an Audience: it lists the Audience, or
  * it has a metadata document and the Audience accepts such Clients.
  */
-const mayRequest = (
+export const mayRequest = (
   { metadata, spec }: AudienceObject,
   clientID: string,
   client: ClientParts | undefined,

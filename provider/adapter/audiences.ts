@@ -1,4 +1,5 @@
 import { Audience, type AudienceObject } from '../../kinds/audience/audience.js';
+import { mayRequest } from '../../kinds/audience/audience-scope.js';
 import { isDocumentURL } from '../../kinds/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
@@ -13,16 +14,17 @@ export interface RequestedAudience {
 /** Returns the Audiences that exist of those that a Client may request. */
 export async function audiencesOf(
   services: ProviderServices,
-  client: string,
+  clientID: string,
 ): Promise<AudienceObject[]> {
   const reader = services.store.reader(Audience);
-  if (isDocumentURL(client)) {
-    const audiences = await withProviderErrors(reader.list());
-    return audiences.filter(({ spec }) => spec.clientsByDocument);
-  }
-  const names = (await clientObject(services, client))?.spec.audiences ?? [];
-  const found = await Promise.all(names.map((name) => withProviderErrors(reader.cached(name))));
-  return found.filter((audience) => audience !== undefined);
+  const client = isDocumentURL(clientID) ? undefined : await clientObject(services, clientID);
+  const names = client?.spec.audiences ?? [];
+  const audiences = isDocumentURL(clientID)
+    ? await withProviderErrors(reader.list())
+    : await Promise.all(names.map((name) => withProviderErrors(reader.cached(name))));
+  return audiences
+    .filter((audience) => audience !== undefined)
+    .filter((audience) => mayRequest(audience, clientID, client));
 }
 
 /**
