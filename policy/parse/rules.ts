@@ -157,7 +157,7 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   };
 }
 
-/** What rules compare with. */
+/** What rules name, each once. */
 export interface Named {
   /** Ids of entities, by the type of the entity. */
   readonly entityIds: ReadonlyMap<string, readonly string[]>;
@@ -165,7 +165,7 @@ export interface Named {
   readonly stringLiterals: readonly string[];
 }
 
-/** Returns the entities and string literals that rules name, each once. */
+/** Returns the entities and string literals that rules name. */
 export function namedIn(rules: readonly Rule[]): Named {
   const entityIds = new Map<string, Set<string>>();
   const stringLiterals = new Set<string>();
