@@ -16,9 +16,6 @@ const beginning = `// The policy of this service, as it comes. Every request is 
 // browser that began a sign-in.
 `;
 
-const written = (whose: OperatorRow['writes']): string[] =>
-  operatorRows.filter(({ writes }) => writes === whose).map(({ kind }) => kind);
-
 const sections: readonly Section[] = [
   {
     rules: `
@@ -211,7 +208,7 @@ when { resource.owner == principal };
 
 // To let the members of Group "leads" decide who joins Group "staff" for a while, add a rule such as
 //   permit (principal in Group::"leads", action in [Action::"read", Action::"accessrequests/*"], resource is AccessRequest)
-//   when { resource.group == "staff" };
+//   when { resource.group == "staff" && (action in Action::"read" || context.signedInRecently) };
 @id("new-access-requests")
 @message("You may ask to join a group for a while.")
 permit (principal is Account, action == Action::"create", resource is AccessRequest);
@@ -252,9 +249,8 @@ permit (principal is Account, action in [Action::"get", Action::"list", Action::
     rules: `
 // ---- What operators may do ----
 
-// Operators change what is everybody's, and what is another person's, only soon after a sign-in,
-// and by passkey as soon as one operator has one; once one of these counts in full, no lesser one
-// will do. A token of the command is judged by the sign-in behind it. This is of people: callers
+// Operators change anything but what is their own only soon after a sign-in, and by passkey as soon
+// as one operator has one; once one of these counts in full, no lesser one will do. A token of the command is judged by the sign-in behind it. This is of people: callers
 // from a cluster have no sign-in here. Operators who lost their passkeys get back in by a Policy in
 // the folder of --manifests, at a start.
 `,
@@ -274,33 +270,15 @@ when { ${operator} };
   })),
 ];
 
-const freshOperators = (kinds: (names: readonly string[]) => readonly string[]): string => `
+/** The rule about every change by operators; `exceptions` are conditions. */
+const signInAgain = (exceptions: readonly string[]): string => `
 @id("operators-sign-in-again")
 @message("Operators change this only soon after a sign-in, and by passkey once an operator has one: sign in again.")
-forbid (
-  principal in Group::"operators",
-  action in [Action::"write", Action::"clients/*"],
-  resource
-)
-when { ${are(kinds(written('shared')))} || (resource is Account && action == Action::"create") }
+forbid (principal in Group::"operators", action in Action::"change", resource)
 unless
 {
-  context.signedInRecently &&
-  (!context.operatorsHavePasskeys || context.methods.contains("Passkey")) &&
-  (!context.operatorsHaveFullPasskeys || context.assurance == "phr")
-};
-
-@id("operators-sign-in-again-for-others")
-@message("Operators change what is another person's only soon after a sign-in, and by passkey once an operator has one: sign in again.")
-forbid (
-  principal in Group::"operators",
-  action in
-    [Action::"update", Action::"patch", Action::"delete", Action::"deletecollection",
-     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery",
-     Action::"accessrequests/*"],
-  resource
-)
-when { (${are(kinds(written('owned')))}) && resource.owner != principal }
+  ${exceptions.join(' ||\n  ')}
+}
 unless
 {
   context.signedInRecently &&
@@ -308,6 +286,30 @@ unless
   (!context.operatorsHaveFullPasskeys || context.assurance == "phr")
 };
 `;
+
+/**
+ * Returns the changes for which operators need no sign-in soon before: of what is their own, the
+ * creation of what becomes their own, and what is open to anyone.
+ */
+function signInAgainExceptions({ types, actions }: Vocabulary): string[] {
+  const changed = new Set(
+    [...actions.values()]
+      .filter(({ groups }) => groups.includes('change'))
+      .flatMap(({ resources }) => resources),
+  );
+  const owned = [...changed].filter((kind) => types.get(kind)?.owner);
+  const created = (actions.get('create')?.resources ?? []).filter(
+    (kind) => owned.includes(kind) && types.get(kind)!.owner !== 'metadata.name',
+  );
+  return [
+    `((${are(owned)}) && resource.owner == principal)`,
+    ...(created.length > 0
+      ? [`(action == Action::"create" && (${created.map(collectionOf).join(' || ')}))`]
+      : []),
+    ...(changed.has('MockMessage') ? ['resource is MockMessage'] : []),
+    ...(actions.has('recoveries/cancel') ? ['action == Action::"recoveries/cancel"'] : []),
+  ];
+}
 
 /**
  * A cluster's garbage collector looks at what may be deleted and deletes what an owner left behind;
@@ -338,13 +340,16 @@ when
 };
 `;
 
+const collectionOf = (kind: string): string => `resource == ${kind}::"*"`;
+
 const are = (kinds: readonly string[]): string =>
   kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
 
 /**
  * Returns the first policy, active until another is created (docs/design/api.md#default-policy).
  */
-export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
+export function defaultPolicy(vocabulary: Vocabulary): string {
+  const { types, actions, groups } = vocabulary;
   const known = (name: string): boolean => actions.has(name) || groups.has(name);
   const deletable = actions.get('delete')?.resources ?? [];
   const owned = deletable.filter((kind) => {
@@ -361,7 +366,7 @@ export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
     ...sections
       .filter(({ about }) => about === undefined || offered(about))
       .map(({ rules }) => rules),
-    freshOperators((names) => names.filter(offered)),
+    signInAgain(signInAgainExceptions(vocabulary)),
     collector(deletable, owned),
   ].join('');
   return text.replace(/,\s*Action::"([^",]+)"/g, (whole, name: string) =>

@@ -1,11 +1,9 @@
-/** What operators may do with a kind, and whose objects they may write. */
+/** What operators may do with a kind. */
 export interface OperatorRow {
   readonly kind: string;
   /** The name of the rule after `operators-`. */
   readonly rule: string;
   readonly actions: string;
-  /** `shared`: no person owns the object; `owned`: a person does. Absent if operators only read. */
-  readonly writes?: 'shared' | 'owned';
 }
 
 const readsAndWrites = 'in [Action::"read", Action::"write"]';
@@ -19,7 +17,6 @@ export const operatorRows: readonly OperatorRow[] = [
     rule: 'sessions',
     actions:
       'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
-    writes: 'owned',
   },
   {
     kind: 'Account',
@@ -27,32 +24,29 @@ export const operatorRows: readonly OperatorRow[] = [
     actions: `in
     [Action::"get", Action::"list", Action::"watch", Action::"create", Action::"patch", Action::"update",
      Action::"delete", Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
-    writes: 'owned',
   },
-  { kind: 'Passkey', rule: 'passkeys', actions: readsAndDeletes, writes: 'owned' },
-  { kind: 'Recovery', rule: 'recoveries', actions: readsAndDeletes, writes: 'owned' },
-  { kind: 'Grant', rule: 'grants', actions: readsAndWrites, writes: 'owned' },
+  { kind: 'Passkey', rule: 'passkeys', actions: readsAndDeletes },
+  { kind: 'Recovery', rule: 'recoveries', actions: readsAndDeletes },
+  { kind: 'Grant', rule: 'grants', actions: readsAndWrites },
   {
     kind: 'AccessRequest',
     rule: 'access-requests',
     actions: `in
     [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"accessrequests/approve",
      Action::"accessrequests/deny"]`,
-    writes: 'owned',
   },
   { kind: 'PolicyDecision', rule: 'decisions', actions: 'in Action::"read"' },
   { kind: 'ClaimsReview', rule: 'reviews', actions: 'in Action::"read"' },
-  { kind: 'Policy', rule: 'policies', actions: '== Action::"create"', writes: 'shared' },
+  { kind: 'Policy', rule: 'policies', actions: '== Action::"create"' },
   {
     kind: 'Client',
     rule: 'clients',
     actions: 'in [Action::"read", Action::"write", Action::"clients/*"]',
-    writes: 'shared',
   },
-  { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites, writes: 'shared' },
-  { kind: 'Audience', rule: 'audiences', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites },
+  { kind: 'Group', rule: 'groups', actions: readsAndWrites },
+  { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites },
+  { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites },
+  { kind: 'Audience', rule: 'audiences', actions: readsAndWrites },
   { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
 ];

@@ -73,7 +73,8 @@ const builtIn: Readonly<Record<string, EntityType>> = {
 
 const readVerbs = new Set(['get', 'list', 'watch']);
 
-const actionGroupOf = (verb: string): string => (readVerbs.has(verb) ? 'read' : 'write');
+const groupsOfVerb = (verb: string): string[] =>
+  readVerbs.has(verb) ? ['read'] : ['write', 'change'];
 
 const publicActions: Readonly<Record<string, string>> = {
   discovery: 'Reading what the API offers, its documents and its version.',
@@ -143,15 +144,16 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
   const groups = new Map([
     ['read', 'get, list and watch'],
     ['write', 'create, update, patch, delete and deletecollection'],
+    ['change', 'all of write, and every action on an object that may change something'],
   ]);
   const verbs = new Set(kinds.flatMap((kind) => kind.verbs));
   for (const verb of verbs)
     actionTypes.set(verb, {
-      groups: [actionGroupOf(verb)],
+      groups: groupsOfVerb(verb),
       principals,
       resources: kinds.filter((kind) => kind.verbs.includes(verb)).map((kind) => kind.kind),
     });
-  for (const { of, subresource, description } of actions.filter((action) =>
+  for (const { of, subresource, verb, description } of actions.filter((action) =>
     kinds.includes(action.of),
   )) {
     const group = `${of.resource}/*`;
@@ -159,7 +161,7 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
     if (!actionTypes.has(`${of.resource}/${subresource}`))
       actionTypes.set(`${of.resource}/${subresource}`, {
         description,
-        groups: [group],
+        groups: verb === 'get' ? [group] : [group, 'change'],
         principals,
         resources: [of.kind],
       });

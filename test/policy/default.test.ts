@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions as served, kinds as present } from '../../kinds/index.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
+import { defineAction } from '../../registry/action.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
@@ -215,6 +217,66 @@ describe('the default policy', () => {
           const isAllowed = isEnough || reading.includes(action);
           expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${isAllowed}`);
         }
+    });
+  });
+
+  describe('to an operator who may do everything but signed in long ago', () => {
+    const clear = defineAction({
+      of: kindOf('Group'),
+      subresource: 'clear',
+      verb: 'create',
+      kind: 'GroupClearing',
+      description: 'An action that no rule lists.',
+      spec: z.object({}),
+      run: async () => undefined,
+    });
+    const all = [...actions, clear];
+    let open: Engine;
+    beforeAll(async () => {
+      open = await openEngine(kinds, all);
+      const everything = 'permit (principal in Group::"operators", action, resource);';
+      await open.activate('p-1', `${open.defaultText}\n@id("all") ${everything}`);
+    });
+
+    /** What operators may change without a sign-in soon before, of everyone. */
+    const isOpen = (action: string, name: string, isCollection: boolean): boolean =>
+      name === 'MockMessage' ||
+      action === 'recoveries/cancel' ||
+      (action === 'create' && isCollection && ['Passkey', 'AccessRequest'].includes(name));
+    const reads = new Set([
+      ...reading.split(' '),
+      ...all
+        .filter(({ verb }) => verb === 'get')
+        .map(({ of, subresource }) => `${of.resource}/${subresource}`),
+    ]);
+
+    test.each(kinds.map(({ kind }) => kind))('gives no change of a %s but of their own', (name) => {
+      const kind = kindOf(name);
+      const caller = { ...person(true), recentUntil: 0 } as Caller;
+      for (const action of asked(kind, kinds, all))
+        for (const [target, where] of Object.entries(targets(kind))) {
+          const isCollection = target === 'the collection';
+          const isOwn = kind.owner !== undefined && isMine(kind, target);
+          const wanted = reads.has(action) || isOwn || isOpen(action, name, isCollection);
+          const { allowed } = open.decide({ caller, action, kind, ...where });
+          if (isOwn && action === 'accessrequests/approve') continue;
+          expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${wanted}`);
+        }
+    });
+
+    test('gives no action that no rule lists', () => {
+      const ask = (recentUntil: number) =>
+        open.decide({
+          caller: { ...person(true), recentUntil } as Caller,
+          action: 'groups/clear',
+          kind: kindOf('Group'),
+          name: 'staff',
+        });
+      expect(ask(0)).toMatchObject({
+        allowed: false,
+        reasons: [{ rule: 'operators-sign-in-again' }],
+      });
+      expect(ask(Number.MAX_SAFE_INTEGER).allowed).toBe(true);
     });
   });
 

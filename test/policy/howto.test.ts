@@ -160,6 +160,7 @@ describe('the recipes of the how-to', () => {
       { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['invited'] } },
     ],
   };
+  const recently = { signedInRecently: true };
   /** The recipes that permit something, and what is refused without them. */
   const permits: Record<string, AuthorizationAttributes> = {
     'teams-manage-their-apps': {
@@ -168,6 +169,7 @@ describe('the recipes of the how-to', () => {
       kind: Client,
       name: 'c',
       entities: new Map([client('c', { groups: ['team-a', 'team-b'] })]),
+      facts: recently,
     },
     'helpdesk-signs-people-out': {
       caller: person('a@x.test', 'helpdesk'),
@@ -175,6 +177,7 @@ describe('the recipes of the how-to', () => {
       kind: Session,
       name: 'bcdfghjklmnpqrstvwxz-x',
       entities: new Map([['Account bcdfghjklmnpqrstvwxz', { groups: ['staff'] }]]),
+      facts: recently,
     },
     'leads-decide-for-staff': {
       caller: person('a@x.test', 'leads'),
@@ -182,6 +185,7 @@ describe('the recipes of the how-to', () => {
       kind: AccessRequest,
       name: 'bcdfghjklmnpqrstvwxz-x',
       entities: new Map([accessRequest('bcdfghjklmnpqrstvwxz-x', 'staff')]),
+      facts: recently,
     },
     'apps-of-one-host-register': {
       caller: { type: 'Anonymous' },
@@ -196,6 +200,7 @@ describe('the recipes of the how-to', () => {
       caller: person('a@x.test', 'leads'),
       action: 'create',
       kind: Invitation,
+      facts: recently,
     },
   };
 
@@ -266,6 +271,15 @@ describe('the recipes of the how-to', () => {
     await engine.activate('p-3', text);
     expect(engine.decide(permits[id]!)).toMatchObject({ allowed: true, reasons: [{ rule: id }] });
   });
+
+  test.each(Object.keys(permits).filter((id) => permits[id]!.facts === recently))(
+    '%s permits changes only soon after a sign-in',
+    async (id) => {
+      const recipe = recipes.find((one) => one.includes(`@id("${id}")`))!;
+      await engine.activate('p-3', `${engine.defaultText}\n${recipe}\n`);
+      expect(engine.decide({ ...permits[id]!, facts: {} }).allowed).toBe(false);
+    },
+  );
 
   test('a policy that demands a passkey that no one can have is refused', async () => {
     for (const rule of [

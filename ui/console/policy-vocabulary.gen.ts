@@ -394,6 +394,12 @@ export const vocabulary: readonly VocabularyEntry[] = [
   },
   {
     of: 'action',
+    label: 'change',
+    info:
+      "all of write, and every action on an object that may change something",
+  },
+  {
+    of: 'action',
     label: 'interactions/*',
     info:
       "every action on interactions",
