@@ -144,6 +144,8 @@ export class Server {
       authorization: this.#authorization,
       encoder: this.#encoder,
       watcher: this.#watcher,
+      reauthenticate: (req) =>
+        this.#authentication.caller(req, boundName(req.requestInfo as ResourceRequestInfo), true),
     });
     this.#chain = this.#buildChain(parts);
   }

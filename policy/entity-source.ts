@@ -19,6 +19,9 @@ import type { AccountFacts, ScopeFacts } from './model/entity-attributes.js';
 /** Where facts about entities come from: null for one that does not exist. */
 type Facts = EntityFacts | null;
 
+/** An entity to load; with the object that a request makes of it. */
+export type MissingEntity = readonly [type: string, id: string, object?: object];
+
 /** The indexes that facts come from. */
 interface EntityIndexes {
   readonly groups: Memberships;
@@ -59,23 +62,20 @@ export class EntitySource implements KnownEntities {
     return groups && accountFacts(account, groups);
   }
 
-  /** Loads entities, given by type and id. */
-  async load(missing: readonly (readonly [type: string, id: string])[]): Promise<LoadedEntities> {
+  /** Loads the facts about entities. */
+  async load(missing: readonly MissingEntity[]): Promise<LoadedEntities> {
     const entries = await Promise.all(
       missing.map(
-        async ([type, id]): Promise<[string, Facts]> => [
-          `${type} ${id}`,
-          await this.#load(type, id),
-        ],
+        async (one): Promise<[string, Facts]> => [`${one[0]} ${one[1]}`, await this.#load(one)],
       ),
     );
     return new Map(entries);
   }
 
-  async #load(type: string, id: string): Promise<Facts> {
+  async #load([type, id, outcome]: MissingEntity): Promise<Facts> {
     if (type === 'Scope') return this.#loadScope(id);
     const kind = kindOf(type);
-    const object = liveObject(await this.#store.cached(kind, id));
+    const object = outcome ?? liveObject(await this.#store.cached(kind, id));
     if (!object) return null;
     if (kind !== Account) return this.ofObject(type, object)!;
     const account = object as AccountObject;

@@ -5,7 +5,7 @@ import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
 import type { PolicyPort } from '../kinds/ports.js';
 import type { Engine } from './engine.js';
-import type { EntitySource } from './entity-source.js';
+import type { EntitySource, MissingEntity } from './entity-source.js';
 import { ActivePolicyController } from './active-policy-controller.js';
 import type { EvaluationCounts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
@@ -150,8 +150,14 @@ function authorizerOf(
         }));
   };
   const load: Authorizer['load'] = (all) => {
-    const missing = all.flatMap((attributes) => engine.missingEntities(attributes));
-    const distinct = new Map(missing.map((one) => [one.join(' '), one]));
+    const missing = all.flatMap((attributes) =>
+      engine.missingEntities(attributes).map(([type, id]): MissingEntity => {
+        const { becomes, kind, name, object } = attributes;
+        const isOutcome = becomes && type === kind?.kind && id === name;
+        return isOutcome && object ? [type, id, object] : [type, id];
+      }),
+    );
+    const distinct = new Map(missing.map((one) => [`${one[0]} ${one[1]}`, one]));
     return distinct.size > 0 ? loadEntities([...distinct.values()]) : undefined;
   };
   return withLoad(authorize, () => (engine.mentionsEntities ? load : undefined));

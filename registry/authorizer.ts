@@ -15,6 +15,8 @@ export interface AuthorizationAttributes {
   readonly name?: string;
   /** The object, if it exists and was read. */
   readonly object?: KindObject;
+  /** Whether `object` is what the request makes: its own facts count, not those that are stored. */
+  readonly becomes?: true;
   /** Asks for every object of the kind: permitted only if each one would be. */
   readonly every?: boolean;
   /** The owner whose range a list, watch or deletecollection is limited to. */

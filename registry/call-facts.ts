@@ -1,6 +1,16 @@
 import { authorizeLoaded, type AuthorizationAttributes, type Authorizer } from './authorizer.js';
-import type { Call, Caller, Decision, Ports, RequestFacts } from './kind.js';
+import type {
+  AnyKind,
+  Awaitable,
+  Call,
+  Caller,
+  Decision,
+  KindObject,
+  Ports,
+  RequestFacts,
+} from './kind.js';
 import type { EncodedObject } from './encoded-object.js';
+import type { Reauthenticate } from './standing.js';
 
 /** The facts of one call. */
 export interface CallFacts {
@@ -9,7 +19,10 @@ export interface CallFacts {
   ports: Ports;
   dryRun?: boolean;
   target?: AuthorizedTarget;
+  outcome?: OutcomeAuthorizer;
   decision?: Decision;
+  /** Present if the caller may lose rights while the request is served. */
+  reauthenticate?: Reauthenticate;
   /** Sends a message of `Call.warn` to the caller; by default nowhere. */
   warn?: (message: string) => void;
 }
@@ -21,6 +34,18 @@ export interface AuthorizedTarget {
   readonly fromCache?: boolean;
   /** Authorizes the request for the current object; throws if it is refused. */
   readonly authorize: (stored: EncodedObject | undefined) => Decision;
+}
+
+/**
+ * Authorizes a request again for the objects of its kind as its changes make them
+ * (docs/design/policy.md#as-it-becomes).
+ */
+export interface OutcomeAuthorizer {
+  readonly kind: AnyKind;
+  /** The name of the object that the request changes; absent if it creates objects. */
+  readonly name?: string;
+  /** Returns the permitting decision; throws if the request is refused. */
+  authorize(object: KindObject): Awaitable<Decision>;
 }
 
 /** Returns how a call asks the policy: with the site and the network of its request. */

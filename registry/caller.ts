@@ -1,3 +1,5 @@
+import type { Check } from '../storage/storage.js';
+
 /** The caller of a request; each request has exactly one. */
 export type Caller =
   | { readonly type: 'Anonymous' }
@@ -44,4 +46,18 @@ export interface AccountCaller {
   readonly operatorsHavePasskeys?: boolean;
   /** For an operator: whether any operator has a passkey that counts in full. */
   readonly operatorsHaveFullPasskeys?: boolean;
+  /**
+   * The versions of the objects that these rights come from. The commit of a change checks them
+   * (docs/design/policy.md#rights-at-the-commit).
+   */
+  readonly standing?: readonly Check[];
+}
+
+/**
+ * Returns a caller as others read it in an object: the name of an Account or of a cluster user,
+ * otherwise its type.
+ */
+export function authorName(caller: Caller): string {
+  if (caller.type === 'Account') return caller.account;
+  return caller.type === 'ClusterUser' ? caller.user : caller.type;
 }

@@ -14,7 +14,8 @@ interface DefWithKeywords {
   mergeKeywords?: Record<string, unknown>;
 }
 
-const withKeywords = <T extends z.ZodTypeAny>(schema: T, keywords: Record<string, unknown>): T => {
+/** Returns the schema with keywords of its JSON schema. */
+export const withKeywords = <T extends z.ZodTypeAny>(schema: T, keywords: Record<string, unknown>): T => {
   const Type = schema.constructor as new (def: unknown) => T;
   return new Type({ ...schema._def, mergeKeywords: keywords });
 };

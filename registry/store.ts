@@ -30,10 +30,16 @@ import type { Keys } from '../security/keyring.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
+import { Standing } from './standing.js';
 import { unavailable } from './status.js';
 import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
-import { decideFor, type AuthorizedTarget, type CallFacts } from './call-facts.js';
+import {
+  decideFor,
+  type AuthorizedTarget,
+  type CallFacts,
+  type OutcomeAuthorizer,
+} from './call-facts.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {
@@ -52,6 +58,9 @@ interface ChangeResult<T> {
   readonly result: T;
   readonly committed: boolean;
 }
+
+/** The work of one try. */
+type Work<T> = (tx: StoreTransaction) => Promise<T>;
 
 /** The outcome of one try; `lostAt` is the key of a conflict. */
 type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
@@ -110,6 +119,8 @@ export class Store {
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#dependencies;
     let { target, decision } = facts;
+    const { caller, outcome, reauthenticate } = facts;
+    const standing = reauthenticate && new Standing(caller, reauthenticate);
     const call: Call = {
       now: Date.now(),
       caller: facts.caller,
@@ -128,7 +139,12 @@ export class Store {
       change: async (work) => {
         const authorized = target;
         target = undefined;
-        const { result, committed } = await this.#change(call, work, authorized, decision);
+        const { result, committed } = await this.#change(
+          call,
+          authorizedWork(work, outcome, standing),
+          authorized,
+          decision,
+        );
         if (committed) decision = undefined;
         return result;
       },
@@ -243,7 +259,7 @@ export class Store {
 
   async #change<T>(
     call: Call,
-    work: (tx: Transaction) => Promise<T>,
+    work: Work<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<ChangeResult<T>> {
@@ -264,7 +280,7 @@ export class Store {
   /** A try on the current objects. The request is authorized again if its target has changed. */
   async #tryOnCurrent<T>(
     call: Call,
-    work: (tx: Transaction) => Promise<T>,
+    work: Work<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<TryResult<T>> {
@@ -290,7 +306,7 @@ export class Store {
    */
   async #tryFromCache<T>(
     call: Call,
-    work: (tx: Transaction) => Promise<T>,
+    work: Work<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<TryResult<T> | undefined> {
@@ -302,7 +318,7 @@ export class Store {
       return cached;
     };
     let hasWorkFailed = false;
-    const trackedWork = (tx: Transaction): Promise<T> =>
+    const trackedWork: Work<T> = (tx) =>
       work(tx).catch((error: unknown) => {
         hasWorkFailed = true;
         throw error;
@@ -326,7 +342,7 @@ export class Store {
 
   async #tryCommit<T>(
     call: Call,
-    work: (tx: Transaction) => Promise<T>,
+    work: Work<T>,
     source: TransactionSource,
     decision: Decision | undefined,
   ): Promise<TryResult<T>> {
@@ -335,7 +351,7 @@ export class Store {
     const { part, written } = tx.finish();
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
-    await decision?.recordIn?.(record);
+    await (tx.decision ?? decision)?.recordIn?.(record);
     const outcome = await this.commit(
       [tx.isChanged ? tx.finish().part : part],
       record.finish().part,
@@ -377,6 +393,26 @@ export class Store {
   commit(parts: readonly StagedWrites[], record?: StagedWrites): Promise<Committed | Lost> {
     return this.#committer.commit(parts, record);
   }
+}
+
+/**
+ * Returns the work of a request with what its commit depends on: that the caller has the rights
+ * still, and that the request is authorized for what it makes.
+ */
+function authorizedWork<T>(
+  work: (tx: Transaction) => Promise<T>,
+  outcome: OutcomeAuthorizer | undefined,
+  standing: Standing | undefined,
+): Work<T> {
+  let tries = 0;
+  return async (tx) => {
+    tries += 1;
+    if (tries > 1) await standing?.renew();
+    if (standing) tx.standing = standing.checks;
+    const result = await work(tx);
+    if (outcome) await tx.authorizeOutcome(outcome);
+    return result;
+  };
 }
 
 const ifLive = (stored: EncodedObject | undefined): EncodedObject | undefined =>

@@ -6,6 +6,7 @@ import type {
   Awaitable,
   AnyKind,
   Call,
+  Decision,
   Draft,
   KindObject,
   ObjectOf,
@@ -17,6 +18,7 @@ import type {
 import { digest } from '../security/keyring.js';
 import { limitKey, scaleLimit, addUse, type Limit } from './rate-limit.js';
 import type { FieldTracker } from './field-tracker.js';
+import type { OutcomeAuthorizer } from './call-facts.js';
 import { updatesBy } from './managedfields/update.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
@@ -73,6 +75,10 @@ export class StoreTransaction implements Transaction {
   readonly #ownTracker = updatesBy(() => this.#call.settings.component);
   /** Callbacks to run after the commit. */
   readonly effects: (() => void)[] = [];
+  /** The decision about what the transaction makes; replaces that of the request in the record. */
+  decision: Decision | undefined;
+  /** Checks on the rights of the caller; they hold beside those of what was read. */
+  standing: readonly Check[] = [];
 
   constructor(registry: Registry, source: TransactionSource, call: Call) {
     this.#registry = registry;
@@ -268,12 +274,20 @@ export class StoreTransaction implements Transaction {
     this.#rawWrites.set(key, { delete: key });
   }
 
+  /** Authorizes the objects that the request creates or changes, as they become. */
+  async authorizeOutcome({ kind, name, authorize }: OutcomeAuthorizer): Promise<void> {
+    for (const { kind: written, before, object } of this.#staged.values()) {
+      if (written !== kind || !object) continue;
+      const isOutcome = name === undefined ? !before : object.metadata.name === name;
+      if (isOutcome) this.decision = await authorize(object);
+    }
+  }
+
   /** Returns the checks and writes of the commit, and the objects that get its revision. */
   finish(): { part: StagedWrites; written: KindObject[] } {
-    const checks: Check[] = [...this.#read].map(([key, entry]) => ({
-      key,
-      is: entry ? entry.revision : 'absent',
-    }));
+    const checks = [...this.standing];
+    for (const [key, entry] of this.#read)
+      checks.push({ key, is: entry ? entry.revision : 'absent' });
     const writes: Write[] = [...this.#rawWrites.values()];
     const written: KindObject[] = [];
     for (const [key, { kind, before, object }] of this.#staged) {

@@ -1,9 +1,11 @@
 import {
+  authorizeLoaded,
   refusalMessage,
   type Authorizer,
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
-import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
+import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
+import type { Awaitable, Caller, Decision, KindObject } from '../../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
@@ -26,6 +28,9 @@ import {
 import { isOwnerLookup, forbiddenError, withDecision } from './authorization-errors.js';
 import { reviewResult, type AccessReviewResult } from './access-review-result.js';
 import { loadForObjects, loadForRequest } from './load-entities.js';
+
+/** The verbs of requests that change objects; an action has that of its method. */
+const changingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
 const anonymous: Caller = { type: 'Anonymous' };
 
@@ -162,7 +167,17 @@ export class Authorization {
     const create = { ...context, requestInfo: { ...requestInfo, verb: 'create' as const } };
     const decision = this.#decide(create, {}, 'allowed');
     return decision.allowed
-      ? { requestInfo, caller, facts, decision, createsObject: true }
+      ? {
+          requestInfo,
+          caller,
+          facts,
+          decision,
+          ...this.#outcomeOf({
+            ...create,
+            requestInfo: { ...create.requestInfo, name: undefined },
+          }),
+          createsObject: true,
+        }
       : undefined;
   }
 
@@ -200,7 +215,15 @@ export class Authorization {
     decision: Decision,
   ): AuthorizedRequest {
     const { requestInfo, caller, facts, entities } = context;
-    const base = { requestInfo, caller, facts, decision, ...(entities && { entities }) };
+    const outcome = this.#outcomeOf(context);
+    const base = {
+      requestInfo,
+      caller,
+      facts,
+      decision,
+      ...outcome,
+      ...(entities && { entities }),
+    };
     if (!target) return base;
     const reauthorize = (current: EncodedObject | undefined): Decision =>
       this.#authorizeObject(context, current).decision;
@@ -296,7 +319,8 @@ export class Authorization {
       return this.#authorizeRange(context, selector?.owner ?? ownAccount);
     if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
     const kindDecision = this.#decide(context, {}, 'allowed');
-    if (kindDecision.allowed) return { ...context, decision: kindDecision };
+    if (kindDecision.allowed)
+      return { ...context, decision: kindDecision, ...this.#outcomeOf(context) };
     const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
     if (ownAccount === undefined || !hasRange)
       throw forbiddenError(requestInfo, caller, this.#decide(context));
@@ -330,6 +354,32 @@ export class Authorization {
     if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account'))
       return { ...context, decision: whole, ...ownerRange };
     throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));
+  }
+
+  /**
+   * Returns how a change is authorized again for the object as it becomes. An Interaction is the
+   * caller's own sign-in: its facts are those of the caller.
+   */
+  #outcomeOf(context: AuthorizationRequestContext): { readonly outcome?: OutcomeAuthorizer } {
+    const { kind, verb, name } = context.requestInfo;
+    if (!changingVerbs.has(verb) || kind.boundToCookie) return {};
+    const authorize = (object: KindObject): Awaitable<Decision> =>
+      this.#authorizeOutcome(context, object);
+    return { outcome: { kind, ...(name !== undefined && { name }), authorize } };
+  }
+
+  async #authorizeOutcome(
+    { requestInfo, caller, facts }: AuthorizationRequestContext,
+    object: KindObject,
+  ): Promise<Decision> {
+    const { kind } = requestInfo;
+    const { name } = object.metadata;
+    const action = actionOf(requestInfo);
+    const attributes = { caller, action, kind, name, object, becomes: true, facts } as const;
+    const decision = await authorizeLoaded(this.#authorize, { ...attributes, record: 'allowed' });
+    if (decision.allowed) return decision;
+    const refusal = await authorizeLoaded(this.#authorize, attributes);
+    throw forbiddenError({ ...requestInfo, name }, caller, refusal);
   }
 
   /** Asks about a collection, one owner's range, or one name in it. */

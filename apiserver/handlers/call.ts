@@ -1,19 +1,26 @@
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
+import type { Reauthenticate } from '../../registry/standing.js';
 import type { Store } from '../../registry/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser } from '../http/headers.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
 
+/** What a call needs beside its request. */
+interface CallOptions {
+  readonly ports: Ports;
+  readonly dryRun: boolean;
+  readonly reauthenticate: Reauthenticate;
+}
+
 /** Returns the call of an authorized request; its first change starts from the authorized object. */
 export function callOf(
   store: Store,
   req: ApiRequest,
   res: ApiResponse,
-  ports: Ports,
-  dryRun: boolean,
+  { ports, dryRun, reauthenticate }: CallOptions,
 ): Call {
-  const { caller, target, fromCache = false, reauthorize, decision } = req.authorized!;
+  const { caller, target, fromCache = false, reauthorize, outcome, decision } = req.authorized!;
   const site = siteOf(req);
   const request: RequestFacts = {
     auditID: req.auditID,
@@ -29,6 +36,8 @@ export function callOf(
     ports,
     dryRun,
     decision,
+    reauthenticate,
+    ...(outcome && { outcome }),
     warn: (message) => void res.appendHeader('Warning', warningHeader(message)),
     ...(target && reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
   });

@@ -3,6 +3,7 @@ import type {
   AnyKind,
   Awaitable,
   Call,
+  Caller,
   CreateActionBody,
   KindObject,
   Ports,
@@ -52,6 +53,8 @@ export interface HandlerDependencies {
   encoder: Encoder;
   limits: NetworkLimits;
   ports(req: ApiRequest, res: ApiResponse): Ports;
+  /** Authenticates the caller of a request again. */
+  reauthenticate(req: ApiRequest): Awaitable<Caller>;
 }
 
 const empty = Buffer.alloc(0);
@@ -383,8 +386,12 @@ export class Handlers {
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
-    const { store, ports } = this.#parts;
-    return callOf(store, req, res, ports(req, res), dryRun);
+    const { store, ports, reauthenticate } = this.#parts;
+    return callOf(store, req, res, {
+      ports: ports(req, res),
+      dryRun,
+      reauthenticate: () => reauthenticate(req),
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 import type { LoadedEntities } from '../../registry/authorizer.js';
+import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
@@ -21,6 +22,8 @@ export interface AuthorizedRequest {
   readonly fromCache?: boolean;
   /** Authorizes the request for the current target; throws if it is refused. */
   readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
+  /** Authorizes a change again for what it makes. */
+  readonly outcome?: OutcomeAuthorizer;
   /** Further facts for the policy. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The entities that were loaded for the policy. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { refusalMessage } from '../../registry/authorizer.js';
 import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import type { Call, Decision, KindObject, Metadata, Transaction } from '../../registry/kind.js';
+import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { nameGrammar } from '../../registry/metadata-schema.js';
 import { describePattern } from '../../registry/pattern.js';
 import { conflict, forbidden, invalid, unauthorized } from '../../registry/status.js';
@@ -10,7 +9,7 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
 import { defineKind } from '../define-kind.js';
-import { Group } from '../group/group.js';
+import { Group, isOperator } from '../group/group.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { endAccess } from './membership.js';
@@ -47,7 +46,9 @@ const AccessRequestStatus = z.object({
   decidedBy: z
     .string()
     .optional()
-    .describe('Who decided: the name of an Account or of a user of a cluster.'),
+    .describe(
+      'Who decided: the name of an Account or of a user of a cluster. Not shown to who asked.',
+    ),
   message: z.string().optional().describe('What those who decided say.'),
   conditions: conditions('Approved').optional(),
 });
@@ -95,7 +96,10 @@ export const AccessRequest = defineKind({
         ? []
         : [invalidValue('spec.until', 'must be in the future, within a year')];
     },
-    status(object, { now }) {
+    /** Who asked does not learn the name, and so the `sub`, of who decided. */
+    status(object, { caller, now }) {
+      const isOwn = caller.type === 'Account' && caller.account === object.status.account;
+      if (isOwn && !isOperator(caller)) delete object.status.decidedBy;
       object.status.phase = phaseAt(object, now);
       object.status.conditions = [approvedCondition(object)];
     },
@@ -148,8 +152,6 @@ async function requestAccess(
     throw forbidden('only a person may request access', accessRequestNaming);
   const { account } = caller;
   const name = `${account}-${randomName(10)}`;
-  const decision = await decideRequest(call, name, spec.group);
-  if (!decision.allowed) throw forbidden(refusalMessage(decision), accessRequestNaming);
   return call.change(async (tx) => {
     await assertMayJoin(tx, account, spec.group);
     await replaceExpired(tx, `${account} ${spec.group}`, call.now);
@@ -164,19 +166,18 @@ async function requestAccess(
 }
 
 /** Returns whether policy permits the caller, a person, to request access to a Group. */
-export const mayRequest = async (call: Call, group: string): Promise<boolean> =>
-  (await decideRequest(call, `${nameOf(call)}-${randomName(10)}`, group)).allowed;
-
-const nameOf = ({ caller }: Call): string => (caller.type === 'Account' ? caller.account : '');
-
-/** Asks the policy about a request as it becomes; the request was authorized without its Group. */
-const decideRequest = (call: Call, name: string, group: string): Promise<Decision> =>
-  call.decide('create', {
+export async function mayRequest(call: Call, group: string): Promise<boolean> {
+  const { caller } = call;
+  if (caller.type !== 'Account') return false;
+  const name = `${caller.account}-${randomName(10)}`;
+  const { allowed } = await call.decide('create', {
     kind: AccessRequest,
     name,
     entities: new Map([[`AccessRequest ${name}`, accessRequestFacts({ spec: { group } })]]),
     record: 'never',
   });
+  return allowed;
+}
 
 /** Throws 401 for a disabled account, and 422 for a member without an end. */
 async function assertMayJoin(tx: Transaction, name: string, group: string): Promise<void> {

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import type { Call, Caller, ObjectOf, Transaction } from '../../registry/kind.js';
+import { authorName } from '../../registry/caller.js';
+import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import { conflict, invalid } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -109,13 +110,8 @@ async function decide(
   return tx.update(AccessRequest, name, ({ status }) => {
     status.phase = phase;
     status.decidedTimestamp = toTimestamp(call.now);
-    status.decidedBy = nameOf(call.caller);
+    status.decidedBy = authorName(call.caller);
     if (until !== undefined) status.until = until;
     if (said !== undefined) status.message = said;
   });
-}
-
-function nameOf(caller: Caller): string {
-  if (caller.type === 'Account') return caller.account;
-  return caller.type === 'ClusterUser' ? caller.user : caller.type;
 }

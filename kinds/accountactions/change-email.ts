@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
@@ -9,11 +10,12 @@ import { invalidValue } from '../../registry/field-errors.js';
 import {
   badRequest,
   expired,
+  forbidden,
   invalid,
   StatusError,
   tooManyRequests,
 } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -21,6 +23,9 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
+import { accountPageClient } from '../client/client.js';
+import { operators } from '../group/group.js';
+import { pendingInvitation } from '../invitation/accept.js';
 import {
   areCodesLocked,
   codesLocked,
@@ -210,17 +215,22 @@ export const newAddress = defineAction({
   },
 });
 
-/** Sets a verified address; ends other sessions if it differs from the old one. */
+/**
+ * Sets a verified address; ends other sessions if it differs from the old one. Returns the refusal if
+ * the policy would not let a person sign up with it.
+ */
 async function changeAddress(
   tx: Transaction,
   call: Call,
   name: string,
   address: string,
-): Promise<AccountObject> {
+): Promise<AccountObject | StatusError> {
   const account = (await tx.get(Account, name))!;
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
   const previous = account.status.email.address;
   if (canonicalAddress(previous) !== canonicalAddress(address)) {
+    const refusal = await signUpRefusal(tx, call, account, address);
+    if (refusal) return refusal;
     await revokeOtherSessions(tx, call, name);
     const order: MailOrder = {
       to: previous,
@@ -235,6 +245,33 @@ async function changeAddress(
   }
   return tx.update(Account, name, ({ status }) => {
     status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
+  });
+}
+
+/**
+ * Asks the policy whether the person may have an account with a new address (signUp), with the
+ * facts of that address. The decision is recorded in this commit.
+ */
+async function signUpRefusal(
+  tx: Transaction,
+  call: Call,
+  { metadata: { name, creationTimestamp }, status: { passkeys } }: AccountObject,
+  address: string,
+): Promise<StatusError | undefined> {
+  const email = canonicalAddress(address);
+  const groups = await call.ports.groupsOf(email);
+  const decision = await call.decide('signUp', {
+    caller: { ...call.caller, email, groups, operator: groups.includes(operators) },
+    client: accountPageClient,
+    passkeys,
+    created: fromTimestamp(creationTimestamp),
+    ...((await pendingInvitation(tx, address, call)) && { invited: true }),
+    record: 'change',
+  });
+  await decision.recordIn?.(tx);
+  if (decision.allowed) return undefined;
+  return forbidden(refusalMessage(decision), Account, name, {
+    ...(decision.name && { policyDecision: decision.name }),
   });
 }
 

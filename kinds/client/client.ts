@@ -1,17 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { mapList, setList } from '../../registry/list-type.js';
 import { defineKind, group } from '../define-kind.js';
-import type { Call, KindObject, Settings } from '../../registry/kind.js';
+import type { Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import { refusalMessage } from '../../registry/authorizer.js';
-import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
+import { alreadyExists, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
-import { conditions, type Condition } from '../../registry/conditions.js';
+import { conditions } from '../../registry/conditions.js';
 import { conditionsOf } from './conditions.js';
-import { clientFacts } from './policy-facts.js';
 import { applyProfile, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
@@ -29,13 +26,16 @@ const GrantType = z.enum([
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
 
+/** The built-in Client of the account page. */
+export const accountPageClient = 'vestibule-account';
+
 /**
  * The built-in clients (docs/design/provider.md#built-in-clients) by name, and whether they need
  * consent.
  */
 export const builtInClients: ReadonlyMap<string, { readonly firstParty: boolean }> = new Map([
   ['vestibule', { firstParty: false }],
-  ['vestibule-account', { firstParty: true }],
+  [accountPageClient, { firstParty: true }],
 ]);
 
 const ClientSpec = z.object({
@@ -168,12 +168,6 @@ const ClientSpec = z.object({
 });
 export type ClientSpec = z.infer<typeof ClientSpec>;
 type Spec = ClientSpec;
-type ClientObject = KindObject<
-  ClientSpec,
-  { secrets: unknown[]; conditions?: Condition[] | undefined },
-  unknown
->;
-
 const named = { kind: 'Client', resource: 'clients', group };
 
 /** A relying party (OpenID Connect). Its name is the `client_id`. */
@@ -211,45 +205,14 @@ export const Client = defineKind({
       applyProfile(next.spec);
     },
     validate: (next, _old, { settings }) => clientFaults(next.metadata.name, next.spec, settings),
-    async beforeCommit(_tx, next, old, call) {
+    beforeCommit(_tx, next, old, { now }) {
       if (!next) return;
       if (!old && builtInClients.has(next.metadata.name))
         throw alreadyExists(named, next.metadata.name);
-      next.status.conditions = conditionsOf(next, old?.status.conditions, call.now);
-      await assertMayBecome(next, old, call);
+      next.status.conditions = conditionsOf(next, old?.status.conditions, now);
     },
   },
 });
-
-/**
- * Throws 403 unless the policy permits the change for the Client as it becomes, too. The request was
- * authorized for the former one, or for none (docs/design/policy.md#changes-of-a-client).
- */
-async function assertMayBecome(
-  next: ClientObject,
-  old: ClientObject | undefined,
-  call: Call,
-): Promise<void> {
-  if (call.caller.type === 'System' || (old && hasSameFacts(next, old))) return;
-  const facts = clientFacts(next);
-  const { name } = next.metadata;
-  const about = { kind: Client, name, object: next, record: 'never' };
-  const entities = new Map([[`Client ${name}`, facts]]);
-  const decisions = await Promise.all(
-    (old ? ['update', 'patch'] : ['create']).map((verb) =>
-      call.decide(verb, { ...about, entities }),
-    ),
-  );
-  if (!decisions.some(({ allowed }) => allowed))
-    throw forbidden(refusalMessage(decisions[0]!), named, name);
-}
-
-/** Reports whether a change leaves the facts as they are that come from the spec. */
-const hasSameFacts = (next: ClientObject, old: ClientObject): boolean =>
-  isDeepStrictEqual(
-    { ...clientFacts(next), conditions: [] },
-    { ...clientFacts(old), conditions: [] },
-  );
 
 /** Returns the faults of a Client that its schema does not find, at most one for each field. */
 export function clientFaults(name: string, spec: Spec, settings: Settings): Cause[] {

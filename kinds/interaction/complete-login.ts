@@ -59,7 +59,7 @@ export async function denialReason(
     newBrowser: !call.ports.knowsBrowser(address),
     ...withInvitation(
       await accountFacts(call, person, signedIn),
-      await pendingInvitation(tx, address, call.now),
+      await pendingInvitation(tx, address, call),
     ),
     ...(!existingAccount && { becomes: name }),
   };

@@ -4,6 +4,7 @@ import type { Account } from '../account/account.js';
 import { Group, maxMembers } from '../group/group.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { Invitation } from './invitation.js';
+import { mayStillInvite } from './inviter.js';
 import { isPending, type InvitationObject } from './schema.js';
 
 /** A pending Invitation, and those of its Groups that the person can join or is in. */
@@ -13,16 +14,20 @@ interface PendingInvitation {
 }
 
 /**
- * Returns the pending Invitation of an address, or undefined. The commit checks that it is still
- * pending and that the Groups are unchanged.
+ * Returns the pending Invitation of an address, or undefined: also if who invited may not invite any
+ * more, which ends it. The commit checks that it is still pending and that the Groups are unchanged.
  */
 export async function pendingInvitation(
   tx: Transaction,
   address: string,
-  now: number,
+  call: Call,
 ): Promise<PendingInvitation | undefined> {
   const invitation = await tx.byUnique(Invitation, 'email', canonicalAddress(address));
-  if (!invitation || !isPending(invitation, now)) return undefined;
+  if (!invitation || !isPending(invitation, call.now)) return undefined;
+  if (!(await mayStillInvite(tx, invitation, call))) {
+    await revokeInvitation(tx, invitation);
+    return undefined;
+  }
   const groups: string[] = [];
   for (const name of invitation.spec.groups) {
     const group = await tx.get(Group, name);
@@ -30,6 +35,17 @@ export async function pendingInvitation(
       groups.push(name);
   }
   return { invitation, groups };
+}
+
+/** Ends an Invitation whose inviter may not invite any more. */
+export async function revokeInvitation(
+  tx: Transaction,
+  { metadata: { name } }: InvitationObject,
+): Promise<void> {
+  await tx.update(Invitation, name, ({ status }) => {
+    status.phase = 'Revoked';
+    delete status.deliveryState;
+  });
 }
 
 /**
@@ -41,7 +57,7 @@ export async function acceptInvitation(
   call: Call,
   { metadata, status: { email } }: ObjectOf<typeof Account>,
 ): Promise<void> {
-  const pending = await pendingInvitation(tx, email.address, call.now);
+  const pending = await pendingInvitation(tx, email.address, call);
   if (!pending) return;
   const { invitation, groups } = pending;
   const { name } = invitation.metadata;

@@ -1,10 +1,13 @@
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { defineKind } from '../define-kind.js';
+import { authorName } from '../../registry/caller.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
+import { isOperator, operators } from '../group/group.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
-import { assertMayInvite, mailInvitation } from './prepare.js';
+import { assertMayInvite, inviterOf } from './inviter.js';
+import { mailInvitation } from './prepare.js';
 import {
   acceptedCondition,
   InvitationInternal,
@@ -20,6 +23,9 @@ const retentionMs = 90 * 86_400_000;
 
 /** The furthest that `spec.until` may be ahead, in milliseconds. */
 const maxLifetimeMs = 366 * 86_400_000;
+
+/** The same for Group `operators`, in milliseconds. */
+const maxOperatorLifetimeMs = 7 * 86_400_000;
 
 /**
  * An invitation by mail. Its link begins an ordinary sign-in; what accepts it is the sign-in with
@@ -50,16 +56,24 @@ export const Invitation = defineKind({
     Phase: ({ status }) => status.phase,
     Groups: ({ spec }) => spec.groups.join(','),
     Until: { wide: ({ spec }) => spec.until },
+    'Invited-By': { wide: ({ status }) => status.invitedBy },
   },
   strategy: {
-    default({ spec, status }, old, { now, settings }) {
+    default(next, old, call) {
       if (old) return;
-      spec.until ??= toTimestamp(now + settings.limits.invitationLifetime);
+      const { spec, status } = next;
       spec.groups = [...new Set(spec.groups)];
+      const lifetime = call.settings.limits.invitationLifetime;
+      spec.until ??= toTimestamp(call.now + Math.min(lifetime, maxLifetimeOf(spec.groups)));
       status.phase ??= 'Pending';
+      const inviter = inviterOf(call);
+      if (!inviter) return;
+      status.invitedBy = authorName(call.caller);
+      next.internal = { inviter };
     },
     validate: ({ spec }, old, call) => (old ? [] : faultsOf(spec, call)),
-    status(object, { now }) {
+    status(object, { caller, now }) {
+      if (!isOperator(caller)) delete object.status.invitedBy;
       object.status.phase = phaseAt(object, now);
       object.status.conditions = [acceptedCondition(object)];
     },
@@ -73,16 +87,21 @@ export const Invitation = defineKind({
   },
 });
 
+/** Returns how long an Invitation to Groups may be open, in milliseconds. */
+const maxLifetimeOf = (groups: readonly string[]): number =>
+  groups.includes(operators) ? maxOperatorLifetimeMs : maxLifetimeMs;
+
 /** Only the service itself invites without an address: the first operator. */
 function faultsOf(
-  { email, until }: InvitationObject['spec'],
+  { email, groups, until }: InvitationObject['spec'],
   { caller, now }: Pick<Call, 'caller' | 'now'>,
 ): Cause[] {
   const left = fromTimestamp(until!) - now;
+  const within = groups.includes(operators) ? `seven days for Group ${operators}` : 'a year';
   const causes =
-    left > 0 && left <= maxLifetimeMs
+    left > 0 && left <= maxLifetimeOf(groups)
       ? []
-      : [invalidValue('spec.until', 'must be in the future, within a year')];
+      : [invalidValue('spec.until', `must be in the future, within ${within}`)];
   if (email === undefined)
     return caller.type === 'System' ? causes : [requiredValue('spec.email'), ...causes];
   if (!isWithinLengths(email))

@@ -1,49 +1,20 @@
 import { localText } from '../../i18n/local-text.js';
 import type { MailOrder } from '../../mail/messages.js';
-import { refusalMessage } from '../../registry/authorizer.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
-import { forbidden, invalid } from '../../registry/status.js';
+import { invalid } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Client } from '../client/client.js';
-import { group as apiGroup } from '../define-kind.js';
-import { Group } from '../group/group.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { mailLanguage } from '../signin/mail-language.js';
+import { naming } from './naming.js';
 import type { InvitationObject } from './schema.js';
-
-/** The names of the kind, which imports this file. */
-const naming = { kind: 'Invitation', resource: 'invitations', group: apiGroup } as const;
 
 /** How long delivery of the mail is retried, in milliseconds. */
 const deliveryMs = 86_400_000;
 
 const daySeconds = 86_400;
-
-/**
- * Throws 403 unless the caller is permitted to update each Group of the Invitation, and 422 if a
- * Group is absent: an Invitation adds a member later (docs/design/api.md#invitations).
- */
-export async function assertMayInvite(
-  tx: Transaction,
-  { metadata, spec }: InvitationObject,
-  call: Call,
-): Promise<void> {
-  if (call.caller.type === 'System') return;
-  for (const [i, name] of spec.groups.entries()) {
-    const object = await tx.get(Group, name);
-    const decision = await call.decide('update', { kind: Group, name, object, record: 'never' });
-    if (!decision.allowed)
-      throw forbidden(
-        `an invitation to Group ${name} needs permission to update it: ${refusalMessage(decision)}`,
-        naming,
-        metadata.name,
-      );
-    if (!object)
-      throw invalid(naming, metadata.name, [invalidValue(`spec.groups[${i}]`, 'no such Group')]);
-  }
-}
 
 /** Enqueues the mail, within the limits of its address and of the account that invites. */
 export async function mailInvitation(

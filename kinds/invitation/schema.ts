@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conditions, type Condition } from '../../registry/conditions.js';
 import { setList } from '../../registry/list-type.js';
-import type { KindObject } from '../../registry/kind.js';
+import type { Caller, KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { emailAddress } from '../signin/email-address.js';
 import { deliveryState, languageTag, timestamp } from '../signin/schema-types.js';
@@ -30,8 +30,17 @@ export const InvitationSpec = z.object({
 /** The status of an Invitation. */
 export const InvitationStatus = z.object({
   phase: z
-    .enum(['Pending', 'Accepted', 'Expired'])
-    .describe('Pending until a sign-in accepts it; Expired if none did in time.'),
+    .enum(['Pending', 'Accepted', 'Expired', 'Revoked'])
+    .describe(
+      'Pending until a sign-in accepts it; Expired if none did in time; Revoked once who invited ' +
+        'may not invite to its Groups any more.',
+    ),
+  invitedBy: z
+    .string()
+    .optional()
+    .describe(
+      'Who invited: the name of an Account or of a user of a cluster. Shown to operators only.',
+    ),
   account: z.string().optional().describe('The Account that accepted it.'),
   acceptedTimestamp: timestamp().optional().describe('When it was accepted.'),
   groups: z
@@ -42,8 +51,19 @@ export const InvitationStatus = z.object({
   conditions: conditions('Accepted').optional(),
 });
 
-/** The internal part: the SHA-256 (base64url) of the token that the first operator needs. */
-export const InvitationInternal = z.object({ token: z.string() }).optional();
+/** Who invited, with the facts of the sign-in at that moment. */
+export interface Inviter {
+  readonly caller: Caller;
+  readonly signedInRecently: boolean;
+}
+
+/**
+ * The internal part: the SHA-256 (base64url) of the token that the first operator needs, and who
+ * invited.
+ */
+export const InvitationInternal = z
+  .object({ token: z.string().optional(), inviter: z.custom<Inviter>().optional() })
+  .optional();
 
 /** An Invitation as the server holds it. */
 export type InvitationObject = KindObject<
@@ -74,6 +94,14 @@ export function acceptedCondition({ metadata, spec, status }: InvitationObject):
         status: 'False',
         reason: 'Expired',
         message: `Until ${spec.until} no one signed in with its address.`,
+        lastTransitionTime: metadata.creationTimestamp,
+      };
+    case 'Revoked':
+      return {
+        type,
+        status: 'False',
+        reason: 'Revoked',
+        message: 'Who invited may not invite to its groups any more.',
         lastTransitionTime: metadata.creationTimestamp,
       };
     case 'Pending':

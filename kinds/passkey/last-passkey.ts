@@ -2,10 +2,9 @@ import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
 import { naming } from '../signin/interaction-naming.js';
 import { accountFacts, signedInNow } from '../account/policy-facts.js';
+import { accountPageClient } from '../client/client.js';
 import type { Method } from '../session/session.js';
 
-/** The built-in Client of the account page, where a new passkey can be added. */
-const accountPageClient = 'vestibule-account';
 const emailMethods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
 /**

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import type { Call, Caller, KindObject, Metadata, Transaction } from '../../registry/kind.js';
+import { authorName } from '../../registry/caller.js';
+import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -320,12 +321,7 @@ const draftOf = (name: string, { spec, metadata: { labels, annotations } = {} }:
 });
 
 const statusOf = ({ caller }: CreateCall, { spec, rules }: NewPolicy) => ({
-  author: authorOf(caller),
+  author: caller.type === 'System' ? 'vestibule' : authorName(caller),
   hash: hashOf(spec.cedar),
   rules: rules.map((rule) => ({ ...rule })),
 });
-
-function authorOf(caller: Caller): string {
-  if (caller.type === 'Account') return caller.account;
-  return caller.type === 'ClusterUser' ? caller.user : 'vestibule';
-}

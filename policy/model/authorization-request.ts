@@ -149,7 +149,21 @@ export class AuthorizationRequest {
   }
 
   #isPrincipal(type: string, id: string): boolean {
-    return type === 'Account' && this.principalType === type && id === this.principal;
+    return (
+      type === 'Account' &&
+      this.principalType === type &&
+      id === this.principal &&
+      !this.#becomes(type, id)
+    );
+  }
+
+  /** Returns whether an entity is the object that the request makes. */
+  #becomes(type: string, id: string): boolean {
+    return this.attributes.becomes === true && this.#isResource(type, id);
+  }
+
+  #isResource(type: string, id: string): boolean {
+    return type === this.resourceType && id === this.resource;
   }
 
   /** Returns the same, but null for an entity that does not exist and undefined if it must be loaded. */
@@ -159,9 +173,9 @@ export class AuthorizationRequest {
     const { entities: loaded } = this.attributes;
     const known = this.#environment.entities;
     if (loaded?.has(key)) return loaded.get(key);
-    const isResource = type === this.resourceType && id === this.resource;
-    const object = isResource ? this.object : undefined;
-    return (object && known?.ofObject(type, object)) ?? known?.peek(type, id);
+    const object = this.#isResource(type, id) ? this.object : undefined;
+    const facts = object && known?.ofObject(type, object);
+    return facts ?? (this.#becomes(type, id) ? undefined : known?.peek(type, id));
   }
 
   /** The principal as the request knows it: it may be an Account that is about to be created. */

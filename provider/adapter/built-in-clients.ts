@@ -1,11 +1,11 @@
 import type { ClientMetadata } from 'oidc-provider';
+import { accountPageClient } from '../../kinds/client/client.js';
 import type { Settings } from '../../registry/kind.js';
 
 /** The client of the command: native and public, it uses the device flow. */
 export const commandClient = 'vestibule';
 
-/** The client of the account page and the console: it receives a session, never a code. */
-export const accountPageClient = 'vestibule-account';
+export { accountPageClient };
 
 /** The display names of the built-in clients. */
 export const builtInNames: ReadonlyMap<string, string> = new Map([

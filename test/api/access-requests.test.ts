@@ -5,6 +5,7 @@ import { until } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
+import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
@@ -92,6 +93,20 @@ describe.each(stores)('requests for access, on %s', (store) => {
       decidedBy: (await operator.get('accounts/~').is(200)).body.metadata.name,
       conditions: [{ type: 'Approved', status: 'True', reason: 'Approved' }],
     });
+    const decider = body.status.decidedBy as string;
+    const table = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } };
+    const stream = new Stream(tab, 'accessrequests?watch=true&resourceVersion=0');
+    await stream.until(({ events }) => events.length > 0);
+    stream.close();
+    const read = [
+      await tab.get(`accessrequests/${name}`).is(200),
+      await tab.get('accessrequests').is(200),
+      await tab.get('accessrequests?includeObject=Object', table).is(200),
+      await tab.get('accounts/~/export').is(200),
+      await tab.get('policydecisions').is(200),
+    ].map(({ bytes }) => bytes.toString());
+    for (const seen of [...read, JSON.stringify(stream.events)])
+      expect(seen).not.toContain(decider);
     expect(await temporary('staff')).toMatchObject([
       { email: 'ada@example.test', reason: 'Covers for Bob.', accessRequest: name },
     ]);

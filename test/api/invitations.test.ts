@@ -16,6 +16,7 @@ const isCode = ({ code }: { code?: string }): boolean => code !== undefined;
 describe.each(stores)('an invitation, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
+  let invitedBy: string;
   beforeAll(async () => {
     service = await startTest({
       quickDecisions: true,
@@ -24,6 +25,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
     });
     await createClient(service, 'app', { initiateLoginURI: 'https://app.example.test/login?a=1' });
     operator = (await signIn(service, 'op@example.test')).tab;
+    invitedBy = (await operator.get('accounts/~').is(200)).body.metadata.name;
     for (const name of ['staff', 'readers'])
       await operator.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
   });
@@ -43,7 +45,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
       groups: ['staff', 'readers', 'staff'],
     });
     expect(spec.groups).toEqual(['staff', 'readers']);
-    expect(status).toEqual({ phase: 'Pending', conditions: expect.any(Array) });
+    expect(status).toEqual({ phase: 'Pending', invitedBy, conditions: expect.any(Array) });
     const days = (Date.parse(spec.until) - Date.parse(metadata.creationTimestamp)) / 86_400_000;
     expect(days).toBe(7);
     const mail = await mailTo(service, 'ada@example.test', [], isInvitation);
@@ -52,6 +54,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
     const { name } = (await done.tab.get('accounts/~').is(200)).body.metadata;
     expect((await read(metadata.name)).status).toEqual({
       phase: 'Accepted',
+      invitedBy,
       account: name,
       acceptedTimestamp: expect.any(String),
       groups: ['staff', 'readers'],
@@ -101,6 +104,7 @@ describe.each(stores)('an invitation, on %s', (store) => {
     await guess.login(wrong(guess.code)).fails(422, 'Invalid', 'spec.code');
     expect((await read(metadata.name)).status).toEqual({
       phase: 'Pending',
+      invitedBy,
       conditions: expect.any(Array),
     });
     expect(await membersOf('staff')).not.toContain('mallory@example.test');

@@ -43,7 +43,7 @@ export function adapterCases(
       cookies: cookieNames(house.baseURL),
       fetch: undefined as never,
       epoch,
-      groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
+      groups: { cachedGroupsOf: () => [], checksOf: () => [], groupsOf: async () => [] },
       operatorPasskeys: {
         currentFacts: async () => ({
           operatorsHavePasskeys: false,
