@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { signIn } from '../support/signin.js';
+import { Pending, type Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+
+afterAll(stopAll);
+
+const flags = ['--operators', 'root@example.test', '--limit-factor', '1000'];
+const group = 'operators';
+const displayName = 'Operators';
+const root = 'root@example.test';
+
+/** An operator, who acts on one replica. */
+interface Rival {
+  readonly tab: Tab;
+  readonly address: string;
+  readonly account: string;
+}
+
+/** Every way for one operator to take the rights of another. */
+const ways: Record<string, (own: Rival, other: Rival) => Pending> = {
+  'a merge patch of the group': ({ tab, address }) =>
+    tab.patch(`groups/${group}`, { spec: { members: [root, address] } }),
+  'an update of the group': ({ tab, address }) =>
+    new Pending(
+      tab.get(`groups/${group}`).then(({ body }) =>
+        tab.put(`groups/${group}`, {
+          ...body,
+          spec: { ...body.spec, members: [root, address] },
+        }),
+      ),
+    ),
+  'a JSON patch of the group': ({ tab }, other) =>
+    tab.patch(
+      `groups/${group}`,
+      [{ op: 'replace', path: '/spec/members', value: [root, `not-${other.address}`] }],
+      { headers: { 'content-type': 'application/json-patch+json' } },
+    ),
+  'disabling the account': ({ tab }, { account }) =>
+    tab.post(`accounts/${account}/disable`, { spec: {} }),
+  'deleting the account': ({ tab }, { account }) => tab.delete(`accounts/${account}`),
+};
+const names = Object.keys(ways);
+const pairs = names.flatMap((one, i) => names.slice(i).map((other) => [one, other] as const));
+const rounds = 4;
+
+describe.each(stores)('two operators who take each other’s rights at once, on %s', (store) => {
+  let services: [TestService, TestService];
+  let operator: Tab;
+  let count = 0;
+  beforeAll(async () => {
+    const service = await startTest({ store, flags });
+    await createClient(service, 'app');
+    services = [service, await service.replica()];
+    operator = (await signIn(service, root)).tab;
+    const spec = { displayName, members: [root] };
+    await operator.post('groups', { metadata: { name: group }, spec }).is(201);
+  });
+
+  /** Two new operators, each on a replica of their own. */
+  async function rivals(): Promise<[Rival, Rival]> {
+    count += 1;
+    const addresses = [`a${count}@example.test`, `b${count}@example.test`];
+    const members = [root, ...addresses];
+    await operator.patch(`groups/${group}`, { spec: { members, temporaryMembers: [] } }).is(200);
+    const found: Rival[] = [];
+    for (const [i, service] of services.entries()) {
+      const { tab } = await signIn(services[0], addresses[i]!);
+      const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;
+      const own = service.tab();
+      own.cookies = tab.cookies;
+      await own.get('accounts').is(200);
+      found.push({ tab: own, address: addresses[i]!, account });
+    }
+    return found as [Rival, Rival];
+  }
+
+  test.each(pairs)('by %s and %s: one wins', async (way, other) => {
+    for (let round = 0; round < rounds; round += 1) {
+      const [a, b] = await rivals();
+      const answers = await Promise.all([ways[way]!(a, b), ways[other]!(b, a)]);
+      const codes = answers.map(({ code }) => code);
+      const won = codes.filter((code) => code < 300);
+      expect(won).toHaveLength(1);
+      expect([401, 403, 404, 409]).toContain(codes.find((code) => code >= 300));
+    }
+  });
+
+  test('a change that loses a race for another reason succeeds at its next try', async () => {
+    const [a, b] = await rivals();
+    const labels = (name: string) => ({ metadata: { labels: { [name]: 'yes' } } });
+    for (let round = 0; round < rounds; round += 1)
+      await Promise.all([
+        a.tab.patch(`groups/${group}`, labels(`a${round}`)).is(200),
+        b.tab.patch(`groups/${group}`, labels(`b${round}`)).is(200),
+      ]);
+    const { body } = await operator.get(`groups/${group}`).is(200);
+    expect(Object.keys(body.metadata.labels)).toHaveLength(2 * rounds);
+  });
+});
