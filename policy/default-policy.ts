@@ -1,5 +1,5 @@
 import type { Vocabulary } from './model/vocabulary.js';
-import { operatorRows, type OperatorRow } from './operator-rows.js';
+import { operatorRows } from './operator-rows.js';
 
 /** Rules about one kind or about everything; omitted if the kind is not served. */
 interface Section {

@@ -1,9 +1,14 @@
 import type { Entry } from '../storage/storage.js';
+import { digest } from '../security/keyring.js';
 import type { AnyKind, KindObject } from './kind.js';
 
 /** Returns the storage key of an object: `objects/<resource>/<name>`. */
 export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
   `objects/${kind.resource}/${name}`;
+
+/** Returns the key that reserves a unique value. */
+export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
+  `unique/${kind.resource}/${field}/${digest(value)}`;
 
 /**
  * Encodes an object for the store: its wire bytes without resourceVersion, then `internal`, which

@@ -15,7 +15,10 @@ interface DefWithKeywords {
 }
 
 /** Returns the schema with keywords of its JSON schema. */
-export const withKeywords = <T extends z.ZodTypeAny>(schema: T, keywords: Record<string, unknown>): T => {
+export const withKeywords = <T extends z.ZodTypeAny>(
+  schema: T,
+  keywords: Record<string, unknown>,
+): T => {
   const Type = schema.constructor as new (def: unknown) => T;
   return new Type({ ...schema._def, mergeKeywords: keywords });
 };

@@ -1,6 +1,7 @@
 import type { Action } from './action.js';
 import type { AnyKind } from './kind.js';
 import { trackedSchema } from './managedfields/tracked-fields.js';
+import { secretFields, type SecretField } from './secret-schema.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */
@@ -11,6 +12,8 @@ interface KindSchemas {
   readonly createSpec: Validator;
   /** The schema of the fields that have owners. */
   readonly tracked: JSONSchema;
+  /** The fields of the spec that are stored and never shown. */
+  readonly secrets: readonly SecretField[];
 }
 
 function schemasOf(kind: AnyKind): KindSchemas {
@@ -23,6 +26,7 @@ function schemasOf(kind: AnyKind): KindSchemas {
     createSpec,
     status: toJSONSchema(kind.status, `${kind.kind}.status`),
     tracked: trackedSchema(spec.schema),
+    secrets: secretFields(spec.schema, `${kind.kind}.spec`),
   };
 }
 

@@ -6,6 +6,7 @@ import { refuseUnconvertible } from './schema-guard.js';
 import type { JSONSchema } from './json-schema.js';
 import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
 import { causesOf } from './schema-faults.js';
+import { secretKeywords } from './secret-schema.js';
 import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 
@@ -77,7 +78,7 @@ const ajv = new Ajv2020({
   code: { optimize: false },
 });
 (formats as unknown as (to: Ajv2020) => void)(ajv);
-ajv.addVocabulary([...mergeKeywords]);
+ajv.addVocabulary([...mergeKeywords, ...secretKeywords]);
 
 /** Validates values against one schema, filling in defaults; compiled at first use. */
 export class Validator {

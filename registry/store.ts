@@ -7,6 +7,7 @@ import {
   type Storage,
 } from '../storage/storage.js';
 import { StoreCommitter } from './committer.js';
+import { authorizedWork, type Work } from './authorized-work.js';
 import type { Authorizer } from './authorizer.js';
 import { throwStatusError, toStatusError } from './storage-errors.js';
 import type { WatchCache } from './watchcache/watch-cache.js';
@@ -32,14 +33,16 @@ import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { Standing } from './standing.js';
 import { unavailable } from './status.js';
-import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from './encoded-object.js';
-import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
 import {
-  decideFor,
-  type AuthorizedTarget,
-  type CallFacts,
-  type OutcomeAuthorizer,
-} from './call-facts.js';
+  clone,
+  isLive,
+  objectKey,
+  encodedObjectOf,
+  uniqueKey,
+  type EncodedObject,
+} from './encoded-object.js';
+import { StoreTransaction, type TransactionSource } from './transaction.js';
+import { decideFor, type AuthorizedTarget, type CallFacts } from './call-facts.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {
@@ -58,9 +61,6 @@ interface ChangeResult<T> {
   readonly result: T;
   readonly committed: boolean;
 }
-
-/** The work of one try. */
-type Work<T> = (tx: StoreTransaction) => Promise<T>;
 
 /** The outcome of one try; `lostAt` is the key of a conflict. */
 type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
@@ -393,26 +393,6 @@ export class Store {
   commit(parts: readonly StagedWrites[], record?: StagedWrites): Promise<Committed | Lost> {
     return this.#committer.commit(parts, record);
   }
-}
-
-/**
- * Returns the work of a request with what its commit depends on: that the caller has the rights
- * still, and that the request is authorized for what it makes.
- */
-function authorizedWork<T>(
-  work: (tx: Transaction) => Promise<T>,
-  outcome: OutcomeAuthorizer | undefined,
-  standing: Standing | undefined,
-): Work<T> {
-  let tries = 0;
-  return async (tx) => {
-    tries += 1;
-    if (tries > 1) await standing?.renew();
-    if (standing) tx.standing = standing.checks;
-    const result = await work(tx);
-    if (outcome) await tx.authorizeOutcome(outcome);
-    return result;
-  };
 }
 
 const ifLive = (stored: EncodedObject | undefined): EncodedObject | undefined =>

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
@@ -15,14 +15,16 @@ import type {
   StagedWrites,
   Transaction,
 } from './kind.js';
-import { digest } from '../security/keyring.js';
 import { limitKey, scaleLimit, addUse, type Limit } from './rate-limit.js';
 import type { FieldTracker } from './field-tracker.js';
 import type { OutcomeAuthorizer } from './call-facts.js';
+import { ownerName, ownerReference } from './owner-reference.js';
 import { updatesBy } from './managedfields/update.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
+import { randomName } from './random-name.js';
 import type { Registry } from './registry.js';
+import { takeSecrets } from './secret-fields.js';
 import { setDefaults } from './set-defaults.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
 import {
@@ -31,19 +33,10 @@ import {
   encode,
   objectKey,
   encodedObjectOf,
+  uniqueKey,
   type EncodedObject,
 } from './encoded-object.js';
 import { toTimestamp } from './timestamp.js';
-
-const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
-
-/** Returns random letters for names, uniform from the CSPRNG. */
-export const randomName = (length: number): string =>
-  Array.from({ length }, () => nameLetters[randomInt(nameLetters.length)]).join('');
-
-/** Returns the key that reserves a unique value. */
-export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
-  `unique/${kind.resource}/${field}/${digest(value)}`;
 
 /** The source of a transaction's reads: the store, or objects that were read for this request. */
 export interface TransactionSource {
@@ -285,9 +278,10 @@ export class StoreTransaction implements Transaction {
 
   /** Returns the checks and writes of the commit, and the objects that get its revision. */
   finish(): { part: StagedWrites; written: KindObject[] } {
-    const checks = [...this.standing];
-    for (const [key, entry] of this.#read)
-      checks.push({ key, is: entry ? entry.revision : 'absent' });
+    const read = [...this.#read].map(
+      ([key, entry]): Check => ({ key, is: entry?.revision ?? 'absent' }),
+    );
+    const checks = [...this.standing, ...read];
     const writes: Write[] = [...this.#rawWrites.values()];
     const written: KindObject[] = [];
     for (const [key, { kind, before, object }] of this.#staged) {
@@ -345,8 +339,8 @@ export class StoreTransaction implements Transaction {
   }
 
   /**
-   * Runs the hooks of every write in order: default, owners of fields, validate, generation,
-   * beforeCommit, unique values.
+   * Runs the hooks of every write in order: default, secrets, owners of fields, validate,
+   * generation, beforeCommit, unique values.
    */
   async #runHooks(
     kind: AnyKind,
@@ -356,10 +350,14 @@ export class StoreTransaction implements Transaction {
   ): Promise<void> {
     const old = before?.object;
     const call = this.#call;
-    const { spec, tracked } = this.#registry.schemas(kind);
+    const { spec, tracked, secrets } = this.#registry.schemas(kind);
     await setDefaults(kind, spec, { next, old, call });
     const causes = spec.check(next.spec, 'spec');
-    const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
+    const hasNewSecret =
+      secrets.length > 0 &&
+      causes.length === 0 &&
+      takeSecrets(secrets, next, old, { kind: kind.kind, keys: call.keys });
+    const changed = !old || hasNewSecret || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
     if (causes.length === 0) tracker.track({ kind, schema: tracked, next, old, now: call.now });
     if (causes.length === 0)
@@ -398,17 +396,3 @@ export class StoreTransaction implements Transaction {
 
 const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
   new Set(typeof values === 'string' ? [values] : values);
-
-/** Returns the name of the Account that owns an object, if the kind is owned. */
-function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
-  if (owner === 'spec.account') return spec.account;
-  return owner === 'status.account' ? status?.account : undefined;
-}
-
-/** Returns an ownerReference (docs/design/kubernetes.md#metadata). */
-export const ownerReference = (kind: AnyKind, { metadata }: KindObject): OwnerReference => ({
-  apiVersion: kind.apiVersion,
-  kind: kind.kind,
-  name: metadata.name,
-  uid: metadata.uid,
-});

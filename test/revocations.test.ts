@@ -5,7 +5,7 @@ import { Group } from '../kinds/group/group.js';
 import { Passkey } from '../kinds/passkey/passkey.js';
 import type { AnyKind } from '../registry/kind.js';
 import { encode, objectKey, EncodedObject } from '../registry/encoded-object.js';
-import { uniqueKey } from '../registry/transaction.js';
+import { uniqueKey } from '../registry/encoded-object.js';
 import { readRevocation } from '../cmd/vestibule/admin/revocations.js';
 import { verifySnapshot } from '../storage/snapshot/reader.js';
 import { allKeys } from '../storage/snapshot/layout.js';

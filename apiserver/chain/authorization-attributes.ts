@@ -1,6 +1,7 @@
 import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
 import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
+import { unauthorized } from '../../registry/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
@@ -113,3 +114,11 @@ export const objectAttributes = (
     stored.name,
     record,
   ) as AuthorizationAttributes;
+
+/** Returns the name that `~` means: the Account or Session of the caller; throws 401 without one. */
+export function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {
+  if (caller.type !== 'Account') throw unauthorized();
+  const name = kind.resource === 'sessions' ? caller.session : caller.account;
+  if (name === undefined) throw unauthorized();
+  return name;
+}

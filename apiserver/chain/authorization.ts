@@ -1,11 +1,9 @@
 import {
-  authorizeLoaded,
   refusalMessage,
   type Authorizer,
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
-import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
-import type { Awaitable, Caller, Decision, KindObject } from '../../registry/kind.js';
+import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
@@ -24,13 +22,13 @@ import {
   type RequestOrigin,
   ObjectAttributes,
   objectAttributes,
+  ownName,
 } from './authorization-attributes.js';
-import { isOwnerLookup, forbiddenError, withDecision } from './authorization-errors.js';
+import { forbiddenError, withDecision } from './authorization-errors.js';
 import { reviewResult, type AccessReviewResult } from './access-review-result.js';
 import { loadForObjects, loadForRequest } from './load-entities.js';
-
-/** The verbs of requests that change objects; an action has that of its method. */
-const changingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+import { outcomeOf } from './outcome.js';
+import { refusalError } from './refusal-error.js';
 
 const anonymous: Caller = { type: 'Anonymous' };
 
@@ -166,19 +164,10 @@ export class Authorization {
       return undefined;
     const create = { ...context, requestInfo: { ...requestInfo, verb: 'create' as const } };
     const decision = this.#decide(create, {}, 'allowed');
-    return decision.allowed
-      ? {
-          requestInfo,
-          caller,
-          facts,
-          decision,
-          ...this.#outcomeOf({
-            ...create,
-            requestInfo: { ...create.requestInfo, name: undefined },
-          }),
-          createsObject: true,
-        }
-      : undefined;
+    if (!decision.allowed) return undefined;
+    const { name: _, ...unnamed } = create.requestInfo;
+    const outcome = outcomeOf(this.#authorize, { ...create, requestInfo: unnamed });
+    return { requestInfo, caller, facts, decision, ...outcome, createsObject: true };
   }
 
   /**
@@ -215,7 +204,7 @@ export class Authorization {
     decision: Decision,
   ): AuthorizedRequest {
     const { requestInfo, caller, facts, entities } = context;
-    const outcome = this.#outcomeOf(context);
+    const outcome = outcomeOf(this.#authorize, context);
     const base = {
       requestInfo,
       caller,
@@ -294,7 +283,7 @@ export class Authorization {
   ): AuthorizedRequest {
     const { requestInfo } = context;
     const decision = this.#decideObject(context, target);
-    if (!decision.allowed) throw this.#refusalError(context, target);
+    if (!decision.allowed) throw refusalError(this.#authorize, context, target);
     if (
       !target &&
       !context.assumesExistence &&
@@ -320,7 +309,7 @@ export class Authorization {
     if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
     const kindDecision = this.#decide(context, {}, 'allowed');
     if (kindDecision.allowed)
-      return { ...context, decision: kindDecision, ...this.#outcomeOf(context) };
+      return { ...context, decision: kindDecision, ...outcomeOf(this.#authorize, context) };
     const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
     if (ownAccount === undefined || !hasRange)
       throw forbiddenError(requestInfo, caller, this.#decide(context));
@@ -356,32 +345,6 @@ export class Authorization {
     throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));
   }
 
-  /**
-   * Returns how a change is authorized again for the object as it becomes. An Interaction is the
-   * caller's own sign-in: its facts are those of the caller.
-   */
-  #outcomeOf(context: AuthorizationRequestContext): { readonly outcome?: OutcomeAuthorizer } {
-    const { kind, verb, name } = context.requestInfo;
-    if (!changingVerbs.has(verb) || kind.boundToCookie) return {};
-    const authorize = (object: KindObject): Awaitable<Decision> =>
-      this.#authorizeOutcome(context, object);
-    return { outcome: { kind, ...(name !== undefined && { name }), authorize } };
-  }
-
-  async #authorizeOutcome(
-    { requestInfo, caller, facts }: AuthorizationRequestContext,
-    object: KindObject,
-  ): Promise<Decision> {
-    const { kind } = requestInfo;
-    const { name } = object.metadata;
-    const action = actionOf(requestInfo);
-    const attributes = { caller, action, kind, name, object, becomes: true, facts } as const;
-    const decision = await authorizeLoaded(this.#authorize, { ...attributes, record: 'allowed' });
-    if (decision.allowed) return decision;
-    const refusal = await authorizeLoaded(this.#authorize, attributes);
-    throw forbiddenError({ ...requestInfo, name }, caller, refusal);
-  }
-
   /** Asks about a collection, one owner's range, or one name in it. */
   #decide(
     { requestInfo, caller, facts, isUnrecorded, entities }: AuthorizationRequestContext,
@@ -399,49 +362,4 @@ export class Authorization {
       ...(recorded && { record: recorded }),
     });
   }
-
-  /**
-   * Returns the recorded refusal, 401, 403 or 404. The record of a caller that may not know the
-   * object does not reveal it either.
-   */
-  #refusalError(context: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
-    const { requestInfo, caller } = context;
-    const record = (visible: EncodedObject | undefined): Decision =>
-      this.#authorize(
-        new ObjectAttributes(context, visible, requestInfo.name!) as AuthorizationAttributes,
-      );
-    if (caller.type === 'Anonymous') return withDecision(unauthorized(), record(undefined));
-    const readContext: AuthorizationRequestContext = {
-      ...context,
-      requestInfo: {
-        type: 'resource',
-        kind: requestInfo.kind,
-        verb: 'get',
-        name: requestInfo.name!,
-        query: requestInfo.query,
-        representation: requestInfo.representation,
-      },
-    };
-    const canRead =
-      target &&
-      this.#authorize(
-        new ObjectAttributes(
-          readContext,
-          target,
-          requestInfo.name!,
-          'never',
-        ) as AuthorizationAttributes,
-      ).allowed;
-    const decision = record(canRead ? target : undefined);
-    return canRead || isOwnerLookup(context)
-      ? forbiddenError(requestInfo, caller, decision)
-      : withDecision(notFound(requestInfo.kind, requestInfo.name!), decision);
-  }
-}
-
-function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {
-  if (caller.type !== 'Account') throw unauthorized();
-  const name = kind.resource === 'sessions' ? caller.session : caller.account;
-  if (name === undefined) throw unauthorized();
-  return name;
 }

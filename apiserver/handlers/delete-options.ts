@@ -1,6 +1,7 @@
 import type { KindObject } from '../../registry/kind.js';
 import { Validator, prune } from '../../registry/schema.js';
 import { unsupportedValue } from '../../registry/field-errors.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { badRequest, conflict, invalid, type Cause } from '../../registry/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
@@ -74,3 +75,9 @@ export function checkPreconditions(
         `Precondition failed: ${field} in precondition does not match ${field} of the object`,
       );
 }
+
+/** Returns an object as it is while it is deleted in steps; `now` in ms since the epoch. */
+export const deleted = (old: KindObject, now: number): KindObject => ({
+  ...old,
+  metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata },
+});

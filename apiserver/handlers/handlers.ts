@@ -28,7 +28,7 @@ import type { Encoder } from '../http/response.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from '../http/headers.js';
-import { readDeleteOptions, checkPreconditions } from './delete-options.js';
+import { checkPreconditions, deleted, readDeleteOptions } from './delete-options.js';
 import { emptyQuery, maxCount, versionOf, wholeNumber } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector } from '../codec/selectors.js';
@@ -42,7 +42,6 @@ import { managerOf } from './managed-fields.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
-import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
 /** The dependencies of the handlers. */
@@ -394,11 +393,6 @@ export class Handlers {
     });
   }
 }
-
-const deleted = (old: KindObject, now: number): KindObject => ({
-  ...old,
-  metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata },
-});
 
 const authorizedOf = (req: ApiRequest): AuthorizedRequest & { requestInfo: ResourceRequestInfo } =>
   req.authorized as AuthorizedRequest & { requestInfo: ResourceRequestInfo };

@@ -13,7 +13,7 @@ import { badRequest, expired, invalid } from '../../registry/status.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
-import { uniqueKey } from '../../registry/transaction.js';
+import { uniqueKey } from '../../registry/encoded-object.js';
 import type { Keys } from '../../security/keyring.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';

@@ -33,6 +33,8 @@ export type {
 // Schemas
 export { conditions, withTransitionTimes, type Condition } from '../../registry/conditions.js';
 export { atomicObject, mapList, setList } from '../../registry/list-type.js';
+export { secret, type SecretStorage } from '../../registry/secret-schema.js';
+export { hasSecret, openSecret, secretMatches } from '../../registry/secret-fields.js';
 export { describePattern, lineOfText } from '../../registry/pattern.js';
 export { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 

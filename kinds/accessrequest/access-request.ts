@@ -6,7 +6,7 @@ import { nameGrammar } from '../../registry/metadata-schema.js';
 import { describePattern } from '../../registry/pattern.js';
 import { conflict, forbidden, invalid, unauthorized } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { Account } from '../account/account.js';
 import { defineKind } from '../define-kind.js';
 import { Group, isOperator } from '../group/group.js';

@@ -5,7 +5,7 @@ import { defineKind } from '../define-kind.js';
 import type { CreateActionBody, Transaction } from '../../registry/kind.js';
 import { invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { enqueueDeletion } from './deletion-row.js';
 import {

@@ -23,7 +23,7 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import { accountPageClient } from '../client/client.js';
+import { accountPageClient } from '../signin/account-page.js';
 import { operators } from '../group/group.js';
 import { pendingInvitation } from '../invitation/accept.js';
 import {

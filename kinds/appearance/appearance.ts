@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { describePattern } from '../../registry/pattern.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
 import { defineKind } from '../define-kind.js';
 import type { KindObject } from '../../registry/kind.js';
+import { alignLastApplied } from '../../registry/secret-fields.js';
 import type { Cause } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import { line, webAddress } from '../signin/schema-types.js';
@@ -99,13 +99,7 @@ async function storeLogo(next: AppearanceObject, upload: string): Promise<void> 
   const path = logoPath(encoded.png);
   next.internal = { logo: encoded.png.toString('base64') };
   next.spec.logo = path;
-  const { annotations } = next.metadata;
-  const applied = annotations?.[lastAppliedAnnotation];
-  if (applied !== undefined)
-    annotations![lastAppliedAnnotation] = applied.replace(
-      JSON.stringify(upload),
-      JSON.stringify(path),
-    );
+  alignLastApplied(next, [['logo']]);
 }
 
 /** Returns the stored logo; undefined if there is none. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { lastAppliedAnnotation } from '../../registry/managedfields/apply.js';
+import { alignLastApplied } from '../../registry/secret-fields.js';
 import { conditions, withTransitionTimes, type ConditionState } from '../../registry/conditions.js';
 import { mapList } from '../../registry/list-type.js';
 import { defineKind, group } from '../define-kind.js';
@@ -138,8 +138,7 @@ export const ClaimsProvider = defineKind({
       delete provider.spec.caBundle;
       delete provider.status.conditions;
       delete provider.metadata.managedFields;
-      if (provider.metadata.annotations)
-        provider.metadata.annotations = withoutManifest(provider.metadata.annotations);
+      alignLastApplied(provider, [['url'], ['caBundle']]);
     },
     beforeCommit(_tx, next, old, { caller, now }) {
       const {
@@ -205,11 +204,6 @@ export async function recordAvailability(
 /** Returns the status of the condition Available. */
 export const availabilityOf = ({ status }: ProviderObject): ConditionState['status'] | undefined =>
   status.conditions?.find(({ type }) => type === 'Available')?.status;
-
-const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(annotations).filter(([name]) => name !== lastAppliedAnnotation),
-  );
 
 const urlFaults = (url: string | undefined, settings: Settings): Cause[] =>
   url === undefined ? [requiredValue('spec.url')] : outboundFaults('spec.url', url, settings);

@@ -12,6 +12,7 @@ import { conditionsOf } from './conditions.js';
 import { applyProfile, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
+import { accountPageClient } from '../signin/account-page.js';
 import { line, redirectURI, texts, timestamp, webAddress } from '../signin/schema-types.js';
 import { languageFaults } from '../signin/language-faults.js';
 import { isWebUrl } from '../signin/web-url.js';
@@ -25,9 +26,6 @@ const GrantType = z.enum([
   'refresh_token',
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
-
-/** The built-in Client of the account page. */
-export const accountPageClient = 'vestibule-account';
 
 /**
  * The built-in clients (docs/design/provider.md#built-in-clients) by name, and whether they need

@@ -1,4 +1,4 @@
-import type { Check, Revision } from '../../storage/storage.js';
+import type { AccountCaller } from '../../registry/caller.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
@@ -24,7 +24,7 @@ export class Memberships {
   #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
   /** The revision of each group, by name. */
-  readonly #revisions = new Map<string, Revision>();
+  readonly #revisions = new Map<string, number>();
   /** Groups with temporary members, by name. */
   readonly #temporary = new Map<string, GroupObject>();
   /** The addresses of each group that are members now. */
@@ -84,7 +84,7 @@ export class Memberships {
    * Returns checks that Groups are as this index knows them, for the commit of a change that depends
    * on a membership of them.
    */
-  checksOf(groups: readonly string[]): Check[] {
+  checksOf(groups: readonly string[]): NonNullable<AccountCaller['standing']> {
     return groups.map((name) => ({
       key: objectKey(Group, name),
       is: this.#revisions.get(name) ?? 'absent',

@@ -12,7 +12,7 @@ import {
   StatusError,
   tooManyRequests,
 } from '../../registry/status.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account, createAccount } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';

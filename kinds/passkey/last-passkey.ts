@@ -2,7 +2,7 @@ import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
 import { naming } from '../signin/interaction-naming.js';
 import { accountFacts, signedInNow } from '../account/policy-facts.js';
-import { accountPageClient } from '../client/client.js';
+import { accountPageClient } from '../signin/account-page.js';
 import type { Method } from '../session/session.js';
 
 const emailMethods: readonly Method[] = ['EmailCode', 'EmailLink'];

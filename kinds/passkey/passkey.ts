@@ -6,7 +6,7 @@ import { perMinute } from '../../registry/rate-limit.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';

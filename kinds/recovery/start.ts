@@ -4,7 +4,7 @@ import type { Call, Transaction } from '../../registry/kind.js';
 import type { LimitOf } from '../../registry/rate-limit.js';
 import { conflict } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Passkey } from '../passkey/passkey.js';

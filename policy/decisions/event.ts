@@ -9,7 +9,7 @@ import {
   type EncodedObject,
 } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { ownerReference } from '../../registry/transaction.js';
+import { ownerReference } from '../../registry/owner-reference.js';
 import { nameOf } from '../../security/keyring.js';
 import { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';

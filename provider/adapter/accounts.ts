@@ -3,11 +3,10 @@ import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
-import type { Check } from '../../storage/storage.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
-import { ownerReference } from '../../registry/transaction.js';
+import { ownerReference } from '../../registry/owner-reference.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
@@ -48,7 +47,7 @@ export interface SignedIn extends Partial<SignInFacts> {
 }
 
 /** The account of a caller with groups is the one that was read: not disabled, with the address. */
-const accountCheck = ({ metadata }: AccountObject): Check => ({
+const accountCheck = ({ metadata }: AccountObject) => ({
   key: objectKey(Account, metadata.name),
   is: Number(metadata.resourceVersion),
 });

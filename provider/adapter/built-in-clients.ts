@@ -1,5 +1,5 @@
 import type { ClientMetadata } from 'oidc-provider';
-import { accountPageClient } from '../../kinds/client/client.js';
+import { accountPageClient } from '../../kinds/signin/account-page.js';
 import type { Settings } from '../../registry/kind.js';
 
 /** The client of the command: native and public, it uses the device flow. */

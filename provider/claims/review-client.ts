@@ -10,7 +10,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { withSpan } from '../../observability/tracer.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { countOwned } from '../../registry/owned-count.js';
-import { randomName } from '../../registry/transaction.js';
+import { randomName } from '../../registry/random-name.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { prefixRange } from '../../storage/storage.js';
 import { ResponseCache } from './response-cache.js';

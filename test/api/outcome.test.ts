@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
 import { entityAttributes } from '../../policy/model/entity-attributes.js';
-import { withPasskey } from '../support/passkeys.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn } from '../support/signin.js';
 import { Pending, type Answer, type Tab } from '../support/tab.js';

@@ -13,10 +13,9 @@ export const loadBuilt = (bench: Bench, file: string): Promise<any> =>
  */
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
   const load = (file: string): Promise<any> => loadBuilt(bench, file);
-  const [{ openEmbedded }, { encode, objectKey }, { uniqueKey }, { Account }] = await Promise.all([
+  const [{ openEmbedded }, { encode, objectKey, uniqueKey }, { Account }] = await Promise.all([
     load('storage/embedded/embedded.js'),
     load('registry/encoded-object.js'),
-    load('registry/transaction.js'),
     load('kinds/account/account.js'),
   ]);
   const storage = await openEmbedded({ directory: join(data, 'store') });

@@ -6,7 +6,7 @@ import { recordKey, Records, uidKey } from '../../provider/context/records.js';
 import { digest, Keys } from '../../security/keyring.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { EncodedObject } from '../../registry/encoded-object.js';
-import { uniqueKey } from '../../registry/transaction.js';
+import { uniqueKey } from '../../registry/encoded-object.js';
 import type { Entry, Storage } from '../../storage/storage.js';
 
 /** Everything a stopped service left behind, by key. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../registry/kind.js';
 import type { StatusError } from '../../registry/status.js';
-import { uniqueKey } from '../../registry/transaction.js';
+import { uniqueKey } from '../../registry/encoded-object.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';

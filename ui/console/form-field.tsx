@@ -99,6 +99,8 @@ function Control({
   if (shape === 'file') return <FilePicker {...shared} name={field.name} />;
   if (shape === 'color') return <ColorPicker {...shared} name={field.name} />;
   const isCode = shape === 'json' || shape === 'pairs';
+  if (shape === 'text' && schema.writeOnly)
+    return <input {...shared} type="password" autoComplete="new-password" dir="ltr" />;
   if (shape === 'text' && !isLong(schema, text))
     return <input {...shared} type="text" autoComplete="off" spellcheck={false} dir="auto" />;
   if (shape === 'number')

@@ -11,6 +11,7 @@ export interface Schema {
   readonly default?: unknown;
   readonly pattern?: string;
   readonly maxLength?: number;
+  readonly writeOnly?: boolean;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;

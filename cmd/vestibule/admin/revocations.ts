@@ -3,7 +3,7 @@ import { Group, operators } from '../../../kinds/group/group.js';
 import { Passkey } from '../../../kinds/passkey/passkey.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
 import { encode, objectKey, EncodedObject } from '../../../registry/encoded-object.js';
-import { uniqueKey } from '../../../registry/transaction.js';
+import { uniqueKey } from '../../../registry/encoded-object.js';
 import type { Revise } from '../../../storage/snapshot/layout.js';
 import type { SnapshotItem } from '../../../storage/snapshot/format.js';
 import { readItems, type Snapshot } from '../../../storage/snapshot/reader.js';

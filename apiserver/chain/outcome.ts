@@ -1,0 +1,38 @@
+import { authorizeLoaded, type Authorizer } from '../../registry/authorizer.js';
+import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
+import type { Awaitable, Decision, KindObject } from '../../registry/kind.js';
+import { actionOf, type AuthorizationRequestContext } from './authorization-attributes.js';
+import { forbiddenError } from './authorization-errors.js';
+
+/** The verbs of requests that change objects; an action has that of its method. */
+const changingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+
+/**
+ * Returns how a change is authorized again for the object as it becomes. An Interaction is the
+ * caller's own sign-in: its facts are those of the caller.
+ */
+export function outcomeOf(
+  authorize: Authorizer,
+  context: AuthorizationRequestContext,
+): { readonly outcome?: OutcomeAuthorizer } {
+  const { kind, verb, name } = context.requestInfo;
+  if (!changingVerbs.has(verb) || kind.boundToCookie) return {};
+  const authorizeObject = (object: KindObject): Awaitable<Decision> =>
+    authorizeOutcome(authorize, context, object);
+  return { outcome: { kind, ...(name !== undefined && { name }), authorize: authorizeObject } };
+}
+
+async function authorizeOutcome(
+  authorize: Authorizer,
+  { requestInfo, caller, facts }: AuthorizationRequestContext,
+  object: KindObject,
+): Promise<Decision> {
+  const { kind } = requestInfo;
+  const { name } = object.metadata;
+  const action = actionOf(requestInfo);
+  const attributes = { caller, action, kind, name, object, becomes: true, facts } as const;
+  const decision = await authorizeLoaded(authorize, { ...attributes, record: 'allowed' });
+  if (decision.allowed) return decision;
+  const refusal = await authorizeLoaded(authorize, attributes);
+  throw forbiddenError({ ...requestInfo, name }, caller, refusal);
+}

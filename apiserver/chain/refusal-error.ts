@@ -1,0 +1,46 @@
+import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { Decision } from '../../registry/kind.js';
+import { notFound, unauthorized } from '../../registry/status.js';
+import { ObjectAttributes, type AuthorizationRequestContext } from './authorization-attributes.js';
+import { forbiddenError, isOwnerLookup, withDecision } from './authorization-errors.js';
+
+/**
+ * Returns the recorded refusal, 401, 403 or 404. The record of a caller that may not know the
+ * object does not reveal it either.
+ */
+export function refusalError(
+  authorize: Authorizer,
+  context: AuthorizationRequestContext,
+  target: EncodedObject | undefined,
+): Error {
+  const { requestInfo, caller } = context;
+  const record = (visible: EncodedObject | undefined): Decision =>
+    authorize(new ObjectAttributes(context, visible, requestInfo.name!) as AuthorizationAttributes);
+  if (caller.type === 'Anonymous') return withDecision(unauthorized(), record(undefined));
+  const readContext: AuthorizationRequestContext = {
+    ...context,
+    requestInfo: {
+      type: 'resource',
+      kind: requestInfo.kind,
+      verb: 'get',
+      name: requestInfo.name!,
+      query: requestInfo.query,
+      representation: requestInfo.representation,
+    },
+  };
+  const canRead =
+    target &&
+    authorize(
+      new ObjectAttributes(
+        readContext,
+        target,
+        requestInfo.name!,
+        'never',
+      ) as AuthorizationAttributes,
+    ).allowed;
+  const decision = record(canRead ? target : undefined);
+  return canRead || isOwnerLookup(context)
+    ? forbiddenError(requestInfo, caller, decision)
+    : withDecision(notFound(requestInfo.kind, requestInfo.name!), decision);
+}

@@ -1,0 +1,27 @@
+import type { OutcomeAuthorizer } from './call-facts.js';
+import type { Transaction } from './kind.js';
+import type { Standing } from './standing.js';
+import type { StoreTransaction } from './transaction.js';
+
+/** The work of one try of a commit. */
+export type Work<T> = (tx: StoreTransaction) => Promise<T>;
+
+/**
+ * Returns the work of a request with what its commit depends on: that the caller has the rights
+ * still, and that the request is authorized for what it makes.
+ */
+export function authorizedWork<T>(
+  work: (tx: Transaction) => Promise<T>,
+  outcome: OutcomeAuthorizer | undefined,
+  standing: Standing | undefined,
+): Work<T> {
+  let tries = 0;
+  return async (tx) => {
+    tries += 1;
+    if (tries > 1) await standing?.renew();
+    if (standing) tx.standing = standing.checks;
+    const result = await work(tx);
+    if (outcome) await tx.authorizeOutcome(outcome);
+    return result;
+  };
+}
