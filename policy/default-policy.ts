@@ -250,9 +250,10 @@ permit (principal is Account, action in [Action::"get", Action::"list", Action::
 // ---- What operators may do ----
 
 // Operators change anything but what is their own only soon after a sign-in, and by passkey as soon
-// as one operator has one; once one of these counts in full, no lesser one will do. A token of the command is judged by the sign-in behind it. This is of people: callers
-// from a cluster have no sign-in here. Operators who lost their passkeys get back in by a Policy in
-// the folder of --manifests, at a start.
+// as one operator has one; once one of these counts in full, no lesser one will do. A token of the
+// command is judged by the sign-in behind it. This is of people: callers from a cluster have no
+// sign-in here. Operators who lost their passkeys get back in by a Policy in the folder of
+// --manifests, at a start.
 `,
   },
   ...operatorRows.map(({ kind, rule, actions }) => ({

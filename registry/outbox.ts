@@ -192,8 +192,11 @@ class Queue {
           this.#worker.claimMs,
         ),
       );
-    } catch {
-      return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read');
+    } catch (error) {
+      return void this.#log.error(
+        { worker: this.#worker.name, err: error },
+        'an outbox row cannot be read',
+      );
     }
     if (due <= Date.now()) {
       this.#later.delete(key);

@@ -90,16 +90,17 @@ const grantedAudience = (
 });
 
 /**
- * Returns the scopes of an Audience that a Grant has; none if it was made for an earlier Audience of
- * the same name.
+ * Returns the scopes of an Audience that a Grant has and the Audience declares still; none if it was
+ * made for an earlier Audience of the same name.
  */
-export const grantedScopesOf = (
+export function grantedScopesOf(
   { spec, internal }: Pick<GrantParts, 'spec' | 'internal'>,
-  { metadata: { name, uid } }: AudienceObject,
-): readonly string[] =>
-  internal.audiences?.[name]?.uid === uid
-    ? (spec.audiences?.find(isNamed(name))?.scopes ?? [])
-    : [];
+  { metadata: { name, uid }, spec: { scopes } }: AudienceObject,
+): readonly string[] {
+  if (internal.audiences?.[name]?.uid !== uid) return [];
+  const granted = spec.audiences?.find(isNamed(name))?.scopes ?? [];
+  return granted.filter((scope) => scopes.some(isNamed(scope)));
+}
 
 /** Returns the requested scopes of an Audience that the person left out. */
 export const rejectedScopesOf = (

@@ -125,8 +125,8 @@ export class PolicyEvaluator {
         );
       this.#context.counts.hits += 1;
       return cached;
-    } catch {
-      return this.#deny('errors');
+    } catch (error) {
+      return this.#deny('errors', [], error);
     }
   }
 
@@ -197,13 +197,18 @@ export class PolicyEvaluator {
   }
 
   /** Counts and reports an error, and returns the decision that denies. */
-  #deny(count: 'errors' | 'overruns', rules: readonly string[] = []): AuthorizationResponse {
+  #deny(
+    count: 'errors' | 'overruns',
+    rules: readonly string[] = [],
+    cause?: unknown,
+  ): AuthorizationResponse {
     const { counts, onEvaluationError } = this.#context;
     counts[count] += 1;
     onEvaluationError?.({
       type: count === 'errors' ? 'error' : 'overrun',
       policy: this.name,
       rules,
+      ...(cause !== undefined && { cause }),
     });
     return this.#errorDeny;
   }

@@ -77,8 +77,7 @@ async function issuableScopes(
   const remembered = await currentGrant(services, pair.account, pair.client);
   const agreed = remembered ? grantedScopesOf(remembered, audience) : [];
   const granted = grant!.getResourceScopeFiltered(audience.spec.identifier, requested).split(' ');
-  const known = new Set(audience.spec.scopes.map(({ name }) => name));
-  const scopes = granted.filter((scope) => known.has(scope) && agreed.includes(scope));
+  const scopes = granted.filter((scope) => agreed.includes(scope));
   const signedIn = await signInOfGrant(services, pair.account, pair.client, grant!.jti);
   const permitted = await decideAudience(services, { ...pair, signedIn }, { audience, scopes });
   if (permitted.scopes.length === 0) throw new errors.InvalidTarget();

@@ -279,6 +279,34 @@ describe.each(stores)('requests for access, on %s', (store) => {
     expect((await temporary('crew')).map((one: any) => one.email)).toContain('una@example.test');
   });
 
+  test.each(['approve', 'deny'] as const)(
+    'a request of a disabled account is not decided: %s',
+    async (action) => {
+      const tab = await person(`off-${action}@example.test`);
+      const name = await asked(tab, 'crew');
+      const account = (await tab.get('accounts/~').is(200)).body.metadata.name;
+      await operator.post(`accounts/${account}/disable`, { spec: {} }).is(200);
+      await decide(operator, name, action).fails(409, 'Conflict');
+      expect((await temporary('crew')).map((one: any) => one.email)).not.toContain(
+        `off-${action}@example.test`,
+      );
+      await operator.post(`accounts/${account}/enable`, { spec: {} }).is(200);
+      await decide(operator, name, action).is(200);
+    },
+  );
+
+  test('an approval leaves members that GitOps listed, also when their time is over', async () => {
+    const listed = [
+      { email: 'listed@example.test', until: toTimestamp(Date.now() - day), reason: 'Was here.' },
+      { email: 'stays@example.test', until: toTimestamp(Date.now() + day) },
+    ];
+    const spec = { displayName: 'Fleet', members: [], temporaryMembers: listed };
+    await operator.post('groups', { metadata: { name: 'fleet' }, spec }).is(201);
+    const name = await asked(await person('yan@example.test'), 'fleet');
+    await decide(operator, name, 'approve').is(200);
+    expect(await temporary('fleet')).toMatchObject([...listed, { email: 'yan@example.test' }]);
+  });
+
   test('people see their own requests only, and make a limited number of them a day', async () => {
     const [tab, eve] = [await person('vic@example.test'), await person('wes@example.test')];
     const name = await asked(tab, 'crew');

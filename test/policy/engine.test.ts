@@ -8,6 +8,7 @@ import { DecisionCache } from '../../policy/evaluate/decision-cache.js';
 import { PreparsedPolicySetPool } from '../../policy/evaluate/preparsed-pool.js';
 import { readRules } from '../../policy/parse/rules.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
+import { createLog } from '../../observability/log.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
@@ -377,6 +378,34 @@ describe('what goes wrong refuses', () => {
     clock.mockRestore();
     expect(one.counts).toMatchObject({ overruns: 0 });
   });
+});
+
+test('an exception while deciding denies, is counted, and is logged with its stack', async () => {
+  const lines: Record<string, any>[] = [];
+  const log = createLog('error', { write: (line) => lines.push(JSON.parse(line as string)) > 0 });
+  const broken = get(account('a'), 'Session', 'a-x', {
+    get domain(): never {
+      throw new RangeError('a fact that cannot be read');
+    },
+  });
+  const one = await open(
+    'permit (principal, action == Action::"get", resource is Session) when { context.domain == "x.test" };',
+  );
+  expect(one.decide(broken)).toMatchObject({
+    allowed: false,
+    reasons: [{ rule: 'error' }],
+  });
+  expect(one.counts.errors).toBe(1);
+  expect(one.errors).toMatchObject([{ type: 'error', cause: expect.any(RangeError) }]);
+  EvaluationErrorLog.handler(log)(one.errors[0]!);
+  expect(lines).toMatchObject([
+    {
+      policy: 'p-1',
+      message: 'policy evaluation failed, request denied',
+      err: { type: 'RangeError', message: 'a fact that cannot be read' },
+    },
+  ]);
+  expect(lines[0]!.err.stack).toContain('engine.test.ts');
 });
 
 test('evaluation errors are logged by policy and rule: at once, then once a minute with their count', () => {

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
+import { lifetimes } from '../../provider/configuration/lifetimes.js';
+import { defaultLimits } from '../../registry/limit-settings.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { credentials, errorOf, Party } from './party.js';
@@ -41,6 +43,15 @@ describe.each(stores)('lifetimes, on the %s store', (store) => {
     const idTokenLife = (token: string): number => decodeJwt(token).exp! - decodeJwt(token).iat!;
     expect([first.expires_in, idTokenLife(first.id_token!)]).toEqual([1_800, 1_200]);
     expect([second.expires_in, idTokenLife(second.id_token!)]).toEqual([300, 120]);
+  });
+
+  test.each([
+    [undefined, 600],
+    ['FAPI2', 60],
+  ])('a code lives as long as the settings say, with the profile %s %d s', (profile, lasts) => {
+    const settings = { ...defaultLimits, authorizationCodeLifetime: 600_000 };
+    const { AuthorizationCode: lifetime } = lifetimes(settings);
+    expect(lifetime(undefined, {} as never, { profile } as never)).toBe(lasts);
   });
 
   test('refresh tokens of a Client live as long as it says after their last use', async () => {

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Audience } from '../../kinds/audience/audience.js';
+import {
+  ask,
+  createAudience,
+  createRequester,
+  identifierOf,
+  introspect,
+  newPerson,
+  offline,
+  redeem,
+  refresh,
+  visit,
+} from '../support/audiences.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
+import { stores } from '../support/stores.js';
+
+afterAll(stopAll);
+
+const inactive = { active: false };
+
+describe.each(stores)('introspection, on %s', (store) => {
+  let service: TestService;
+  let operator: Tab;
+  let number = 0;
+  beforeAll(async () => {
+    service = await startTest({
+      store,
+      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
+    });
+    await createClient(service, 'app');
+    await createAudience(service, 'billing');
+    await createRequester(service, 'billing-api', []);
+    await createRequester(service, 'shop', ['billing']);
+    await createClient(service, 'public', {
+      type: 'Public',
+      tokenEndpointAuthMethod: 'none',
+      audiences: ['billing'],
+    });
+    operator = (await signIn(service, 'op@example.test')).tab;
+  });
+
+  const person = (): Promise<Tab> => newPerson(service, `i${(number += 1)}-${store}@example.test`);
+  /** Tokens of `shop` for offline use: its own, or for an Audience. */
+  async function tokensOf(tab: Tab, audience?: string) {
+    const wanted = audience
+      ? { ...offline, audiences: [audience] }
+      : { scope: 'openid offline_access', parameters: { prompt: 'consent' } };
+    const back = await visit(tab, wanted);
+    const { body } = await redeem(service, back, audience && identifierOf(audience));
+    return body as { access_token: string; refresh_token: string };
+  }
+
+  const tokens: readonly (readonly [string, string | undefined, string, 'access' | 'refresh'])[] = [
+    ['an access token of its own', undefined, 'shop', 'access'],
+    ['a refresh token of its own', undefined, 'shop', 'refresh'],
+    ['an access token for an Audience, by its Client', 'billing', 'shop', 'access'],
+    ['an access token for an Audience, by the Audience', 'billing', 'billing-api', 'access'],
+  ];
+  const ends: Record<string, (tab: Tab, name: string) => Promise<unknown>> = {
+    disabled: (_tab, name) => operator.post(`accounts/${name}/disable`, { spec: {} }).is(200),
+    'deleted by an operator': (_tab, name) => operator.delete(`accounts/${name}`).is(200),
+    'deleted by the person': (tab) => tab.delete('accounts/~').is(200),
+  };
+  describe.each(Object.keys(ends))('of an account that is %s', (end) => {
+    test.each(tokens)('answers nothing about %s', async (_, audience, client, kind) => {
+      const tab = await person();
+      const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
+      const issued = await tokensOf(tab, audience);
+      const token = kind === 'access' ? issued.access_token : issued.refresh_token;
+      expect(await introspect(service, client, token)).toMatchObject({ active: true });
+      await ends[end]!(tab, name);
+      expect(await introspect(service, client, token)).toEqual(inactive);
+    });
+  });
+
+  test('a Public Client learns nothing of any token, its own neither', async () => {
+    const tab = await person();
+    const back = await visit(tab, {
+      client: 'public',
+      scope: 'openid read',
+      audiences: ['billing'],
+    });
+    const send = (path: string, values: Record<string, string>) =>
+      service.tab().send('POST', path, {
+        plain: true,
+        body: new URLSearchParams({ client_id: 'public', ...values }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const { body } = await send('/oauth2/token', {
+      grant_type: 'authorization_code',
+      code: back.callback.searchParams.get('code')!,
+      redirect_uri: 'https://app.example.test/callback',
+      code_verifier: back.verifier,
+    });
+    expect(await introspect(service, 'billing-api', body.access_token)).toMatchObject({
+      active: true,
+    });
+    const answer = await send('/oauth2/introspect', { token: body.access_token });
+    expect(answer.body.active ?? false).toBe(false);
+    expect(answer.bytes.toString()).not.toContain('"sub"');
+  });
+
+  test('a scope that the Audience dropped is in no token, new or old', async () => {
+    await createAudience(service, 'short', { introspectors: ['billing-api'] });
+    await createRequester(service, 'reader', ['short']);
+    const back = await visit(await person(), {
+      ...offline,
+      client: 'reader',
+      audiences: ['short'],
+    });
+    const { body: first } = await redeem(service, back);
+    expect(first.scope.split(' ')).toEqual(expect.arrayContaining(['read', 'write']));
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Audience, 'short', ({ spec }) => {
+        spec.scopes = spec.scopes.filter(({ name }) => name === 'read');
+      }),
+    );
+    expect(await introspect(service, 'billing-api', first.access_token)).toEqual(inactive);
+    const { body: second } = await refresh(service, 'reader', first.refresh_token);
+    expect(second.scope.split(' ')).not.toContain('write');
+    expect(await introspect(service, 'billing-api', second.access_token)).toMatchObject({
+      scope: 'read',
+    });
+  });
+
+  test.each([
+    ['longer', '24h', 300],
+    ['shorter', '2m', 120],
+  ])(
+    'a %s lifetime of the Client does not lengthen that of the Audience',
+    async (_, own, lasts) => {
+      const name = `lasting${lasts}`;
+      await createAudience(service, name, { accessTokenLifetime: '5m' });
+      await createRequester(service, `${name}-app`, [name], { lifetimes: { accessToken: own } });
+      const back = await visit(await person(), {
+        client: `${name}-app`,
+        scope: 'openid read',
+        audiences: [name],
+      });
+      expect((await redeem(service, back)).body.expires_in).toBe(lasts);
+    },
+  );
+
+  test('an unknown token is inactive', async () => {
+    const { body } = await ask(service, '/oauth2/introspect', 'shop', { token: 'unknown' });
+    expect(body).toEqual(inactive);
+  });
+});
