@@ -51,6 +51,8 @@ export async function main(args: readonly string[]): Promise<void> {
   if (subcommand === 'mail') return (await import('./admin/mail-test.js')).mail(rest, process.env);
   if (subcommand === 'policy' && rest[0] === 'explain')
     return (await import('./client/run.js')).run(subcommand, rest, process.env);
+  if (subcommand === 'policy' && rest[0] === 'prove')
+    return (await import('./admin/prove-policy.js')).provePolicy(rest.slice(1), process.env);
   if (subcommand === 'policy') return (await import('./admin/policy-text.js')).policy(rest);
   if (subcommand === 'version' || subcommand === '--version')
     return void process.stdout.write(

@@ -35,7 +35,21 @@ test.each([
   [['policy', '-o', 'json'], 'usage: '],
   [['policy', 'schema', '--verbose'], 'usage: '],
   [['policy', 'schema', '-o', 'yaml'], '-o must be cedar or json'],
+  [['policy', 'prove', 'one', 'two'], 'usage: '],
+  [['policy', 'prove', '--all'], 'usage: '],
 ])('%j is refused', async (args, message) => {
   const { code, error } = await vestibule(args, {});
   expect([code, error]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('policy prove says how to get the prover where it is absent', async () => {
+  const { code, error } = await vestibule(['policy', 'prove'], {
+    VESTIBULE_POLICY_PROVER: '/nowhere/prover',
+  });
+  expect([code, error]).toEqual([1, expect.stringContaining('hack/tools/policy-prover/build')]);
+});
+
+test('policy prove names a file that cannot be read', async () => {
+  const { code, error } = await vestibule(['policy', 'prove', '/nowhere/policy.cedar'], {});
+  expect([code, error]).toEqual([1, expect.stringContaining('/nowhere/policy.cedar')]);
 });

@@ -83,13 +83,14 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     isLocal: true,
   },
   policy: {
-    usage: 'policy [schema|explain DECISION] [flags]',
+    usage: 'policy [schema|explain DECISION|prove [FILE]] [flags]',
     about:
       'prints the default policy of this release, what policies may speak of (a Cedar schema), ' +
-      'or why a recorded decision was made and what would have permitted it',
-    arguments: ['schema', 'explain'],
+      'or why a recorded decision was made and what would have permitted it; proves what the ' +
+      'default policy, or the text of a file, promises',
+    arguments: ['schema', 'explain', 'prove'],
     flags: [outputFlag('format of the schema: cedar (the default) or json'), ...serviceFlags],
-    examples: ['policy', 'policy schema', 'policy schema -o json'],
+    examples: ['policy', 'policy schema', 'policy schema -o json', 'policy prove policy.cedar'],
     isLocal: true,
   },
   version: { usage: 'version', about: 'prints the release', isLocal: true },
