@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { describePattern } from '../../registry/pattern.js';
-import { languageTag, line, timestamp, webAddress } from '../signin/schema-types.js';
+import { languageTag, line, timestamp, httpsAddress, webAddress } from '../signin/schema-types.js';
 
 /** The setup steps that an account may still take. */
 export const Missing = z.enum(['displayName', 'passkey']);
@@ -19,17 +19,7 @@ export const AccountSpec = z.object({
     .optional()
     .describe('The short name that the person prefers; not unique.'),
   profileURI: webAddress().optional().describe('The address of the profile page of the person.'),
-  pictureURI: z
-    .string()
-    .max(2048)
-    .regex(
-      describePattern(
-        /^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
-        'must be an https address',
-      ),
-    )
-    .optional()
-    .describe('The address of a picture, https only.'),
+  pictureURI: httpsAddress().optional().describe('The address of a picture, https only.'),
   website: webAddress().optional().describe('The address of the website of the person.'),
   gender: line(64).optional().describe('Gender, free text.'),
   locale: languageTag().optional().describe('Preferred language, BCP 47.'),

@@ -48,20 +48,22 @@ export const declaredName = () =>
 /** Returns the schema of a timestamp: RFC 3339, UTC. */
 export const timestamp = () => z.string().datetime();
 
+const webAddressOf = (scheme: string, what: string) => {
+  const unsafe = '\\s"\'<>\\\\^`{|}\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
+  const pattern = new RegExp(`^${scheme}:\\/\\/[^@/?#${unsafe}]+([/?#][^${unsafe}]*)?$`);
+  return z.string().max(2048).regex(describePattern(pattern, what));
+};
+
 /**
- * Returns the schema of a web address, http or https. Kinds that need https outside loopback check
- * it themselves.
+ * Returns the schema of a web address, http or https, without user information. Kinds that need
+ * https outside loopback check it themselves.
  */
 export const webAddress = () =>
-  z
-    .string()
-    .max(2048)
-    .regex(
-      describePattern(
-        /^https?:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/,
-        'must be a web address',
-      ),
-    );
+  webAddressOf('https?', 'must be a web address without user information');
+
+/** Returns the schema of a web address that is https. */
+export const httpsAddress = () =>
+  webAddressOf('https', 'must be an https address without user information');
 
 /**
  * Returns the schema of a redirect URI: printable ASCII without spaces and backslashes (RFC 3986).

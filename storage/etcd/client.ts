@@ -53,6 +53,8 @@ export class Cluster {
   readonly revisionListeners = new Set<(revision: number, requestedAt: number) => void>();
   /** The longest a caller waits, in milliseconds. */
   readonly requestTimeoutMs: number;
+  /** Why etcd refused this client in the last call; undefined if it did not. */
+  refusal: string | undefined;
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
   readonly #metrics: StorageMetrics | undefined;
@@ -79,6 +81,7 @@ export class Cluster {
     } catch (error) {
       this.#count(operation, startedAt, 1);
       const etcdError = etcdErrorOf(error);
+      this.refusal = etcdError.refusal;
       if (isTransient(etcdError) && memberIndex === this.#current)
         this.#current = (memberIndex + 1) % this.#members.length;
       throw etcdError;

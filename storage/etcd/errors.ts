@@ -18,14 +18,22 @@ type FailureKind =
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   readonly kind: FailureKind;
+  /** What etcd says is wrong with this client's certificate or rights; undefined if it is silent. */
+  readonly refusal: string | undefined;
   constructor(kind: FailureKind, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.kind = kind;
+    this.refusal = refusalPattern.exec(this.message)?.[0].replace(/^etcdserver: /, '');
   }
 }
 
+/** Answers that are about who this client is: of etcd's authentication, and alerts of TLS. */
+const refusalPattern =
+  /etcdserver: (user name is empty|user name not found|authentication failed|permission denied)|alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}/;
+
 const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
   [/database space exceeded/, 'full'],
+  [refusalPattern, 'unsent'],
   [/requested lease not found/, 'lease'],
   [/required revision has been compacted/, 'compacted'],
   [/required revision is a future revision/, 'future'],
@@ -33,10 +41,7 @@ const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
     /No connection established|Channel closed before call started|Name resolution failed|Waiting for LB pick/,
     'unsent',
   ],
-  [
-    /etcdserver: (no leader|too many requests|not leader|user name is empty|invalid auth token)/,
-    'unsent',
-  ],
+  [/etcdserver: (no leader|too many requests|not leader|invalid auth token)/, 'unsent'],
   [/Received message larger than max/, 'oversize'],
   [/^(3|5|6|7|9|11|12|16) /, 'refused'],
   [/grpc: received message larger than max/, 'refused'],
@@ -56,11 +61,17 @@ export const isTransient = ({ kind }: EtcdError): boolean =>
 
 /** Returns the storage error for a failed read, or for a commit that certainly wrote nothing. */
 export function toUnavailableError(etcdError: EtcdError): UnavailableError {
-  const isFull = etcdError.kind === 'full';
-  return new UnavailableError(isFull ? 'etcd has no space left' : 'etcd did not answer', {
-    full: isFull,
+  return new UnavailableError(unavailableReason(etcdError), {
+    full: etcdError.kind === 'full',
     cause: etcdError,
   });
+}
+
+function unavailableReason({ kind, refusal }: EtcdError): string {
+  if (kind === 'full') return 'etcd has no space left';
+  return refusal === undefined
+    ? 'etcd did not answer'
+    : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
 }
 
 /** Returns the storage error for a commit whose outcome is unknown. */

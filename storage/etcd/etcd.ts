@@ -19,6 +19,7 @@ import { ProgressKey } from './progress-key.js';
 import { ReadBatcher } from './read-batcher.js';
 import { readSizes } from './db-size.js';
 import { WatchStreams } from './watch-stream.js';
+import { serverUrlsProblem } from './server-urls.js';
 import { checkVersion, ordersProgress, parseVersion } from './version.js';
 import { watchPrefix, type WatchContext } from './watcher.js';
 
@@ -54,15 +55,21 @@ const openProgressMs = 3000;
 
 /**
  * Opens the store under a prefix of etcd. Throws UnavailableError if no member responds in time,
- * and an Error for etcd before 3.4 or a partly restored store.
+ * and an Error for URLs with a secret, etcd before 3.4 or a partly restored store.
  */
 export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
+  const problem = serverUrlsProblem(options.servers, () => true);
+  if (problem !== undefined) throw new Error(`etcd servers: ${problem}`);
   const cluster = new Cluster(options);
   const deadline = Date.now() + (options.openTimeoutMs ?? 10_000);
   const reporting = setInterval(() => {
     const seconds = Math.ceil((deadline - Date.now()) / 1000);
+    const fault =
+      cluster.refusal === undefined
+        ? 'does not answer'
+        : `refuses this client (${cluster.refusal})`;
     options.onWarning?.(
-      `etcd at ${options.servers.join(', ')} does not answer; trying for another ${seconds} s`,
+      `etcd at ${options.servers.join(', ')} ${fault}; trying for another ${seconds} s`,
     );
   }, openProgressMs);
   try {

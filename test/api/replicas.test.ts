@@ -146,16 +146,4 @@ describe('settings', () => {
     expect(JSON.stringify(replica).toLowerCase()).not.toContain(marker.toLowerCase());
     await service.stop();
   });
-
-  test.each([`root:${marker}`, `root:a@${marker}`])(
-    'show no password of an address such as %s',
-    (user) => {
-      const url = `https://${user}@etcd.example.test:2379`;
-      const shown = shownSettings({ displayed: { 'etcd-servers': [url, url] }, sources: {} });
-      const servers = 'https://***@etcd.example.test:2379';
-      expect(shown.find(({ name }) => name === 'etcd-servers')?.value).toBe(
-        `${servers},${servers}`,
-      );
-    },
-  );
 });

@@ -11,6 +11,7 @@ import { subcommands } from '../terminal/commands.js';
 import { etcdCertificateProblem } from '../options/config-validation.js';
 import type { Config } from '../options/config.js';
 import { isLoopback } from '../../../security/loopback.js';
+import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
 import { raiseEpoch } from '../../../storage/epoch.js';
 import type { Revocation } from './revocations.js';
 import { release } from '../../../observability/build-info.js';
@@ -258,12 +259,8 @@ function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): StoreConfig
     .split(',')
     .map((url) => url.trim())
     .filter(Boolean);
-  for (const url of urls)
-    if (
-      !URL.canParse(url) ||
-      !(url.startsWith('https:') || (url.startsWith('http:') && isLoopback(new URL(url).hostname)))
-    )
-      throw new CommandError(`--etcd-servers: ${url} must be https, or http on loopback`, 2);
+  const serversProblem = serverUrlsProblem(urls, isLoopback);
+  if (serversProblem !== undefined) throw new CommandError(`--etcd-servers: ${serversProblem}`, 2);
   const caFile = given('etcd-cafile');
   const certFile = given('etcd-certfile');
   const keyFile = given('etcd-keyfile');

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { isLoopback } from '../../../security/loopback.js';
+import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
@@ -48,9 +49,8 @@ function checkStore(values: OptionValues, problems: string[]): void {
     problems.push(
       '--keys-file is missing: with --etcd-servers every replica needs the same keys; create a file with "vestibule keys new FILE"',
     );
-  for (const server of servers)
-    if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server)))
-      problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
+  const serversProblem = serverUrlsProblem(servers, isLoopback);
+  if (serversProblem !== undefined) problems.push(`--etcd-servers: ${serversProblem}`);
   if (servers.length === 0 && !values['data-dir'])
     problems.push('--data-dir is missing: set a folder for the embedded store, or --etcd-servers');
 }
@@ -93,9 +93,11 @@ function checkValues(values: OptionValues, problems: string[]): void {
   if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit)))))
     problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const)
-    for (const one of list(flag))
+    for (const [i, one] of list(flag).entries())
       if (!isNetwork(one))
-        problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
+        problems.push(
+          `--${flag}: ${/@|\/\//.test(one) ? `item ${i + 1}` : one} is not an address or a network such as 10.0.0.0/8`,
+        );
   for (const one of list('operators'))
     if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
   if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))

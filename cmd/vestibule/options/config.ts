@@ -9,7 +9,8 @@ import {
   type LimitName,
   type Limits,
 } from '../../../registry/limit-settings.js';
-import { parseSetting, type OptionValues } from './setting-value.js';
+import { hideUserinfo } from '../../../security/hide-userinfo.js';
+import { parseSetting, type OptionValues, type SettingValue } from './setting-value.js';
 import { limitFlag, settings, type ServeFlag } from './flags.js';
 
 /** The validated settings of one process. */
@@ -70,13 +71,14 @@ export interface SecureConfig {
   minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
-/** Invalid settings, one problem a line. The process exits with code 2. */
+/** Invalid settings, one problem a line, without the secrets of URLs. The process exits with code 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
+    const shown = problems.map(hideUserinfo);
+    super(shown.join('\n'));
+    this.problems = shown;
   }
 }
 
@@ -262,9 +264,14 @@ const displayValues = (values: OptionValues): Record<string, unknown> =>
       .filter(({ flag }) => values[flag as ServeFlag] !== undefined)
       .map(({ flag, secret, isPrivate }) => [
         flag,
-        secret || isPrivate ? '***' : values[flag as ServeFlag],
+        secret || isPrivate ? '***' : withoutUserinfo(values[flag as ServeFlag]!),
       ]),
   );
+
+const withoutUserinfo = (value: SettingValue): SettingValue => {
+  if (Array.isArray(value)) return value.map(hideUserinfo);
+  return typeof value === 'string' ? hideUserinfo(value) : value;
+};
 
 const withoutUndefined = <T extends Record<string, unknown>>(
   members: T,

@@ -10,9 +10,8 @@ const sourceOf = (source: string | undefined): ShownSetting['source'] => {
   return source === 'file' ? 'File' : 'Environment';
 };
 
-/** Returns a value as text. Hides the user and the password of URLs, which Config shows. */
 const textOf = (value: unknown): string | undefined =>
-  value === undefined ? undefined : String(value).replaceAll(/\/\/[^/,]*@/g, '//***@');
+  value === undefined ? undefined : String(value);
 
 /**
  * Returns the settings that are not the default of every process, by name. Values are those that

@@ -14,7 +14,7 @@
 {{- if not $v.baseURL }}
 baseURL is empty: give the origin that people reach it by, such as https://id.example.org
 {{- else if not (regexMatch "^https?://[^/?#@]+$" $v.baseURL) }}
-baseURL must be an origin without a path, such as https://id.example.org; got {{ $v.baseURL }}
+baseURL must be an origin without a path, such as https://id.example.org{{ if not (contains "@" $v.baseURL) }}; got {{ $v.baseURL }}{{ end }}
 {{- else if and (hasPrefix "http:" $v.baseURL) (not (include "vestibule.isLoopback" $v.baseURL)) }}
 baseURL must be https, or http on loopback; got {{ $v.baseURL }}
 {{- end }}
