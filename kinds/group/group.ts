@@ -9,6 +9,7 @@ import {
   emailAddress,
   isWithinLengths,
   newAddressFaults,
+  repeatedAddresses,
 } from '../signin/email-address.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -44,7 +45,9 @@ const GroupSpec = z.object({
   members: setList(z.array(emailAddress()))
     .max(maxMembers)
     .default([])
-    .describe('The addresses of its members, compared in lower case.'),
+    .describe(
+      'The addresses of its members, compared in lower case. A second spelling of one is refused.',
+    ),
   temporaryMembers: mapList(z.array(TemporaryMember), 'email')
     .max(maxMembers)
     .optional()
@@ -81,6 +84,11 @@ export const Group = defineKind({
         return known.has(member) ? [] : newAddressFaults(member, field);
       };
       return [
+        ...repeatedAddresses(spec.members, (i) => `spec.members[${i}]`),
+        ...repeatedAddresses(
+          temporary.map(({ email }) => email),
+          (i) => `spec.temporaryMembers[${i}]`,
+        ),
         ...spec.members.flatMap((member, i) => addressFaults(member, `spec.members[${i}]`)),
         ...temporary.flatMap(({ email }, i) =>
           addressFaults(email, `spec.temporaryMembers[${i}].email`),

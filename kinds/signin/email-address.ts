@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describePattern } from '../../registry/pattern.js';
-import { invalidValue } from '../../registry/field-errors.js';
+import { duplicateValue, invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
 
 /**
@@ -46,6 +46,23 @@ export const newAddressFaults = (address: string, field: string): Cause[] =>
 
 /** Returns the form in which addresses are compared: lower case. `a+x@` differs from `a@`. */
 export const canonicalAddress = (address: string): string => address.toLowerCase();
+
+/**
+ * Returns a cause for each address that is there before in another spelling. The schema finds the
+ * same spelling. `fieldAt` returns the field of an address.
+ */
+export function repeatedAddresses(
+  addresses: readonly string[],
+  fieldAt: (index: number) => string,
+): Cause[] {
+  const seen = new Set<string>();
+  return addresses.flatMap((address, i) => {
+    const canonical = canonicalAddress(address);
+    if (seen.has(canonical)) return [duplicateValue(fieldAt(i), JSON.stringify(address))];
+    seen.add(canonical);
+    return [];
+  });
+}
 
 /** Returns the domain of an address, in lower case; an empty string if there is no address. */
 export const domainOf = (address: string): string => {

@@ -100,6 +100,10 @@ function checkValues(values: OptionValues, problems: string[]): void {
         );
   for (const one of list('operators'))
     if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
+  const operators = list('operators').map((one) => one.toLowerCase());
+  for (const [i, one] of operators.entries())
+    if (operators.indexOf(one) < i)
+      problems.push(`--operators: item ${i + 1} is an address that is there before; remove it`);
   if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))
     problems.push('--email-from must be an email address');
   const timeZone = String(values['policy-time-zone']);
