@@ -85,6 +85,8 @@ export class Server {
   readonly #watcher: Watcher;
   readonly #api: Api;
   readonly #chain: readonly Step[];
+  /** How many steps at the start of the chain decide whether the message is what it says. */
+  readonly #messageSteps: number;
   readonly #listeners: Listener[] = [];
   readonly #inFlight: InFlight;
   /** Refuses watches and large bodies when memory is short. */
@@ -147,19 +149,30 @@ export class Server {
       reauthenticate: (req) =>
         this.#authentication.caller(req, boundName(req.requestInfo as ResourceRequestInfo), true),
     });
-    this.#chain = this.#buildChain(parts);
+    const message = this.#messageChain(parts);
+    this.#messageSteps = message.length;
+    this.#chain = [...message, ...this.#requestChain(parts)];
   }
 
-  /** The steps of every request, in the order in which they run. */
-  #buildChain(parts: ServerDependencies): readonly Step[] {
+  /**
+   * The first steps of every request. After an answer that one of them gives, where the message ends
+   * is not sure, or for whom it is: the connection closes, and nothing else on it runs.
+   */
+  #messageChain(parts: ServerDependencies): readonly Step[] {
     return [
       assignAuditID(parts.trustedProxies, () => this.#isStopping),
       (req, res) => this.#frontProxy.takeIdentityHeaders(req, res),
       checkMessageSyntax,
+      checkHost(parts.allowedHost),
+    ];
+  }
+
+  /** The other steps of every request, in the order in which they run. */
+  #requestChain(parts: ServerDependencies): readonly Step[] {
+    return [
       readRequestInfo(parts.store.registry, this.#paths),
       refuseUntilReady(() => this.#isReady),
       checkOrigin(parts.baseURL),
-      checkHost(parts.allowedHost),
       this.#authentication.step,
       this.#authorization.step,
       checkQuery,
@@ -239,13 +252,15 @@ export class Server {
   async #serve(req: ApiRequest, res: ApiResponse): Promise<void> {
     const startedAt = performance.now();
     const receivedAt = this.#parts.audit ? Date.now() : 0;
+    let index = 0;
     try {
       // By index: an iterator would allocate for each step.
-      for (let index = 0; index < this.#chain.length; index++) {
+      for (; index < this.#chain.length; index++) {
         const pending = this.#chain[index]!(req, res);
         if (pending) await pending;
       }
     } catch (error) {
+      if (index < this.#messageSteps) res.shouldKeepAlive = false;
       this.#fail(req, res, error);
     } finally {
       clearTimeout(req.deadline);

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../security/loopback.js';
 import { badRequest } from '../../registry/status.js';
+import { healthPath } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 /** The only host that is served. */
@@ -26,11 +27,14 @@ export function requireOwnHost(host: string | undefined, { url, reason }: Allowe
   );
 }
 
-/** Checks the Host of every request except health checks and requests of a front proxy. */
+/**
+ * Checks the Host of every request except health checks and requests of a front proxy. It is about
+ * the message alone, so it runs before path and method are read.
+ */
 export const checkHost =
   (own: AllowedHost | undefined): Step =>
-  ({ requestInfo, assertedHeaders, headers }) => {
-    if (own && requestInfo!.type !== 'health' && !assertedHeaders)
+  ({ url, assertedHeaders, headers }) => {
+    if (own && !assertedHeaders && !healthPath.test(url!.split('?', 1)[0]!))
       requireOwnHost(headers.host, own);
   };
 

@@ -45,7 +45,8 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
   ['/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', 'SelfSubjectRulesReview'],
 ]);
-const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
+/** The paths of health checks. */
+export const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
 

@@ -63,7 +63,44 @@ const refusals: Readonly<Record<string, string>> = {
   'another version of HTTP': head('GET /livez HTTP/1.2', 'Host: x'),
   'the end of the connection': head('GET /livez HTTP/1.1', 'Host: x', 'Connection: close'),
   'HTTP/1.0': head('GET /livez HTTP/1.0'),
+  'HTTP/1.0 with a transfer coding': `${head(`POST ${clients} HTTP/1.0`, 'Host: x', 'Connection: keep-alive', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
+  'HTTP/1.0 with a transfer coding and a length': `${head(`POST ${clients} HTTP/1.0`, 'Host: x', 'Connection: keep-alive', 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+  'HTTP/1.0 with a transfer coding at a health check': `${head('GET /livez HTTP/1.0', 'Host: x', 'Connection: keep-alive', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+  'a Host that is not served': head('GET /api HTTP/1.1', 'Host: evil.test'),
+  'a Host that is not served, at no path of ours': head('GET /none HTTP/1.1', 'Host: evil.test'),
+  'a Host that is not served, with a body': `${head(`POST ${clients} HTTP/1.1`, 'Host: evil.test', 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+  'a Host that is not served, by HTTP/1.0': head(
+    'GET /api HTTP/1.0',
+    'Host: evil.test',
+    'Connection: keep-alive',
+  ),
 };
+
+/** Hosts that are not a host and a port (RFC 9110 §7.2). */
+const malformedHosts = [
+  'a b',
+  'a,b',
+  'a@b',
+  'a/b',
+  'a:b',
+  'a:1:2',
+  'a:65536',
+  'a:123456',
+  'a:-1',
+  'a%',
+  'a%zz',
+  '[',
+  '[]',
+  '[::1',
+  '::1',
+  '[::1]x',
+  '[::1]:x',
+  '[1.2.3.4]',
+  '[::1%25lo]',
+  '[v1.x]',
+  'a[::1]',
+  'a]',
+];
 
 describe.each(stores)('requests that come without waiting for an answer, on %s', (store) => {
   let service: TestService;
@@ -193,6 +230,40 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
     expect(text.match(/HTTP\/1\.1 \d+/g)!.slice(-2)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
   });
+});
+
+describe.each([
+  ['mocked', 'mock'],
+  ['sent', 'smtp://127.0.0.1:9'],
+])('while mail is %s', (_, mail) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTest({ mail });
+  });
+  const codesOf = async (...requests: string[]): Promise<string[]> => {
+    const raw = new RawSocket(service.url);
+    raw.socket.write(requests.join(''));
+    await raw.until(({ closed }) => closed);
+    return [...raw.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code!);
+  };
+  const last = (): string =>
+    head('GET /livez HTTP/1.1', `Host: ${new URL(service.baseURL).host}`, 'Connection: close');
+
+  test.each(malformedHosts)('Host %j is refused, and nothing behind it runs', async (host) => {
+    for (const version of ['1.1', '1.0'])
+      for (const path of ['/api/v1alpha1/mockmessages', '/oauth2/auth', '/account', '/livez']) {
+        const lines = [`GET ${path} HTTP/${version}`, `Host: ${host}`, 'Connection: keep-alive'];
+        expect([path, await codesOf(head(...lines), last())]).toEqual([path, ['400']]);
+      }
+  });
+
+  test.each(['localhost', 'localhost:1', 'LOCALHOST', '127.0.0.1:', '[::1]', '[::1]:8080'])(
+    'Host %j is served, and what is behind it runs',
+    async (host) => {
+      const lines = ['GET /api HTTP/1.1', `Host: ${host}`];
+      expect(await codesOf(head(...lines), last())).toEqual(['200', '200']);
+    },
+  );
 });
 
 describe('a connection on which no request comes', () => {

@@ -287,4 +287,19 @@ describe('bodies that no one wants', () => {
       .until(({ closed }) => closed);
     expect(raw.text.toLowerCase()).toContain('connection: close');
   });
+
+  test('HTTP/1.0 with a transfer coding is refused', async () => {
+    const raw = await new RawSocket(service.url)
+      .send(
+        [
+          'GET /livez HTTP/1.0',
+          'Host: localhost',
+          'Connection: keep-alive',
+          'Transfer-Encoding: chunked',
+        ],
+        '0\r\n\r\n',
+      )
+      .until(({ text }) => text.includes('\r\n\r\n'));
+    expect(raw.text).toMatch(/^HTTP\/1\.1 400 [^]*connection: close/i);
+  });
 });
