@@ -11,10 +11,16 @@ import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
 import { isOperator } from '../group/group.js';
 import { outboundFaults } from './outbound-url.js';
 import { parseAudienceScopeID } from './scope-id.js';
-import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
+import {
+  builtInProvider,
+  builtInScopes,
+  ClaimType,
+  reservedClaims,
+  scopeName,
+  nameOf,
+} from './scopes.js';
 import { line, texts, webAddress } from '../signin/schema-types.js';
 import { languageFaults } from '../signin/language-faults.js';
-import { describePattern } from '../../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),
@@ -61,9 +67,10 @@ const ClaimsProviderSpec = z.object({
                 .string()
                 .max(128)
                 .regex(
-                  describePattern(
-                    /^[A-Za-z][A-Za-z0-9_.:/~-]*$/,
+                  nameOf(
+                    'A-Za-z0-9_.:/~-',
                     'must begin with a letter and consist of letters, digits and _ . : / ~ -',
+                    '[A-Za-z]',
                   ),
                 )
                 .describe('The claim.'),

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { EgressPolicy } from '../../security/egress-policy.js';
 import type { Settings } from '../../registry/kind.js';
 import { isLoopback } from '../../security/loopback.js';
+import { isWrittenAsOpened, writtenAsOpened } from '../signin/web-url.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import type { Cause } from '../../registry/status.js';
 
@@ -18,6 +19,7 @@ export function outboundFaults(
   const url = new URL(text);
   if (url.username || url.password || text.includes('#'))
     return [invalidValue(field, 'must have no user information and no fragment')];
+  if (!isWrittenAsOpened(text)) return [invalidValue(field, writtenAsOpened)];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const address = addressOf(host);
   const egress = new EgressPolicy(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));

@@ -10,6 +10,16 @@ export type ClaimValue = string | number | boolean | string[];
 /** The type of a claim's value; `strings` is a list of strings. */
 export const ClaimType = z.enum(['string', 'number', 'boolean', 'strings']);
 
+/** The members that every object of JavaScript has: as a name they would have a value of their own. */
+const inherited = Object.getOwnPropertyNames(Object.prototype).join('|');
+
+/** Returns the pattern of a name that consists of `characters` and is none of those members. */
+export const nameOf = (characters: string, what: string, first = '') =>
+  describePattern(
+    new RegExp(`^(?!(?:${inherited})$)${first}[${characters}]${first === '' ? '+' : '*'}$`),
+    `${what}, and no member of every object, such as constructor`,
+  );
+
 /** Returns the schema of a scope name (RFC 6749 §3.3). */
 export const scopeName = () =>
   z
@@ -17,19 +27,15 @@ export const scopeName = () =>
     .min(1)
     .max(128)
     .regex(
-      describePattern(
-        /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+      nameOf(
+        '\\x21\\x23-\\x5b\\x5d-\\x7e',
         'must be printable ASCII without spaces, quotes and backslashes',
       ),
     );
 
 /** Returns the schema of a claim name. */
 export const claimName = () =>
-  z
-    .string()
-    .min(1)
-    .max(128)
-    .regex(describePattern(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'));
+  z.string().min(1).max(128).regex(nameOf('\\x21-\\x7e', 'must be printable ASCII without spaces'));
 
 /** A claim of a scope, as the consent shows it. */
 interface ScopeClaim {

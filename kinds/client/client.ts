@@ -15,7 +15,7 @@ import { outboundFaults } from '../claims/outbound-url.js';
 import { accountPageClient } from '../signin/account-page.js';
 import { line, redirectURI, texts, timestamp, webAddress } from '../signin/schema-types.js';
 import { languageFaults } from '../signin/language-faults.js';
-import { isWebUrl } from '../signin/web-url.js';
+import { isWebUrl, isWrittenAsOpened, writtenAsOpened } from '../signin/web-url.js';
 import { describePattern } from '../../registry/pattern.js';
 
 /** Returns the schema of a duration, in the format of the settings. */
@@ -340,5 +340,6 @@ function redirectFaults(text: string, applicationType: Spec['applicationType']):
     faults.push(
       'a private-use scheme needs applicationType native and must contain a dot (RFC 8252 §7.1)',
     );
+  if (!isWrittenAsOpened(text)) faults.push(writtenAsOpened);
   return faults;
 }

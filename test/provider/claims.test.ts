@@ -284,7 +284,6 @@ describe('a supplier that', () => {
       points: 'number',
       elite: 'boolean',
       lounges: 'strings',
-      constructor: 'string',
     } as never);
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
