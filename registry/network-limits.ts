@@ -78,9 +78,13 @@ export class NetworkLimits {
       );
   }
 
-  /** Takes back uses; they stay with this replica, in the block they came from. */
-  refund(declared: Limit, network: string, now: number, amount = 1): void {
+  /**
+   * Takes back uses that were counted at `spentAt`; they stay with this replica. Without effect once
+   * their window is over.
+   */
+  refund(declared: Limit, network: string, now: number, amount = 1, spentAt = now): void {
     const limit = scaleLimit(declared, this.#factor);
+    if (windowOf(limit, spentAt) !== windowOf(limit, now)) return;
     this.#putBack(limit, this.#network(limit, network), now, amount);
     if (limit.inAll !== undefined)
       this.#putBack(ceilingOf(limit), this.#network(ceilingOf(limit), allNetworks), now, amount);
@@ -127,8 +131,11 @@ export class NetworkLimits {
   }
 
   #putBack(limit: Limit, network: CountedNetwork, now: number, amount: number): void {
+    const window = windowOf(limit, now);
     const block = this.#block(network);
-    if (block && block.window >= windowOf(limit, now)) block.left += amount;
+    if (block && block.window >= window) block.left += amount;
+    // What another replica reserved in this window is free here, too.
+    else this.#setBlock(network, { window, left: amount, drawn: 0 });
   }
 
   /** Returns the record and networks of a limit; cached. */

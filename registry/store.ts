@@ -134,7 +134,8 @@ export class Store {
       warn: (message) => facts.warn?.(message),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
-      refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),
+      refund: (limit, spentAt) =>
+        this.networkLimits.refund(limit, facts.request.network, call.now, 1, spentAt),
       usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
         const authorized = target;

@@ -117,9 +117,10 @@ async function sendChallenge(
       if (faults.length > 0)
         throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
       const isLinkOnly = isCeilingReached || (await lockedUntil(tx, address, requester, call)) > 0;
-      const next = await tx.update(Interaction, name, (object) =>
-        replaceChallenge(object, email, secrets, isLinkOnly, call),
-      );
+      const next = await tx.update(Interaction, name, (object) => {
+        replaceChallenge(object, email, secrets, isLinkOnly, call);
+        noteCountedMail(object, requester, call);
+      });
       const language = mailLanguage(call, account?.spec, next.spec.locales);
       const order: MailOrder = {
         to: account?.status.email.address ?? email,
@@ -133,6 +134,32 @@ async function sendChallenge(
       return next;
     }),
   );
+}
+
+/** The MAC of a client network, so that an Interaction does not hold the address of a person. */
+const networkMac = ({ keys, request }: Call): string =>
+  keys.mac('mail network', request.network).toString('base64url');
+
+/** Notes in the Interaction that a mail counts against the client network. */
+function noteCountedMail({ internal }: InteractionObject, requester: Requester, call: Call): void {
+  const mail = { network: networkMac(call), at: call.now, known: requester === 'known' };
+  internal.countedMails = [...(internal.countedMails ?? []), mail].slice(-20);
+}
+
+/**
+ * Takes back the share of the client network that the mails of a sign-in used, after the commit that
+ * proved it: so people who finish do not count. Mails of another network, and of a window that is
+ * over, stay counted.
+ */
+export function refundMails(call: Call, { internal }: InteractionObject): void {
+  if (call.dryRun) return;
+  const network = networkMac(call);
+  for (const mail of internal.countedMails ?? [])
+    if (mail.network === network)
+      call.refund(
+        mailLimits(call.settings.limits, mail.known ? 'known' : 'stranger').network,
+        mail.at,
+      );
 }
 
 /** Throws 429 before `resendAfterTimestamp`. There is no wait for a code without tries. */

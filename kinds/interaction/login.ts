@@ -21,7 +21,7 @@ import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import type { Method } from '../session/session.js';
-import { codeMacInput } from './email-challenge.js';
+import { codeMacInput, refundMails } from './email-challenge.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
@@ -117,6 +117,7 @@ async function loginAttempt(
       ? await signInByLink(call, interaction, proof.token, decision)
       : await signInByCode(call, name, proof.code, decision);
   if (outcome instanceof StatusError) throw outcome;
+  refundMails(call, outcome);
   call.ports.rememberBrowser(outcome.internal.email!.address);
   return outcome;
 }

@@ -227,6 +227,14 @@ export const InteractionInternal = z.object({
   account: z.string().optional(),
   session: z.string().optional(),
   email: EmailProof.optional(),
+  /**
+   * The mails that count against a client network, until the sign-in is proven: a MAC of the network,
+   * the time (ms since the epoch), and whether the browser was known for the address.
+   */
+  countedMails: z
+    .array(z.object({ network: z.string(), at: z.number().int(), known: z.boolean() }))
+    .max(20)
+    .optional(),
   /** Earlier challenges, to tell a replaced code or link from a wrong one. */
   replaced: z.array(z.object({ id: z.string(), code: z.string(), link: z.string() })).max(20),
   login: z
