@@ -16,6 +16,8 @@ export interface RecoveryNotice {
   readonly startedFrom?: string;
   /** The browser it was cancelled from; absent if an operator cancelled it. */
   readonly by?: string;
+  /** Whether a sign-in by passkey cancelled it. */
+  readonly byPasskey?: boolean;
 }
 
 /** Returns the mail that announces a recovery or reports its end. */
@@ -62,12 +64,11 @@ function announcement(
 const completion = (translator: Translator, { host, now, account }: RecoveryNotice): string =>
   translator.text('mail.recovery.completed', { host, date: translator.date(now), account });
 
-function cancellation(translator: Translator, { now, by }: RecoveryNotice): string {
+function cancellation(translator: Translator, { now, by, byPasskey }: RecoveryNotice): string {
   const date = translator.date(now);
-  return by === undefined
-    ? translator.text('mail.recovery.cancelled.byOperator', { date })
-    : translator.text('mail.recovery.cancelled.byPerson', {
-        date,
-        browser: translator.browser(by),
-      });
+  if (by === undefined) return translator.text('mail.recovery.cancelled.byOperator', { date });
+  const values = { date, browser: translator.browser(by) };
+  return byPasskey
+    ? translator.text('mail.recovery.cancelled.byPasskey', values)
+    : translator.text('mail.recovery.cancelled.byPerson', values);
 }

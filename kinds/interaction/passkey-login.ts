@@ -15,6 +15,7 @@ import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.
 import type { Assertion } from '../passkey/webauthn/credential.js';
 import { Passkey } from '../passkey/passkey.js';
 import { hasFullStrength } from '../passkey/strength.js';
+import { cancelWaitingRecovery } from '../recovery/recovery.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertPhase } from './preconditions.js';
@@ -133,12 +134,9 @@ async function completeSignIn(
     status.lastSignInTimestamp = toTimestamp(call.now);
   });
   await acceptInvitation(tx, call, signedIn);
+  const isFullStrength = hasFullStrength(passkey.status, call.now);
+  if (isFullStrength) await cancelWaitingRecovery(tx, call, account.metadata.name);
   return tx.update(Interaction, name, (next) =>
-    authenticate(
-      next,
-      signedIn,
-      { method: 'Passkey', isFullStrength: hasFullStrength(passkey.status, call.now) },
-      call,
-    ),
+    authenticate(next, signedIn, { method: 'Passkey', isFullStrength }, call),
   );
 }

@@ -19,7 +19,7 @@ export async function announceRecovery(
   call: Call,
   { metadata, status, internal }: RecoveryObject,
   event: RecoveryNotice['event'],
-  by?: string,
+  cancelled: Pick<RecoveryNotice, 'by' | 'byPasskey'> = {},
 ): Promise<void> {
   const account = await tx.get(Account, status.account);
   if (!account) return;
@@ -36,7 +36,7 @@ export async function announceRecovery(
     startedBy: status.startedBy,
     ...(status.startedFrom && { startedFrom: status.startedFrom }),
     ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }),
-    ...(by && { by }),
+    ...cancelled,
   };
   await tx.enqueue(
     'mail',

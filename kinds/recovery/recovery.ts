@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import type { Call, Transaction } from '../../registry/kind.js';
+import type { RecoveryNotice } from '../../mail/recovery.js';
 import { conflict } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { describeBrowser } from '../signin/user-agent.js';
@@ -46,11 +47,25 @@ export const Recovery = defineKind({
   },
 });
 
+/**
+ * Cancels the waiting recovery of an account, if there is one: its owner has just signed in by a
+ * passkey that counts in full, so the passkeys are not lost.
+ */
+export async function cancelWaitingRecovery(
+  tx: Transaction,
+  call: Call,
+  account: string,
+): Promise<void> {
+  const waiting = await tx.byUnique(Recovery, 'waiting', account);
+  if (waiting) await cancelRecovery(tx, call, waiting as RecoveryObject, { byPasskey: true });
+}
+
 /** Cancels a waiting recovery in this commit and mails the person; throws 409 if it has ended. */
 export async function cancelRecovery(
   tx: Transaction,
   call: Call,
   { metadata: { name } }: RecoveryObject,
+  how: Pick<RecoveryNotice, 'byPasskey'> = {},
 ): Promise<RecoveryObject> {
   const cancelled = await tx.update(Recovery, name, async (next) => {
     const recovery = next as RecoveryObject;
@@ -59,7 +74,8 @@ export async function cancelRecovery(
     recovery.status.phase = 'Cancelled';
     recovery.status.endedTimestamp = toTimestamp(call.now);
     recovery.internal.cancelTokens = [];
-    await announceRecovery(tx, call, recovery, 'Cancelled', cancelledBy(call, recovery));
+    const by = cancelledBy(call, recovery);
+    await announceRecovery(tx, call, recovery, 'Cancelled', { ...how, ...(by && { by }) });
   });
   tx.after(() =>
     call.ports.audit('recovery.cancelled', { account: cancelled.status.account, recovery: name }),
