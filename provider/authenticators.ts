@@ -5,6 +5,7 @@ import { operators } from '../kinds/group/group.js';
 import type { OperatorPasskeyFacts } from '../kinds/group/operator-passkeys.js';
 import { isSessionValid } from '../kinds/account/end-sessions.js';
 import { Session } from '../kinds/session/session.js';
+import { withAddedPasskey } from '../kinds/session/added-passkey.js';
 import type { Authenticator, AuthenticationRequest } from '../registry/authenticator.js';
 import { toStatusError } from '../registry/storage-errors.js';
 import { nameOf } from '../security/keyring.js';
@@ -145,9 +146,14 @@ function callerOf(
     return undefined;
   return accountCaller(services, account, groups, {
     session: metadata.name,
-    authenticated: internal.loginSeconds,
-    methods: status.methods,
-    assurance: status.assurance,
+    ...withAddedPasskey(
+      {
+        authenticated: internal.loginSeconds,
+        methods: status.methods,
+        assurance: status.assurance,
+      },
+      internal.addedPasskey,
+    ),
     ...have,
   });
 }

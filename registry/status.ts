@@ -31,7 +31,7 @@ export interface Details {
   readonly retryAfterSeconds?: number;
   /** The sign-in methods that are sufficient if a recent sign-in is needed. */
   readonly triesLeft?: number;
-  /** The sign-in methods that suffice, if a newer sign-in is needed. */
+  /** The sign-in methods that suffice, if another sign-in is what is missing. */
   readonly methods?: readonly string[];
   readonly policyDecision?: string;
 }
@@ -90,6 +90,8 @@ export interface DecisionSummary {
 export interface StepUp {
   /** The acr that it must satisfy; any if absent. */
   readonly acr?: string;
+  /** The sign-in methods that suffice. */
+  readonly methods: readonly string[];
 }
 
 /** An error for the caller; any other exception is a 500 without detail. */
@@ -155,7 +157,10 @@ export const unauthorized = (): StatusError =>
  * 401: the credential is valid, but the sign-in behind it is too weak or too old (RFC 9470 §3). `why`
  * is a sentence.
  */
-export const insufficientAuthentication = (why: string, { acr }: StepUp): StatusError =>
+export const insufficientAuthentication = (
+  why: string,
+  { acr }: Pick<StepUp, 'acr'>,
+): StatusError =>
   new StatusError('Unauthorized', why, undefined, {
     'WWW-Authenticate':
       'Bearer error="insufficient_user_authentication", ' +

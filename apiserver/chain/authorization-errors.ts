@@ -38,6 +38,7 @@ export function forbiddenError(
   return withDecision(
     forbidden(message, requestInfo.kind, requestInfo.name, {
       ...(decision.name && { policyDecision: decision.name }),
+      ...(caller.type === 'Account' && decision.stepUp && { methods: decision.stepUp.methods }),
     }),
     decision,
   );

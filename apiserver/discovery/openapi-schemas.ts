@@ -67,7 +67,7 @@ const statusSchema: JSONSchema = {
         },
         methods: {
           type: 'array',
-          description: 'Ways to sign in that suffice, where a cause is ReauthenticationRequired.',
+          description: 'Ways to sign in that suffice, if another sign-in is what is missing.',
           items: textSchema('EmailCode, EmailLink or Passkey.'),
         },
         triesLeft: { type: 'integer', description: 'The number of tries that are left.' },

@@ -140,6 +140,7 @@ export function authenticate(
     seconds: Math.floor(call.now / 1000),
     acr,
     amr: [...amr],
+    milliseconds: call.now,
     passkeys: account.status.passkeys,
     ...(isSignUp && { isSignUp }),
     ...(isKnownBrowser && { isKnownBrowser }),

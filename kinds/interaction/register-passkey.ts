@@ -8,11 +8,14 @@ import {
   passkeyLimit,
   verifiedRegistration,
 } from '../passkey/passkey.js';
+import { hasFullStrength } from '../passkey/strength.js';
+import { addedPasskeyAt } from '../session/added-passkey.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 
 /**
- * POST passkeys: adds a passkey during account setup. The Register challenge is used up even if the
+ * POST passkeys: adds a passkey during account setup, which counts in the session that follows as a
+ * sign-in with it. The Register challenge is used up even if the
  * registration fails (docs/design/api.md#passkey-challenges).
  */
 export const addPasskeyInSetup = defineAction({
@@ -49,6 +52,8 @@ export const addPasskeyInSetup = defineAction({
       await tx.update(Interaction, name, ({ status, internal }) => {
         status.account = accountSummary(changed);
         internal.login!.passkeys = changed.status.passkeys;
+        const isFullStrength = hasFullStrength(passkey.status, call.now);
+        internal.login!.addedPasskey = addedPasskeyAt(call.now, isFullStrength);
       });
       return passkey;
     });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { Missing } from '../account/schema.js';
 import { codeLength } from '../signin/code-format.js';
+import { AddedPasskey } from '../signin/added-passkey.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
 import { declaredName, deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
@@ -242,8 +243,11 @@ export const InteractionInternal = z.object({
       account: z.string(),
       method: Method,
       seconds: z.number().int(),
+      /** The same time in milliseconds; absent in records of earlier releases. */
+      milliseconds: z.number().int().optional(),
       amr: z.array(z.string()),
       acr: z.string(),
+      addedPasskey: AddedPasskey.optional(),
       /** The number of passkeys of the account; absent in records of earlier releases. */
       passkeys: z.number().int().optional(),
       /** True if this sign-in created the account, or is the first of one that an operator created. */

@@ -15,6 +15,7 @@ import { line, timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { authenticatorName } from './aaguid-names.js';
+import { addedPasskeyAt } from '../session/added-passkey.js';
 import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import { NewPasskey, type NewCredential } from './webauthn/credential.js';
 import { canSignInWithoutPasskey } from './last-passkey.js';
@@ -23,7 +24,12 @@ import {
   verifyRegistration,
   type Registration,
 } from './webauthn/verify-registration.js';
-import { fullStrengthState, fullStrengthTimestampOf, type RegisteredAfter } from './strength.js';
+import {
+  fullStrengthState,
+  fullStrengthTimestampOf,
+  hasFullStrength,
+  type RegisteredAfter,
+} from './strength.js';
 import { awaitFullStrength } from './strength-row.js';
 
 const noticeLifetimeMs = 86_400_000;
@@ -257,7 +263,7 @@ export async function addPasskey(
 
 /**
  * POST passkeys: registers a passkey with the Register challenge of the caller's session. The
- * challenge is used up even if the registration fails.
+ * challenge is used up even if the registration fails. The passkey counts as a sign-in with it.
  */
 async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<PasskeyObject> {
   const { caller } = call;
@@ -288,11 +294,15 @@ async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<
     if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
       throw unauthorized();
     requireRecentAuthentication(call, Passkey, undefined, account.status.passkeys);
-    return addPasskey(
+    const passkey = await addPasskey(
       tx,
       call,
       { account, binding: { acr: session.status.assurance } },
       { registration, called: sent.displayName },
     );
+    await tx.update(Session, session.metadata.name, ({ internal }) => {
+      internal.addedPasskey = addedPasskeyAt(call.now, hasFullStrength(passkey.status, call.now));
+    });
+    return passkey;
   });
 }

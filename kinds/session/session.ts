@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
+import { AddedPasskey } from '../signin/added-passkey.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 
@@ -103,6 +104,8 @@ export const Session = defineKind({
      */
     uidDigest: z.string(),
     loginSeconds: z.number().int(),
+    /** Clients get the facts of the sign-in itself, without this. */
+    addedPasskey: AddedPasskey.optional(),
     epoch: z.number().int(),
     expires: z.number().int(),
     passkeyChallenges: Challenges.optional(),

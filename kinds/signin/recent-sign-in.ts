@@ -1,8 +1,10 @@
 import type { Call } from '../../registry/kind.js';
 import { forbidden, type KindNames } from '../../registry/status.js';
 
-const anyMethod = ['EmailCode', 'EmailLink', 'Passkey'] as const;
-const passkeyOnly = ['Passkey'] as const;
+/** Every method to sign in. */
+export const anyMethod = ['EmailCode', 'EmailLink', 'Passkey'] as const;
+/** The method that an account with a passkey needs for changes of itself. */
+export const passkeyOnly = ['Passkey'] as const;
 
 /** The methods and the time (seconds since the epoch) of the last sign-in. */
 export interface SignInProof {

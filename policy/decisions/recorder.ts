@@ -3,6 +3,7 @@ import type { Decision, Transaction } from '../../registry/kind.js';
 import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
+import { anyMethod, passkeyOnly } from '../../kinds/signin/recent-sign-in.js';
 import type { Log } from '../../observability/log.js';
 import type { StepUp } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
@@ -93,12 +94,12 @@ export class Recorder {
     if (attributes.caller.type === 'Anonymous' || attributes.action === 'share')
       return this.#countInSeries(attributes, response);
     if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false)))
-      return withName(response, this.#addToSeries(attributes, response));
+      return withName(response, this.#addToSeries(attributes, response), attributes);
     const explained = this.#explained(attributes, response);
     const event = singleEvent(attributes, explained);
     this.#writer.add(event);
     this.#compare(attributes, response)?.(event.name);
-    return withName(explained, event.name);
+    return withName(explained, event.name, attributes);
   }
 
   /** Names the decision on a shared scope, since a Grant and a refusal refer to it. */
@@ -106,7 +107,7 @@ export class Recorder {
     const isNamed = attributes.action === 'share';
     const counted = isNamed ? this.#explained(attributes, response) : response;
     const name = this.#addToSeries(attributes, counted);
-    return isNamed ? withName(counted, name) : counted;
+    return isNamed ? withName(counted, name, attributes) : counted;
   }
 
   #addToSeries(
@@ -200,22 +201,34 @@ class ChangeDecision implements Decision {
   }
 }
 
-function withName(response: AuthorizationResponse, name: string | undefined): Decision {
+function withName(
+  response: AuthorizationResponse,
+  name: string | undefined,
+  { caller }: AuthorizationAttributes,
+): Decision {
   const { alternatives = [] } = response;
   const hint = describeAlternatives(alternatives);
-  const stepUp = stepUpOf(alternatives);
+  const former = (caller.type === 'Account' && caller.methods) || [];
+  const stepUp = stepUpOf(alternatives, former);
   return name === undefined
     ? response
     : { ...response, name, ...(hint && { hint }), ...(stepUp && { stepUp }) };
 }
 
-/** Returns the sign-in that is an alternative by itself: the easiest, if there are several. */
-function stepUpOf(alternatives: readonly Alternative[]): StepUp | undefined {
+/**
+ * Returns the sign-in that is an alternative by itself: the easiest, if there are several. A newer one
+ * is found to suffice with the methods of the `former` one: if that was by passkey, another may not.
+ */
+function stepUpOf(
+  alternatives: readonly Alternative[],
+  former: readonly string[],
+): StepUp | undefined {
   const signIns = alternatives.flatMap(({ changes: [first, ...others] }) =>
     first?.fact === 'SignIn' && others.length === 0 ? [first] : [],
   );
   if (signIns.length === 0) return undefined;
-  return signIns[0]!.value === 'Passkey' ? { acr: phishingResistant } : {};
+  if (signIns[0]!.value === 'Passkey') return { acr: phishingResistant, methods: passkeyOnly };
+  return { methods: former.includes('Passkey') ? passkeyOnly : anyMethod };
 }
 
 /**

@@ -25,7 +25,7 @@ import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/un
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { newBrowserNotice } from './new-browser-notice.js';
-import { loginMethodMemo } from './session-projection.js';
+import { addedPasskeyMemo, loginMethodMemo, loginTimeMemo } from './session-projection.js';
 import { sessionName } from '../context/session-name.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
@@ -219,6 +219,8 @@ export async function findInteraction(
   if (!payload) return undefined;
   const result = resultOf(found, payload);
   if (result?.login) unitOfWork.memo.set(loginMethodMemo, result.login.method);
+  unitOfWork.memo.set(loginTimeMemo, found.internal.login?.milliseconds);
+  unitOfWork.memo.set(addedPasskeyMemo, found.internal.login?.addedPasskey);
   const complete = { ...payload, result };
   unitOfWork.memo.set(foundMemo(name), complete);
   return complete;

@@ -15,6 +15,12 @@ import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
 /** The memo key of the sign-in method that this unit of work completes. */
 export const loginMethodMemo = 'login';
 
+/** The memo key of the time of that sign-in, in milliseconds since the epoch. */
+export const loginTimeMemo = 'login time';
+
+/** The memo key of the passkey that was added in the sign-in that this unit of work completes. */
+export const addedPasskeyMemo = 'added passkey';
+
 const resolutionMs = 300_000;
 
 /**
@@ -40,7 +46,7 @@ export async function projectSession(
       );
     return {
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
-      ...internalOf(services, payload, recordKey, old),
+      ...internalOf(services, payload, recordKey, { unitOfWork, old }),
       status: statusOf(payload, clients, { userAgent, method, client, old }),
     } as SessionObject;
   });
@@ -50,11 +56,19 @@ function internalOf(
   services: ProviderServices,
   payload: AdapterPayload,
   recordKey: string,
-  old: SessionObject | undefined,
+  {
+    unitOfWork: { memo },
+    old,
+  }: { readonly unitOfWork: UnitOfWork; readonly old: SessionObject | undefined },
 ): Pick<SessionObject, 'internal'> {
+  const { addedPasskey: formerlyAdded, ...former } = old?.internal ?? {};
+  const sameSignIn = old?.internal.loginSeconds === payload.loginTs ? formerlyAdded : undefined;
+  const addedPasskey =
+    (memo.get(addedPasskeyMemo) as SessionObject['internal']['addedPasskey']) ?? sameSignIn;
   return {
     internal: {
-      ...old?.internal,
+      ...former,
+      ...(addedPasskey && { addedPasskey }),
       recordKey,
       uidDigest: digest(payload.uid!),
       loginSeconds: payload.loginTs!,

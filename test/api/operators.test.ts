@@ -108,10 +108,18 @@ describe.each(stores)('what operators write, on %s', (store) => {
     await allowed(second);
     const weak = await register(service, first);
     const { metadata } = (await weak.answer.is(201)).body;
-    for (const tab of [first, second]) {
+    await service.tab().delete('mockmessages').is(200);
+    const { tab: mailed } = await signIn(service, 'op@example.test');
+    for (const tab of [mailed, second]) {
       await refused(tab);
       await refused(elsewhere(tab));
     }
+    await service.tab().delete('mockmessages').is(200);
+    await allowed(first); // adding a passkey counts as a sign-in with it
+    clock.advance(11 * minute);
+    await refused(first);
+    expect((await writes(first)[0]!.fails(403, 'Forbidden')).details!.methods) //
+      .toEqual(['Passkey']);
     await service.tab().delete('mockmessages').is(200);
     await allowed((await signInByPasskey(service, weak.authenticator)).tab);
     await service.store.change(service.store.systemCall(), (tx) =>

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Request } from 'playwright-core';
 import { clock } from '../support/clock.js';
+import { register } from '../support/passkeys.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
@@ -412,4 +413,25 @@ test('the first view takes less than 70 kB, the documents of the API included', 
   const bytes = (await Promise.all(sizes)).reduce((all, one) => all + one, 0);
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThan(70_000);
+});
+
+test('where only a passkey helps, Sign in again asks for a passkey and for nothing else', async () => {
+  const { tab } = await signIn(service, 'op@example.test');
+  await (await register(service, tab)).answer.is(201);
+  clock.own();
+  clock.advance(11 * 60_000);
+  const mailed = (await signIn(service, 'op@example.test')).tab;
+  for (const one of [tab, mailed]) {
+    const person = await arrive(one);
+    const { page } = person;
+    await openConsole(service, person, '/groups');
+    await page.getByRole('link', { name: 'New: Group' }).click();
+    await field(person, 'name').fill('kept');
+    await field(person, 'displayName').fill('Kept');
+    await press(person, 'Create');
+    await page.getByText('by passkey once an operator has one').waitFor();
+    await press(person, 'Sign in again');
+    await page.getByText('For this change, sign in with a passkey.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Email' }).count()).toBe(0);
+  }
 });

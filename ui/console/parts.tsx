@@ -8,7 +8,7 @@ import { locale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { now } from '../base/clock.js';
 import { formatDateTime } from '../base/timestamp.js';
-import { signIn } from '../base/sign-in.js';
+import { acceptsPasskeyOnly, signIn } from '../base/sign-in.js';
 import { currentStep, navigate } from './route.js';
 
 /** Text of the API: names and descriptions, which are in English in every language of the page. */
@@ -83,7 +83,16 @@ export function Failure({
         </Button>
       )}
       {isRefused && isChange && (
-        <Button variant="small" onPress={() => signIn({ step: currentStep(), prompt: true })}>
+        <Button
+          variant="small"
+          onPress={() =>
+            signIn({
+              step: currentStep(),
+              prompt: true,
+              passkeyOnly: acceptsPasskeyOnly(failure),
+            })
+          }
+        >
           {t('console.again')}
         </Button>
       )}
