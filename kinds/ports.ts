@@ -1,4 +1,4 @@
-import type { KindObject, StagedWrites } from '../registry/kind.js';
+import type { Call, KindObject, StagedWrites, Transaction } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignInMetrics } from './interaction/sign-in-metrics.js';
@@ -39,6 +39,11 @@ declare module '../registry/kind.js' {
      * Grants without offline_access end with them.
      */
     endSessions(sessions: readonly KindObject[]): Promise<StagedSessionEnd>;
+    /**
+     * Ends the sign-ins under way of an account and what the command holds of it, in this commit
+     * (docs/design/security.md#taking-an-account-back).
+     */
+    endSignInsUnderWay(tx: Transaction, call: Pick<Call, 'now'>, account: string): Promise<void>;
     /**
      * Returns the writes that delete every library copy of these Grants (by name), which
      * invalidates their tokens.

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endSignInsUnderWay } from '../kinds/account/end-tokens.js';
 import type { Ports } from '../registry/kind.js';
 import { recordSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
@@ -20,6 +21,7 @@ export function portsOf(
 ): ProviderPorts {
   return {
     endSessions: (sessions) => endSessions(services, sessions),
+    endSignInsUnderWay,
     revokeGrants: (grants) => revokeGrants(services, grants),
     clearSessionCookie: () =>
       response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),

@@ -2,6 +2,7 @@ import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { Account } from './account.js';
+import { endTokens } from './end-tokens.js';
 import { Session } from '../session/session.js';
 
 /** The number of sessions that one commit ends. */
@@ -30,19 +31,43 @@ export const isSessionValid = (
   seconds: number,
 ): boolean => !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
 
+/** When a sign-in was made, since the epoch. */
+interface SignInTime {
+  readonly seconds: number;
+  /** Absent in records of earlier releases. */
+  readonly milliseconds?: number | undefined;
+}
+
+/** Returns false for a sign-in that has no session yet and was ended, as above or with a session. */
+export const isSignInValid = (
+  account: ObjectOf<typeof Account>,
+  { seconds, milliseconds = seconds * 1000 }: SignInTime,
+): boolean =>
+  isSessionValid(account, '', seconds) && milliseconds > (account.internal.signInsEnded ?? 0);
+
+/** What ends beside the other sessions and what the command holds, and how much in the commit. */
+interface Revocation {
+  /** Whether the tokens and codes of every app end, too. */
+  readonly endsApps?: boolean;
+  /** Whether the caller's session ends, too. */
+  readonly endsOwn?: boolean;
+  /** The most session objects that the commit deletes; an outbox worker deletes the rest. */
+  readonly max?: number;
+}
+
 /**
- * Revokes every session of an account except the caller's, in this commit. The commit deletes at
- * most `max` session objects; an outbox worker deletes the rest. A change of credentials thereby
- * signs out everyone who used the old ones.
+ * Revokes every session of an account except the caller's, and what the command holds, in this
+ * commit. A change of credentials thereby signs out everyone who used the old ones
+ * (docs/design/security.md#taking-an-account-back).
  */
 export async function revokeOtherSessions(
   tx: Transaction,
   call: Call,
   account: string,
-  max = sessionsPerCommit,
+  { endsApps = false, endsOwn = false, max = sessionsPerCommit }: Revocation = {},
 ): Promise<void> {
   const kept =
-    call.caller.type === 'Account' && call.caller.account === account
+    call.caller.type === 'Account' && call.caller.account === account && !endsOwn
       ? call.caller.session
       : undefined;
   const order: EndSessionsOrder = {
@@ -53,6 +78,7 @@ export async function revokeOtherSessions(
   await tx.update(Account, account, ({ internal }) => {
     internal.signedOut = { seconds: order.seconds, ...(kept !== undefined && { kept }) };
   });
+  await endTokens(tx, account, endsApps);
   const others = await sessionsToEnd(call, order);
   tx.add(await call.ports.endSessions(others.slice(0, max)));
   if (others.length > max) await tx.enqueue('sessions', order, call.now + retryForMs);

@@ -84,6 +84,18 @@ export const AccountInternal = z.object({
    * revoked the others.
    */
   signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
+  /**
+   * Sign-ins up to this time (ms since the epoch) that have no session yet are invalid: someone ended
+   * a session of the account in another one.
+   */
+  signInsEnded: z.number().int().optional(),
+  /** True if an operator created it, and thereby vouched for who first signs in at its address. */
+  isVouchedFor: z.boolean().optional(),
+  /**
+   * How many times all tokens ended, of the command and of apps. A library Grant of an earlier count
+   * is invalid, with its tokens and codes.
+   */
+  tokensEnded: z.object({ command: z.number().int(), apps: z.number().int() }).optional(),
 });
 
 /** An Account as the server holds it. */

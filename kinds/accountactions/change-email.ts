@@ -231,7 +231,7 @@ async function changeAddress(
   if (canonicalAddress(previous) !== canonicalAddress(address)) {
     const refusal = await signUpRefusal(tx, call, account, address);
     if (refusal) return refusal;
-    await revokeOtherSessions(tx, call, name);
+    await revokeOtherSessions(tx, call, name, { endsApps: true });
     const order: MailOrder = {
       to: previous,
       addressChanged: {

@@ -24,7 +24,7 @@ export const disable = defineAction({
       const isOwn = call.caller.type === 'Account' && call.caller.account === name;
       if (isOwn) requireRecentAuthentication(call, Account, name, account.status.passkeys);
       if (account.status.disabledTimestamp) return account;
-      await revokeOtherSessions(tx, call, name);
+      await revokeOtherSessions(tx, call, name, { endsApps: true });
       await enqueueDeletion(tx, call, { account: name, why: 'Disabled' });
       return tx.update(Account, name, ({ status }) => {
         status.disabledTimestamp = toTimestamp(call.now);

@@ -4,7 +4,7 @@ import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { requireRecentProof, type SignInProof } from '../signin/recent-sign-in.js';
-import { isSessionValid } from '../account/end-sessions.js';
+import { isSignInValid } from '../account/end-sessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertNotFollowed, assertPhase } from './preconditions.js';
 
@@ -28,7 +28,7 @@ export function assertSessionValid(
 ): asserts account is AccountObject {
   if (!account || account.status.disabledTimestamp)
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (!isSessionValid(account, '', internal.login!.seconds))
+  if (!isSignInValid(account, internal.login!))
     throw expired('this sign-in was revoked from another session', Interaction, metadata.name);
 }
 

@@ -10,6 +10,7 @@ import { randomName } from '../../registry/random-name.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';
+import { endTokens } from '../account/end-tokens.js';
 import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
@@ -130,6 +131,8 @@ export const Passkey = defineKind({
         status.passkeys += next ? 1 : -1;
       });
       if (call.caller.type === 'System') return;
+      if (next) await endTokens(tx, account.metadata.name);
+      else await revokeOtherSessions(tx, call, account.metadata.name);
       await tx.enqueue(
         'mail',
         {
@@ -139,7 +142,6 @@ export const Passkey = defineKind({
         },
         call.now + noticeLifetimeMs,
       );
-      if (!next) await revokeOtherSessions(tx, call, account.metadata.name);
       tx.after(() =>
         call.ports.audit(next ? 'passkey.added' : 'passkey.removed', {
           account: account.metadata.name,

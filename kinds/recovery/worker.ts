@@ -110,7 +110,8 @@ async function complete(
 ): Promise<void> {
   for (const passkey of await call.store(Passkey).list(account))
     await tx.delete(Passkey, passkey.metadata.name);
-  if (await tx.get(Account, account)) await revokeOtherSessions(tx, call, account, 0);
+  if (await tx.get(Account, account))
+    await revokeOtherSessions(tx, call, account, { endsApps: true, max: 0 });
   await tx.update(Recovery, name, async (next) => {
     const recovery = next as RecoveryObject;
     recovery.status.phase = 'Completed';

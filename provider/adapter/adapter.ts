@@ -8,6 +8,7 @@ import {
   ConflictError,
 } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { ifInForce, withTokensEnded } from './grant-in-force.js';
 import { indexesOf } from './indexes.js';
 import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
 import { projectSession } from './session-projection.js';
@@ -63,7 +64,9 @@ export class StoreAdapter implements Adapter {
       if (this.#model === 'ReplayDetection') return this.#recordOnce(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId)
         this.#requireGrant(unitOfWork, payload.grantId);
-      unitOfWork.put(key, this.#services.records.seal(key, this.#model, payload), expires);
+      const kept =
+        this.#model === 'Grant' ? await withTokensEnded(this.#services, payload) : payload;
+      unitOfWork.put(key, this.#services.records.seal(key, this.#model, kept), expires);
       for (const [index, value] of indexesOf(this.#services, this.#model, id, payload))
         unitOfWork.put(index, value, expires);
       if (this.#model === 'Session') this.#project(unitOfWork, id, payload);
@@ -77,6 +80,7 @@ export class StoreAdapter implements Adapter {
       if (this.#model === 'Interaction') return findInteraction(this.#services, unitOfWork, id);
       const payload = await this.#read(unitOfWork, recordKey(this.#model, id));
       if (grantModels.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
+      if (this.#model === 'Grant') return ifInForce(this.#services, payload);
       return this.#model === 'AuthorizationCode' && !(await hasGrant(unitOfWork, payload))
         ? undefined
         : payload;

@@ -1,5 +1,5 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
-import { isSessionValid } from '../../kinds/account/end-sessions.js';
+import { isSessionValid, isSignInValid } from '../../kinds/account/end-sessions.js';
 import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { Session as ProjectedSession, type Method } from '../../kinds/session/session.js';
 import { refusalMessage } from '../../registry/authorizer.js';
@@ -12,7 +12,7 @@ import { accountPageClient } from '../adapter/built-in-clients.js';
 import { authenticationClaims, phishingResistant } from '../../kinds/session/acr.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
-import { loginMethodMemo } from '../adapter/session-projection.js';
+import { loginMethodMemo, loginTimeMemo } from '../adapter/session-projection.js';
 import { sessionName } from '../context/session-name.js';
 import { withProviderErrors } from '../context/errors.js';
 import { decideShare, decideSignIn } from './policy.js';
@@ -122,7 +122,7 @@ function loginChecks(services: ProviderServices): InstanceType<typeof Check>[] {
       'login_required',
       async (ctx) =>
         ctx.oidc.session?.accountId !== undefined &&
-        (ctx.oidc.account === undefined || !(await isSignInValid(services, ctx.oidc.session))),
+        (ctx.oidc.account === undefined || !(await isInForce(services, ctx))),
     ),
     new Check(
       'assurance_required',
@@ -205,12 +205,14 @@ function isOnLoopback(redirect: unknown): boolean {
 }
 
 /** Returns true if the account has not revoked the session's sign-in since it began. */
-async function isSignInValid(services: ProviderServices, session: Session): Promise<boolean> {
-  const account = await accountObject(services, session.accountId!);
-  return (
-    account !== undefined &&
-    isSessionValid(account, sessionName(account.metadata.name, session.uid), session.loginTs ?? 0)
-  );
+async function isInForce(services: ProviderServices, { oidc }: ProviderContext): Promise<boolean> {
+  const { uid, accountId, loginTs = 0 } = oidc.session!;
+  const account = await accountObject(services, accountId!);
+  if (account === undefined) return false;
+  const milliseconds = currentUnitOfWork()?.memo.get(loginTimeMemo) as number | undefined;
+  return oidc.result?.login
+    ? isSignInValid(account, { seconds: loginTs, milliseconds })
+    : isSessionValid(account, sessionName(account.metadata.name, uid), loginTs);
 }
 
 async function refusalOf(

@@ -45,21 +45,46 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
+const post = async (
+  service: { readonly baseURL: string },
+  path: string,
+  values: Record<string, string>,
+): Promise<any> => {
+  const body = new URLSearchParams({ client_id: 'vestibule', ...values }).toString();
+  return (await send('POST', service.baseURL + path, form, { body })).body;
+};
+
+/** A device code of the command that the person in `tab` has confirmed. */
+export async function confirmedDeviceCode(
+  service: { readonly baseURL: string },
+  tab: Tab,
+): Promise<string> {
+  const asked = await post(service, '/oauth2/device/auth', {
+    scope: 'openid offline_access api',
+  });
+  await confirm(tab, asked.verification_uri_complete);
+  return asked.device_code;
+}
+
+/** What the token endpoint answers the command for a device code. */
+export const redeemDeviceCode = (
+  service: { readonly baseURL: string },
+  code: string,
+): Promise<{ access_token: string; refresh_token: string; error?: string }> =>
+  post(service, '/oauth2/token', { grant_type: deviceGrant, device_code: code });
+
+/** What the token endpoint answers for a refresh token of the command. */
+export const refreshCommand = (
+  service: { readonly baseURL: string },
+  token: string,
+): Promise<{ access_token: string; error?: string }> =>
+  post(service, '/oauth2/token', { grant_type: 'refresh_token', refresh_token: token });
+
 /**
  * The access token of anyone who is signed in in `tab`, by the device flow of the command, without
  * its five seconds of waiting between two requests.
  */
 export async function tokenOf(service: { readonly baseURL: string }, tab: Tab): Promise<string> {
-  const post = async (path: string, values: Record<string, string>): Promise<any> => {
-    const body = new URLSearchParams({ client_id: 'vestibule', ...values }).toString();
-    return (await send('POST', service.baseURL + path, form, { body })).body;
-  };
-  const scope = 'openid offline_access api';
-  const asked = await post('/oauth2/device/auth', { scope });
-  await confirm(tab, asked.verification_uri_complete);
-  const { access_token: token } = await post('/oauth2/token', {
-    grant_type: deviceGrant,
-    device_code: asked.device_code,
-  });
-  return token;
+  const code = await confirmedDeviceCode(service, tab);
+  return (await redeemDeviceCode(service, code)).access_token;
 }
