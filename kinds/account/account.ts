@@ -7,7 +7,9 @@ import { invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/random-name.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
+import { isOperator } from '../signin/operator-caller.js';
 import { enqueueDeletion } from './deletion-row.js';
+import { recordGivenUpAddress } from './given-up-address.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -35,8 +37,7 @@ export const Account = defineKind({
   status: AccountStatus,
   internal: AccountInternal,
   unique: {
-    email: ({ metadata, status }) =>
-      metadata.deletionTimestamp ? undefined : canonicalAddress(status.email.address),
+    email: heldAddress,
   },
   selectableFields: {
     'status.email.address': { unique: 'email', normalize: canonicalAddress },
@@ -55,11 +56,16 @@ export const Account = defineKind({
       call.change((tx) => {
         const causes = addressFaults(email);
         if (causes.length > 0) throw invalid(Account, '', causes);
-        return createAccount(tx, { name: randomName(20), address: email, spec, metadata });
+        const isVouchedFor = isOperator(call.caller);
+        const name = randomName(20);
+        return createAccount(tx, { name, address: email, spec, metadata, isVouchedFor });
       }),
   },
   strategy: {
-    beforeCommit(_tx, next, old, { now }) {
+    beforeCommit(tx, next, old, { now }) {
+      const former = old && heldAddress(old);
+      if (former !== undefined && former !== (next && heldAddress(next)))
+        recordGivenUpAddress(tx, former, now);
       if (!next) return;
       if (old && !isDeepStrictEqual(old.spec, next.spec))
         next.status.profileTimestamp = toTimestamp(now);
@@ -90,24 +96,36 @@ export const Account = defineKind({
   },
 });
 
+/** Returns the address that an account holds; none while the account is being deleted. */
+function heldAddress({
+  metadata,
+  status,
+}: Pick<AccountObject, 'metadata' | 'status'>): string | undefined {
+  return metadata.deletionTimestamp ? undefined : canonicalAddress(status.email.address);
+}
+
 const addressFaults = (email: string): Cause[] =>
   isWithinLengths(email)
     ? newAddressFaults(email, 'spec.email')
     : [invalidValue('spec.email', 'must be an email address')];
 
-/** A new account. `verified` is when its address was verified, in ms since the epoch. */
+/**
+ * A new account. `verified` is when its address was verified, in ms since the epoch; `isVouchedFor`
+ * is true if an operator created it.
+ */
 interface NewAccount {
   readonly name: string;
   readonly address: string;
   readonly spec?: AccountObject['spec'];
   readonly metadata?: CreateActionBody['metadata'];
   readonly verified?: number;
+  readonly isVouchedFor?: boolean;
 }
 
 /** Creates an account; throws 409 if another has its address. */
 export function createAccount(
   tx: Transaction,
-  { name, address, spec = {}, metadata = {}, verified }: NewAccount,
+  { name, address, spec = {}, metadata = {}, verified, isVouchedFor = false }: NewAccount,
 ): Promise<AccountObject> {
   const verifiedTimestamp = verified === undefined ? undefined : toTimestamp(verified);
   return tx.create(Account, {
@@ -119,7 +137,10 @@ export function createAccount(
       passkeys: 0,
       ...(verifiedTimestamp && { lastSignInTimestamp: verifiedTimestamp }),
     },
-    internal: { userHandle: randomBytes(64).toString('base64url') },
+    internal: {
+      userHandle: randomBytes(64).toString('base64url'),
+      ...(isVouchedFor && { isVouchedFor }),
+    },
   });
 }
 

@@ -25,7 +25,7 @@ import {
 import { mailLimits } from '../interaction/email-challenge.js';
 import { accountPageClient } from '../signin/account-page.js';
 import { operators } from '../group/group.js';
-import { pendingInvitation } from '../invitation/accept.js';
+import { pendingInvitation } from '../invitation/pending.js';
 import {
   areCodesLocked,
   codesLocked,
@@ -38,6 +38,9 @@ import {
 import { codeLength, emailedCodeSchema, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
+import { isTakenAddress } from '../invitation/taken-address.js';
+import { delayAllPasskeys } from '../passkey/delay-strength.js';
+import { phishingResistant } from '../session/acr.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
@@ -216,8 +219,10 @@ export const newAddress = defineAction({
 });
 
 /**
- * Sets a verified address; ends other sessions if it differs from the old one. Returns the refusal if
- * the policy would not let a person sign up with it.
+ * Sets a verified address. If it differs from the old one, ends other sessions and the offline access
+ * of apps. If it was in use before, the passkeys wait, and a session that counts in full ends, too
+ * (docs/design/security.md#strength-at-an-address). Returns the refusal if the policy would not let a
+ * person sign up with it.
  */
 async function changeAddress(
   tx: Transaction,
@@ -231,7 +236,8 @@ async function changeAddress(
   if (canonicalAddress(previous) !== canonicalAddress(address)) {
     const refusal = await signUpRefusal(tx, call, account, address);
     if (refusal) return refusal;
-    await revokeOtherSessions(tx, call, name, { endsApps: true });
+    if (await isTakenAddress(tx, call, address)) await takeAddress(tx, call, name);
+    else await revokeOtherSessions(tx, call, name, { endsApps: true });
     const order: MailOrder = {
       to: previous,
       addressChanged: {
@@ -273,6 +279,14 @@ async function signUpRefusal(
   return forbidden(refusalMessage(decision), Account, name, {
     ...(decision.name && { policyDecision: decision.name }),
   });
+}
+
+/** Makes the account as weak at its next address as the mailbox that it has to show for it. */
+async function takeAddress(tx: Transaction, call: Call, name: string): Promise<void> {
+  const isFull = call.caller.type === 'Account' && call.caller.assurance === phishingResistant;
+  await delayAllPasskeys(tx, call, name);
+  await revokeOtherSessions(tx, call, name, { endsApps: true, endsOwn: isFull, max: 0 });
+  if (isFull) tx.after(() => call.ports.clearSessionCookie());
 }
 
 const codeExpired = (why: string, name: string): Error =>

@@ -8,7 +8,7 @@ import { defineKind, group } from '../define-kind.js';
 import type { ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../registry/field-errors.js';
 import { alreadyExists, forbidden, type Cause } from '../../registry/status.js';
-import { isOperator } from '../group/group.js';
+import { isOperator } from '../signin/operator-caller.js';
 import { outboundFaults } from './outbound-url.js';
 import { parseAudienceScopeID } from './scope-id.js';
 import {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import type { Caller } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import { mapList, setList } from '../../registry/list-type.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
@@ -19,15 +18,6 @@ export const maxMembers = 1000;
 
 /** The Group whose members operate this service. */
 export const operators = 'operators';
-
-/**
- * Returns true if the caller is an operator: a member of that Group, the service itself, or
- * `system:masters` of a cluster.
- */
-export const isOperator = (caller: Caller): boolean =>
-  caller.type === 'System' ||
-  (caller.type === 'Account' && caller.operator) ||
-  (caller.type === 'ClusterUser' && caller.groups.includes('system:masters'));
 
 const TemporaryMember = z.object({
   email: emailAddress().describe('The address.'),

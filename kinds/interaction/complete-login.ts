@@ -3,7 +3,7 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
 import { authenticationClaims } from '../session/acr.js';
-import { pendingInvitation } from '../invitation/accept.js';
+import { pendingInvitation } from '../invitation/pending.js';
 import { clearChallenges } from '../signin/passkey-challenge.js';
 import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
@@ -101,7 +101,8 @@ function withInvitation<F extends { readonly groups: readonly string[] }>(
 const fullStrengthNotice = (passkey: PasskeyStrength | undefined): string =>
   passkey === undefined
     ? ''
-    : ' This passkey was added after a sign-in by mail. It counts in full from ' +
+    : ' This passkey was added after a sign-in by mail, or the address was in use before. It ' +
+      'counts in full from ' +
       `${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
 
 /** Marks the emailed code and link as used. */
@@ -112,19 +113,20 @@ export function consumeProof({ internal, status }: InteractionObject): void {
 
 /**
  * The result of an authentication: its method, whether the passkey has full strength, and whether
- * it created the account.
+ * it created the account, or one at an address that was in use before.
  */
 interface Authentication {
   readonly method: Method;
   readonly isFullStrength?: boolean;
   readonly isSignUp?: boolean;
+  readonly isTakenAddress?: boolean;
 }
 
 /** Moves the Interaction to Authenticated and ends its other challenges. */
 export function authenticate(
   interaction: InteractionObject,
   account: AccountObject,
-  { method, isFullStrength = true, isSignUp = false }: Authentication,
+  { method, isFullStrength = true, isSignUp = false, isTakenAddress = false }: Authentication,
   call: Call,
 ): void {
   const { internal, status } = interaction;
@@ -138,11 +140,12 @@ export function authenticate(
     account: account.metadata.name,
     method,
     seconds: Math.floor(call.now / 1000),
+    milliseconds: call.now,
     acr,
     amr: [...amr],
-    milliseconds: call.now,
     passkeys: account.status.passkeys,
     ...(isSignUp && { isSignUp }),
+    ...(isTakenAddress && { isTakenAddress }),
     ...(isKnownBrowser && { isKnownBrowser }),
   };
 }

@@ -16,6 +16,7 @@ import { randomName } from '../../registry/random-name.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account, createAccount } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';
+import { isTakenAddress } from '../invitation/taken-address.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
@@ -294,13 +295,14 @@ async function completeSignIn(
   await decision.recordIn?.(tx);
   const { address } = interaction.internal.email!;
   const existing = await tx.byUnique(Account, 'email', canonicalAddress(address));
-  const isSignUp = existing?.status.email.verifiedTimestamp === undefined;
+  const isFirst = existing?.status.email.verifiedTimestamp === undefined;
+  const isVouchedFor = existing?.internal.isVouchedFor ?? false;
+  const isTaken = isFirst && !isVouchedFor && (await isTakenAddress(tx, call, address));
+  const how = { method, isSignUp: isFirst && !isTaken, isTakenAddress: isTaken };
   const account = await findOrCreateAccount(tx, call, interaction, method);
   if (!(account instanceof StatusError)) {
     await acceptInvitation(tx, call, account);
-    return tx.update(Interaction, name, (next) =>
-      authenticate(next, account, { method, isSignUp }, call),
-    );
+    return tx.update(Interaction, name, (next) => authenticate(next, account, how, call));
   }
   const refusedBy = existing === undefined ? account.details?.policyDecision : undefined;
   await tx.update(Interaction, name, (next) => {

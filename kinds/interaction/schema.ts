@@ -252,6 +252,8 @@ export const InteractionInternal = z.object({
       passkeys: z.number().int().optional(),
       /** True if this sign-in created the account, or is the first of one that an operator created. */
       isSignUp: z.boolean().optional(),
+      /** True if it created an account at an address that others gave up or that Groups name. */
+      isTakenAddress: z.boolean().optional(),
       /** True if the browser has a cookie of an earlier sign-in with this address. */
       isKnownBrowser: z.boolean().optional(),
     })

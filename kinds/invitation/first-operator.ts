@@ -8,6 +8,7 @@ import type { Store } from '../../registry/store.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { digest } from '../../security/keyring.js';
 import { Group, operators } from '../group/group.js';
+import { endWaitsOfAddress } from '../passkey/delay-strength.js';
 import { Invitation } from './invitation.js';
 import { isPending, type InvitationObject } from './schema.js';
 
@@ -83,6 +84,7 @@ export const acceptByToken = defineAction({
       if (await isOperated(tx, call.settings))
         throw conflict(Invitation, name, 'someone operates this service already');
       await addOperator(tx, caller.email);
+      await endWaitsOfAddress(tx, call, caller.account);
       tx.after(() => call.ports.audit('operator.first', { account: caller.account }));
       return tx.update(Invitation, name, (next) => {
         next.status = {

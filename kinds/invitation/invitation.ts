@@ -4,8 +4,9 @@ import { authorName } from '../../registry/caller.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
-import { isOperator, operators } from '../group/group.js';
+import { operators } from '../group/group.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
+import { isOperator } from '../signin/operator-caller.js';
 import { assertMayInvite, inviterOf } from './inviter.js';
 import { mailInvitation } from './prepare.js';
 import {

@@ -7,6 +7,7 @@ import { updateLimit } from '../signin/update-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/random-name.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';
@@ -65,7 +66,8 @@ const PasskeyStatus = z.object({
     .optional()
     .describe(
       'When sign-ins with it start to count as phishing-resistant: later than its creation if ' +
-        'it was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
+        'it was added after a sign-in by mail, or if the account took an address that was in use ' +
+        'before. Absent on passkeys of earlier releases, which count.',
     ),
   conditions: conditions('FullStrength').optional(),
 });
@@ -76,6 +78,11 @@ const PasskeyInternal = z.object({
   /** COSE key, base64url. */
   publicKey: z.string(),
   counter: z.number().int(),
+  /**
+   * From when it counts in full once someone vouches for the person at the address; absent if only
+   * time helps.
+   */
+  vouchedTimestamp: z.string().optional(),
 });
 
 type AccountObject = ObjectOf<typeof Account>;
@@ -259,7 +266,12 @@ export async function addPasskey(
       lastUsedTimestamp: null,
       fullStrengthTimestamp,
     },
-    internal: { credentialID: id, publicKey, counter },
+    internal: {
+      credentialID: id,
+      publicKey,
+      counter,
+      ...(binding.isTakenAddress && { vouchedTimestamp: toTimestamp(call.now) }),
+    },
   });
 }
 

@@ -14,9 +14,13 @@ export interface PasskeyStrength {
 export const hasFullStrength = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
   fullStrengthTimestamp === undefined || fromTimestamp(fullStrengthTimestamp) <= now;
 
-/** The sign-in that a passkey is registered after; `acr` as Clients receive it. */
+/**
+ * The sign-in that a passkey is registered after; `acr` as Clients receive it. `isSignUp` is false for
+ * a sign-up at an address that was in use before (`isTakenAddress`).
+ */
 export interface RegisteredAfter {
   readonly isSignUp?: boolean | undefined;
+  readonly isTakenAddress?: boolean | undefined;
   readonly acr: string;
 }
 
@@ -31,8 +35,12 @@ export function fullStrengthTimestampOf(
   waitMs: number,
 ): string {
   const isFull = isSignUp || acr === phishingResistant;
-  return toTimestamp(isFull ? now : Math.ceil((now + waitMs) / 1000) * 1000);
+  return isFull ? toTimestamp(now) : waitEndTimestamp(now, waitMs);
 }
+
+/** Returns when a wait of `waitMs` ends that begins at `now` (ms since the epoch), in whole seconds. */
+export const waitEndTimestamp = (now: number, waitMs: number): string =>
+  toTimestamp(Math.ceil((now + waitMs) / 1000) * 1000);
 
 /** Returns the state of the condition FullStrength at `now` (ms since the epoch). */
 export const fullStrengthState = (status: PasskeyStrength, now: number): ConditionState =>
@@ -48,6 +56,7 @@ export const fullStrengthState = (status: PasskeyStrength, now: number): Conditi
         status: 'False',
         reason: 'Waiting',
         message:
-          'It was added after a sign-in by mail. Sign-ins with it count as phishing-resistant ' +
+          'It was added after a sign-in by mail, or the address of its account was in use before. ' +
+          'Sign-ins with it count as phishing-resistant ' +
           `from ${status.fullStrengthTimestamp}.`,
       };

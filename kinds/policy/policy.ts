@@ -6,7 +6,7 @@ import type { Call, KindObject, Metadata, Transaction } from '../../registry/kin
 import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { isOperator } from '../group/group.js';
+import { isOperator } from '../signin/operator-caller.js';
 import { timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';

@@ -3,11 +3,11 @@ import { defineAction } from '../../registry/action.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { LimitOf } from '../../registry/rate-limit.js';
 import { conflict } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/random-name.js';
 import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
-import { Passkey } from '../passkey/passkey.js';
+import { delayWaitingPasskeys } from '../passkey/delay-strength.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
 import { Recovery } from './recovery.js';
@@ -89,34 +89,10 @@ async function start(
       notBefore: due,
     });
   }
-  await delayFullStrength(
-    tx,
-    call,
-    account,
-    Date.parse(recovery.status.readyTimestamp) + fullStrengthDelayMs,
-  );
+  const until = fromTimestamp(recovery.status.readyTimestamp) + fullStrengthDelayMs;
+  await delayWaitingPasskeys(tx, call, account, toTimestamp(until));
   tx.after(() =>
     call.ports.audit('recovery.started', { account, recovery: name, by: status.startedBy }),
   );
   return recovery;
-}
-
-/**
- * Delays the full strength of passkeys until after the recovery. Otherwise a passkey that an
- * attacker added would reach it first.
- */
-async function delayFullStrength(
-  tx: Transaction,
-  call: Call,
-  account: string,
-  until: number,
-): Promise<void> {
-  for (const { metadata, status } of await call.store(Passkey).list(account)) {
-    const from =
-      status.fullStrengthTimestamp === undefined ? 0 : Date.parse(status.fullStrengthTimestamp);
-    if (from > call.now && from < until)
-      await tx.update(Passkey, metadata.name, (next) => {
-        next.status.fullStrengthTimestamp = toTimestamp(until);
-      });
-  }
 }

@@ -236,7 +236,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
       client: 'bank',
     });
     expect((await refused.fails(403, 'Forbidden')).message).toContain(
-      `The bank wants a passkey. This passkey was added after a sign-in by mail. It counts in full from ${body.status.fullStrengthTimestamp} on`,
+      `The bank wants a passkey. This passkey was added after a sign-in by mail, or the address was in use before. It counts in full from ${body.status.fullStrengthTimestamp} on`,
     );
     expect((await begun.tab.get(begun.I).is(200)).body.status.phase).toBe('LoginRequired');
     const live = await begin(service, { client: 'bank', tab: weak.tab });

@@ -323,6 +323,7 @@ describe('what is explained', () => {
       kinds.map(({ resource }) => `objects/${resource}/`).sort(),
     );
     expect([...listed].filter((key) => !key.startsWith('objects/')).sort()).toEqual([
+      'addresses/',
       'decisioncount/',
       'events/',
       'limits/',
