@@ -1,3 +1,4 @@
+import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
 import type { Reauthenticate } from '../../registry/standing.js';
 import type { Store } from '../../registry/store.js';
@@ -37,8 +38,17 @@ export function callOf(
     dryRun,
     decision,
     reauthenticate,
-    ...(outcome && { outcome }),
+    ...(outcome && { outcome: { ...outcome, authorize: noting(req, outcome) } }),
     warn: (message) => void res.appendHeader('Warning', warningHeader(message)),
     ...(target && reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
   });
 }
+
+/** Authorizes what a request makes; the audit log names the decision about that. */
+const noting =
+  (req: ApiRequest, { authorize }: OutcomeAuthorizer): OutcomeAuthorizer['authorize'] =>
+  async (object) => {
+    const decision = await authorize(object);
+    req.authorized = { ...req.authorized!, decision };
+    return decision;
+  };

@@ -31,6 +31,7 @@ export class Memberships {
   readonly #current = new Map<string, ReadonlySet<string>>();
   #timer: NodeJS.Timeout | undefined;
   #nextEnd = Infinity;
+  readonly #listeners: (() => void)[] = [];
   readonly #informer: Informer<typeof Group>;
 
   /**
@@ -50,6 +51,11 @@ export class Memberships {
   stop(): void {
     clearTimeout(this.#timer);
     this.#informer.stop();
+  }
+
+  /** Calls `listener` after every change of a Group, and when a membership ends. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Increments with every change of a Group, and when a membership ends. */
@@ -151,6 +157,7 @@ export class Memberships {
     for (const address of now)
       if (!old.has(address))
         this.#setGroups(address, [...(this.#groups.get(address) ?? noGroups), name].sort());
+    for (const listener of this.#listeners) listener();
   }
 
   /** Ends memberships whose time is over, by the clock of this replica. */

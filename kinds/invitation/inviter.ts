@@ -48,13 +48,14 @@ export async function assertMayInvite(
 
 /**
  * Returns whether who invited could invite still: with the sign-in of that moment, and with today's
- * account, groups and policy. The commit checks the account and the Groups that were read.
+ * account, groups and policy; undefined if the policy could not be applied. The commit checks the
+ * account and the Groups that were read.
  */
 export async function mayStillInvite(
   tx: Transaction,
   { metadata, spec, internal }: InvitationObject,
   call: Call,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const inviter = internal?.inviter;
   if (!inviter) return true;
   const caller = await callerNow(tx, inviter.caller, call);
@@ -66,13 +67,17 @@ export async function mayStillInvite(
   };
   const about = { kind: naming, name: metadata.name, caller, record: 'never' };
   const creation = await call.decide('create', { ...about, ...asker.facts, client: spec.client });
-  if (!creation.allowed) return false;
+  if (!creation.allowed) return isFailure(creation) ? undefined : false;
   for (const name of spec.groups) {
-    const isAbsent = !(await tx.get(Group, name));
-    if (!isAbsent && !(await decideGroup(tx, call, name, asker)).allowed) return false;
+    if (!(await tx.get(Group, name))) continue;
+    const decision = await decideGroup(tx, call, name, asker);
+    if (!decision.allowed) return isFailure(decision) ? undefined : false;
   }
   return true;
 }
+
+/** Returns whether a decision refuses because no policy could be applied. */
+const isFailure = ({ reasons }: Decision): boolean => reasons[0]?.rule === 'error';
 
 /** Returns the inviter with the rights of now; undefined for an account that cannot sign in. */
 async function callerNow(tx: Transaction, caller: Caller, call: Call): Promise<Caller | undefined> {

@@ -22,10 +22,9 @@ export async function pendingInvitation(
 ): Promise<PendingInvitation | undefined> {
   const invitation = await tx.byUnique(Invitation, 'email', canonicalAddress(address));
   if (!invitation || !isPending(invitation, call.now)) return undefined;
-  if (!(await mayStillInvite(tx, invitation, call))) {
-    await revokeInvitation(tx, invitation);
-    return undefined;
-  }
+  const mayInvite = await mayStillInvite(tx, invitation, call);
+  if (mayInvite === false) await revokeInvitation(tx, invitation);
+  if (!mayInvite) return undefined;
   const groups: string[] = [];
   for (const name of invitation.spec.groups) {
     const group = await tx.get(Group, name);

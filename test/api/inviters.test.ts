@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { until } from '../support/patience.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -82,6 +83,7 @@ describe.each(stores)('who invited, on %s', (store) => {
   test.each(Object.keys(losses))('invites no one any more who %s', async (loss) => {
     const one = await invited();
     await losses[loss]!(one);
+    await until(async () => (await read(one.invitation.metadata.name)).status.phase === 'Revoked');
     const guest = await signIn(service, one.guest);
     expect(await readers()).not.toContain(one.guest);
     expect((await read(one.invitation.metadata.name)).status).toMatchObject({
@@ -92,6 +94,35 @@ describe.each(stores)('who invited, on %s', (store) => {
     await write(leadsInvite);
     await signIn(service, one.guest, { tab: guest.tab, parameters: { prompt: 'login' } });
     expect(await readers()).not.toContain(one.guest);
+  });
+
+  test('a membership that is over ends what was invited by it', async () => {
+    const one = await invited();
+    const ends = new Date(Date.now() + 500).toISOString();
+    await setLeads({ members: [], temporaryMembers: [{ email: one.lead, until: ends }] });
+    await until(async () => (await read(one.invitation.metadata.name)).status.phase === 'Revoked');
+    await setLeads({ members: [one.lead], temporaryMembers: [] });
+  });
+
+  test('stays pending while the policy cannot be applied', async () => {
+    const one = await invited();
+    const failing =
+      '@id("sum") permit (principal, action == Action::"create", resource is Invitation) when { context has passkeys && context.passkeys + 9223372036854775807 > 0 && principal.passkeys + 9223372036854775807 + 1 > 0 };';
+    await write(`${leadsInvite}\n${failing}`);
+    await setLeads({ members: [one.lead, 'more@example.test'] });
+    await signIn(service, one.guest);
+    expect((await read(one.invitation.metadata.name)).status.phase).toBe('Pending');
+    await write(leadsInvite);
+  });
+
+  test('stays pending over the start of another replica', async () => {
+    const one = await invited();
+    const replica = await service.replica();
+    await replica.tab().get('policies').is(200);
+    await setLeads({ members: [one.lead, 'another@example.test'] });
+    await signIn(service, one.guest);
+    expect(await readers()).toContain(one.guest);
+    await replica.stop();
   });
 
   test('the invitation of one who lost the right lets no one sign up', async () => {

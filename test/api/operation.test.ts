@@ -570,7 +570,18 @@ describe('the start', () => {
         '--keys-file',
         'k',
       ])[0],
-    ).toContain('must be https, or http on loopback');
+    ).toContain('must be a scheme, a host and a port');
+    for (const address of ['http://etcd.example.test:2379', 'http://10.0.0.1:2379'])
+      expect(
+        problems([
+          '--etcd-servers',
+          address,
+          '--mock-mail',
+          '--allow-mock-mail',
+          '--keys-file',
+          'k',
+        ])[0],
+      ).toContain('must be https, or http on loopback');
   });
 
   test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {

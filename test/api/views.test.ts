@@ -97,7 +97,7 @@ describe('tables (4.2)', () => {
       audiences: 'Display-Name Identifier Tokens',
       groups: 'Display-Name Members',
       accessrequests: 'Group Phase Until Account (Reason)',
-      invitations: 'Email Phase Groups (Until)',
+      invitations: 'Email Phase Groups (Until) (Invited-By)',
       appearances: 'Display-Name Accent',
       replicas: 'Ready Release Store Sign-Ins (Failed-Checks) (Clock-Skew)',
     };

@@ -1,6 +1,8 @@
 import { AppearanceIndex } from '../../../kinds/appearance/appearance-index.js';
 import { ScopeIndex } from '../../../kinds/claims/scope-index.js';
 import { Memberships } from '../../../kinds/group/membership-index.js';
+import { InvitationController } from '../../../kinds/invitation/controller.js';
+import type { Log } from '../../../observability/log.js';
 import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
 import type { Store } from '../../../registry/store.js';
 import type { DisposableStack } from './disposables.js';
@@ -9,6 +11,7 @@ import type { DisposableStack } from './disposables.js';
 export interface Indexes {
   readonly appearance: AppearanceIndex;
   readonly groups: Memberships;
+  readonly invitations: InvitationController;
   readonly operatorPasskeys: OperatorPasskeys;
   readonly scopeIndex: ScopeIndex;
 }
@@ -17,17 +20,19 @@ export interface Indexes {
 export async function openIndexes(
   store: Store,
   operators: readonly string[],
+  log: Log,
   disposables: DisposableStack,
 ): Promise<Indexes> {
   const groups = new Memberships(store, operators);
   const indexes: Indexes = {
     appearance: new AppearanceIndex(store),
     groups,
+    invitations: new InvitationController(store, groups, log),
     operatorPasskeys: new OperatorPasskeys(store, groups),
     scopeIndex: new ScopeIndex(store),
   };
-  disposables.add(() => {
-    for (const index of Object.values(indexes)) index.stop();
+  disposables.add(async () => {
+    for (const index of Object.values(indexes)) await index.stop();
   });
   indexes.operatorPasskeys.start();
   await Promise.all([indexes.appearance.start(), groups.start(), indexes.scopeIndex.start()]);

@@ -129,6 +129,7 @@ interface StartContext {
 interface LateParts {
   store?: Store;
   groups?: Indexes['groups'];
+  invitations?: Indexes['invitations'];
   policy?: PolicyAuthorizer;
   provider?: IdentityProvider;
   server?: Server;
@@ -141,8 +142,10 @@ type CoreParts = Awaited<ReturnType<typeof openStore>>;
 async function assemble(context: StartContext): Promise<Service> {
   const base = await openBase(context);
   const core = await openStore(context, base);
-  const indexes = await openIndexes(core.store, context.config.operators, context.disposables);
+  const { config, log, disposables } = context;
+  const indexes = await openIndexes(core.store, config.operators, log, disposables);
   context.lateParts.groups = indexes.groups;
+  context.lateParts.invitations = indexes.invitations;
   core.policy.useEntities(new EntitySource(core.store, indexes));
   const provider = await openProvider(context, base, core, indexes);
   const mails = await registerWorkers(context, base, core, indexes);
@@ -223,7 +226,10 @@ async function openStore(
     await engine,
     store,
     log,
-    () => lateParts.server?.endDecoratedWatches(),
+    () => {
+      lateParts.server?.endDecoratedWatches();
+      lateParts.invitations?.check();
+    },
     overrides.decisionIntervalMs,
   );
   lateParts.policy = policy;
