@@ -7,8 +7,9 @@ import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kin
 import { forbidden } from '../../registry/status.js';
 import { mayRequest } from '../accessrequest/access-request.js';
 import { Account } from '../account/account.js';
-import { accountFacts, signedInNow } from '../account/policy-facts.js';
+import { accountFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
 import { Client } from '../client/client.js';
+import { Session } from '../session/session.js';
 import { statusTexts } from '../signin/schema-types.js';
 
 /** The most Clients that one menu is made of, by name. */
@@ -85,17 +86,24 @@ export const apps = defineAction({
   },
 });
 
-/** Returns the facts of the person and the sign-in behind the request. */
-const factsOf = (
+/**
+ * Returns the facts of the person and the sign-in behind the request, as an app's sign-in sees them: a
+ * passkey that was added in the session counts at this API alone.
+ */
+async function factsOf(
   call: Call,
-  { metadata, status }: ObjectOf<typeof Account>,
-  { methods = [], assurance = '', authenticated = 0 }: AccountCaller,
-): Promise<PersonFacts> =>
-  accountFacts(
+  account: ObjectOf<typeof Account>,
+  { session: name, methods = [], assurance = '', authenticated = 0 }: AccountCaller,
+): Promise<PersonFacts> {
+  const session = name === undefined ? undefined : await call.store(Session).cached(name);
+  if (session) return sessionFacts(call, account, session);
+  const { metadata, status } = account;
+  return accountFacts(
     call,
     { account: metadata.name, address: status.email.address, passkeys: status.passkeys },
     { methods, assurance, authenticated },
   );
+}
 
 const hasStart = ({ initiateLoginURI, homepageURI }: ClientObject['spec']): boolean =>
   (initiateLoginURI ?? homepageURI) !== undefined;
