@@ -39,7 +39,8 @@ export type MailOrder = {
   readonly timeZone?: string;
 } & (
   | {
-      readonly signIn: SignIn /** The Interaction that waits for it; absent in rows of earlier releases. */;
+      readonly signIn: SignIn;
+      /** The Interaction that waits for it; absent in rows of earlier releases. */
       readonly interaction?: string;
     }
   /** `session` is the Session that waits for it; absent in rows of earlier releases. */

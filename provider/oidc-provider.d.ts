@@ -50,7 +50,8 @@ declare module 'oidc-provider' {
       acr?: string;
       amr?: string[];
       ts?: number;
-      remember?: boolean /** Added by this service: the sign-in method. */;
+      remember?: boolean;
+      /** Added by this service: the sign-in method. */
       method?: string;
     };
     consent?: { grantId?: string };

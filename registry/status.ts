@@ -27,12 +27,13 @@ export interface Details {
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly Cause[];
-  /** The number of remaining attempts after a wrong code. */
+  /** How long to wait before another try, as in the header Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** The sign-in methods that are sufficient if a recent sign-in is needed. */
+  /** The number of tries that are left after a wrong code. */
   readonly triesLeft?: number;
   /** The sign-in methods that suffice, if another sign-in is what is missing. */
   readonly methods?: readonly string[];
+  /** The name of the PolicyDecision that refused. */
   readonly policyDecision?: string;
 }
 

@@ -281,4 +281,30 @@ describe('the structure', () => {
         .map(({ path }) => path),
     ).toEqual([]);
   });
+
+  /** Doc comments that no member follows on the next line: behind one, or at the end of a block. */
+  const misplaced = (text: string): string[] =>
+    [...text.matchAll(/\/\*\*(?:[^*]|\*(?!\/))*\*\//g)]
+      .filter((comment) => {
+        const before = text.slice(text.lastIndexOf('\n', comment.index) + 1, comment.index);
+        const after = text.slice(comment.index + comment[0].length);
+        return before.trim() !== '' || /^\s*[})\];]/.test(after);
+      })
+      .map((comment) => comment[0]);
+
+  test('a doc comment is before what it is about', () => {
+    const found = sources.flatMap(({ path, text }) =>
+      misplaced(text).map((comment) => `${path}: ${comment}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test.each([
+    ['  readonly a: string /** What b is. */;\n  readonly b: string;', 1],
+    ['interface A {\n  a: string;\n  /** What b is. */\n}', 1],
+    ['  /** What a is. */\n  readonly a: string;', 0],
+    ['/**\n * What a does.\n */\nfunction a() {}', 0],
+  ])('a doc comment in %j is found where it is misplaced', (text, count) => {
+    expect(misplaced(text)).toHaveLength(count);
+  });
 });

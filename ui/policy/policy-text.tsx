@@ -26,7 +26,8 @@ function PolicyLine({ of: line }: { of: string }) {
 
 interface Props {
   name: string;
-  text: string /** Only these lines, counted from 1, and without anchors. */;
+  text: string;
+  /** Only these lines, counted from 1, and without anchors. */
   from?: number;
   to?: number;
 }

@@ -58,10 +58,12 @@ const linesText = ({ first, last }: RuleText): string =>
 
 interface Props {
   policy: Policy;
-  rule: Policy['status']['rules'][number] /** Its lines in the text, if they were found. */;
+  rule: Policy['status']['rules'][number];
+  /** Its lines in the text, if they were found. */
   text: RuleText | undefined;
   number: number;
-  mine: boolean /** The policy that the address names. */;
+  mine: boolean;
+  /** The policy that the address names. */
   pinned: string | undefined;
 }
 
