@@ -337,10 +337,11 @@ test('delete takes names, labels or all, waits until they are gone, and keeps th
     out: expect.stringMatching(/^session\.id\.vestibule\.org "\S+" deleted\n$/),
     error: '',
   });
+  // Ending sessions ends what the command holds, too.
   expect(await as(own)('get', 'sessions')).toEqual({
-    code: 0,
+    code: 1,
     out: '',
-    error: 'No resources found\n',
+    error: 'error: You must be logged in to the server (Unauthorized)\n',
   });
   await leaving.tab.get('accounts/~').fails(401, 'Unauthorized');
   expect(await says('delete', 'clients', '--all')).toBe('client.id.vestibule.org "app" deleted\n');
