@@ -20,7 +20,7 @@ import {
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Operator } from '../kinds/group/operator.js';
 import type { Alternative } from '../kinds/policy/alternatives.js';
-import { alternativesTo } from './explain/explain.js';
+import { alternativesTo, type SearchBudget } from './explain/explain.js';
 import { checkLockout } from './lockout-check.js';
 import { neverHolds } from './parse/never-holds.js';
 import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
@@ -88,9 +88,9 @@ export interface Engine {
   decide(attributes: AuthorizationAttributes): AuthorizationResponse;
   /**
    * Returns the smallest changes with which the active policy would permit a refused request, of those
-   * that its caller may know. Takes up to 2,000 decisions; never throws.
+   * that its caller may know. Takes up to 2,000 evaluations, or those of `budget`; never throws.
    */
-  explain(attributes: AuthorizationAttributes): readonly Alternative[];
+  explain(attributes: AuthorizationAttributes, budget?: SearchBudget): readonly Alternative[];
   /** Whether any active rule mentions a fact about an entity. */
   readonly mentionsEntities: boolean;
   /**
@@ -286,13 +286,19 @@ class CedarEngine implements Engine {
     return response;
   }
 
-  explain(attributes: AuthorizationAttributes): readonly Alternative[] {
+  explain(
+    attributes: AuthorizationAttributes,
+    budget: SearchBudget = { evaluations: 2_000 },
+  ): readonly Alternative[] {
     if (!this.#explainEvaluator || attributes.caller.type === 'System' || attributes.every)
       return [];
+    const before = budget.evaluations;
     try {
-      return alternativesTo(this.#explainEvaluator, attributes, this.#environment);
+      return alternativesTo(this.#explainEvaluator, attributes, this.#environment, budget);
     } catch {
       return [];
+    } finally {
+      this.counts.trials += before - budget.evaluations;
     }
   }
 

@@ -71,7 +71,7 @@ export function openPolicyAuthorizer(
   const load: EntitySource['load'] = (missing) => entities!.load(missing);
   const shadow = new ShadowController(engine, store, log, { load, intervalMs: decisionIntervalMs });
   const recorder = new Recorder(store, log, {
-    explain: (attributes) => engine.explain(attributes),
+    explain: (attributes, budget) => engine.explain(attributes, budget),
     compare: (attributes, response) => shadow.compare(attributes, response),
     intervalMs: decisionIntervalMs,
   });

@@ -45,8 +45,9 @@ export function causesOf(errors: readonly SchemaFault[], at: string): Cause[] {
   for (const error of relevant) {
     const cause = error.keyword === 'anyOf' ? choiceCause(error, errors, at) : causeOf(error, at);
     if (!causes.has(cause.field!)) causes.set(cause.field!, cause);
+    if (causes.size === maxCauses) break; // A body may have thousands of faults.
   }
-  return [...causes.values()].slice(0, maxCauses);
+  return [...causes.values()];
 }
 
 const pathOf = (at: string, pointer: string): string =>

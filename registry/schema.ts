@@ -5,6 +5,7 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 import { refuseUnconvertible } from './schema-guard.js';
 import type { JSONSchema } from './json-schema.js';
 import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
+import { tooManyItems } from './field-errors.js';
 import { causesOf } from './schema-faults.js';
 import { secretKeywords } from './secret-schema.js';
 import { lineOfText } from './pattern.js';
@@ -100,6 +101,8 @@ export class Validator {
   check(value: unknown, at: string): Cause[] {
     this.#compiled ??= ajv.compile(this.schema);
     const compiled = this.#compiled;
+    const tooLong = overfullLists(this.schema, value, at);
+    if (tooLong.length > 0) return tooLong;
     if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
     if (this.#hasLines) normaliseLines(this.schema, value);
     return this.#hasDistinctLists ? duplicateItems(this.schema, value, at) : [];
@@ -110,6 +113,33 @@ export class Validator {
     this.#compiled ??= ajv.compile(this.schema);
   }
 }
+
+/** The length from which nothing else is said of a list with too many items. */
+const longList = 1_000;
+
+/**
+ * Returns a cause for each long list with too many items: each of many thousand items could have a
+ * fault.
+ */
+function overfullLists(schema: JSONSchema, value: unknown, at: string): Cause[] {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    const max = Number(schema.maxItems ?? Infinity);
+    if (value.length > Math.max(max, longList))
+      return [tooManyItems(at, `must have at most ${max} items`)];
+    return items && hasLists(items)
+      ? value.flatMap((item, i) => overfullLists(items, item, `${at}[${i}]`))
+      : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const branch = branchFor(schema, value as Record<string, unknown>);
+  return Object.entries(branch?.properties ?? {}).flatMap(([name, property]) =>
+    overfullLists(property, (value as Record<string, unknown>)[name], `${at}.${name}`),
+  );
+}
+
+const hasLists = ({ items, properties = {}, oneOf = [] }: JSONSchema): boolean =>
+  items !== undefined || [...Object.values(properties), ...oneOf].some(hasLists);
 
 const isLine = (schema: JSONSchema): boolean => schema.pattern === lineOfText.source;
 

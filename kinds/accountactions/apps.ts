@@ -15,7 +15,10 @@ import { statusTexts } from '../signin/schema-types.js';
 /** The most Clients that one menu is made of, by name. */
 const maxClients = 200;
 
-/** After so many Clients other requests get their turn: some rules are evaluated each time. */
+/**
+ * After so many Clients other requests get their turn, and after one that is refused, which may have
+ * been explained: some rules are evaluated each time.
+ */
 const clientsPerTurn = 20;
 
 const App = z.object({
@@ -78,8 +81,8 @@ export const apps = defineAction({
       .slice(0, maxClients);
     const items: App[] = [];
     for (const [i, client] of clients.entries()) {
-      if (i % clientsPerTurn === clientsPerTurn - 1) await yieldToEventLoop();
       const app = await appOf(call, client, facts);
+      if (app.access === 'Refused' || i % clientsPerTurn === 0) await yieldToEventLoop();
       if (app.startURI !== undefined || isListed(client)) items.push(app);
     }
     return { apiVersion, kind: 'AccountApps', items };

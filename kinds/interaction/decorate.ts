@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { refusalMessage } from '../../registry/authorizer.js';
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
@@ -110,11 +111,12 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   const find = scopeFinder(call.ports.scopes(), spec.client, client, (name) =>
     call.store(Audience).cached(name),
   );
-  const requested = await Promise.all(
-    spec.scopes.map(async (name) =>
-      decideScope(name, await find(name), { facts, interaction }, call),
-    ),
-  );
+  const requested: RequestedScope[] = [];
+  for (const name of spec.scopes) {
+    const one = await decideScope(name, await find(name), { facts, interaction }, call);
+    if (one.decision?.allowed === false) await yieldToEventLoop(); // It may have been explained.
+    requested.push(one);
+  }
   const externalScopes = status.refusal
     ? []
     : requested.flatMap(({ scope, decision }) =>

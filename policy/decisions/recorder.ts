@@ -8,6 +8,7 @@ import type { Log } from '../../observability/log.js';
 import type { StepUp } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
+import { Explanations, type Explain } from './explanations.js';
 import { seriesEvent, singleEvent, writeEvent } from './event.js';
 import { EventWriter } from './event-writer.js';
 import { isMutating } from './mutating-actions.js';
@@ -16,9 +17,6 @@ import { accountOf } from './record.js';
 
 /** Actions that everyone may use; allowing them is not recorded. */
 const publicActions = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
-
-/** Returns what would have permitted a refused request. */
-type Explain = (attributes: AuthorizationAttributes) => readonly Alternative[];
 
 /**
  * Evaluates a decision with the policy in mode Shadow. Returns the function that counts it once it is
@@ -45,13 +43,13 @@ export class Recorder {
   readonly #log: Log;
   readonly #writer: EventWriter;
   readonly #limits: EventRateLimiter;
-  readonly #explain: Explain;
+  readonly #explanations: Explanations;
   readonly #compare: Compare;
 
   constructor(store: Store, log: Log, { explain, compare, intervalMs }: RecorderOptions) {
     this.#store = store;
     this.#log = log;
-    this.#explain = explain;
+    this.#explanations = new Explanations(explain);
     this.#compare = compare;
     this.#limits = new EventRateLimiter(store.settings.limits);
     this.#writer = new EventWriter(store, log, intervalMs);
@@ -127,7 +125,9 @@ export class Recorder {
     attributes: AuthorizationAttributes,
     response: AuthorizationResponse,
   ): AuthorizationResponse {
-    const alternatives = response.allowed ? [] : this.#explain(attributes);
+    const alternatives = response.allowed
+      ? []
+      : this.#explanations.of(attributes, response.policy, rateLimitKey(attributes, false));
     return alternatives.length > 0 ? { ...response, alternatives } : response;
   }
 

@@ -19,7 +19,7 @@ import { mayMentionEntity } from './mentioned-entities.js';
 
 /**
  * Counters since the start: cache hits, evaluations that were cached (misses), evaluations that
- * cannot be cached (bypasses), and errors.
+ * cannot be cached (bypasses), errors, and evaluations for explanations (trials).
  */
 export interface EvaluationCounts {
   hits: number;
@@ -29,6 +29,7 @@ export interface EvaluationCounts {
   overruns: number;
   permits: number;
   refusals: number;
+  trials: number;
 }
 
 /** Returns counters at zero. */
@@ -40,6 +41,7 @@ export const zeroCounts = (): EvaluationCounts => ({
   overruns: 0,
   permits: 0,
   refusals: 0,
+  trials: 0,
 });
 
 /** Dependencies of an evaluator. */

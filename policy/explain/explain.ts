@@ -10,8 +10,13 @@ import { candidatesFor, type Candidate } from './candidates.js';
 import { literalsIn } from './literals.js';
 import { requestIn, type World } from './world.js';
 
-/** The largest number of changes together, of evaluations, and of alternatives that are returned. */
-const limits = { changes: 3, evaluations: 2_000, alternatives: 5 };
+/** The largest number of changes together, and of alternatives that are returned. */
+const limits = { changes: 3, alternatives: 5 };
+
+/** How many evaluations a search may take; it counts down. */
+export interface SearchBudget {
+  evaluations: number;
+}
 
 /** Where a search takes place. */
 interface Search {
@@ -23,12 +28,14 @@ interface Search {
 /**
  * Returns the smallest changes of facts with which a refused request would have been permitted
  * (docs/design/policy.md#why-not). Each was decided by `evaluator`. Returns none if they could say what
- * the caller may not know: whether an object exists, or facts about others.
+ * the caller may not know: whether an object exists, or facts about others. Takes at most the
+ * evaluations of `budget`.
  */
 export function alternativesTo(
   evaluator: PolicyEvaluator,
   attributes: AuthorizationAttributes,
   environment: DecisionEnvironment,
+  budget: SearchBudget,
 ): Alternative[] {
   const { object } = attributes; // perhaps an accessor, which copies would not have
   const world: World = {
@@ -44,7 +51,7 @@ export function alternativesTo(
   const noticed = candidates.filter(
     (one) => (facts?.includes(one.change.fact) ?? true) && isNoticed(search, slice, one),
   );
-  return smallest(search, noticed, facts ? 1 : limits.changes);
+  return smallest(search, noticed, facts ? 1 : limits.changes, budget);
 }
 
 /** Returns what an unknown reads: its name, or the fact that it compares. */
@@ -90,19 +97,22 @@ function read(unknown: UnknownValue, request: AuthorizationRequest): unknown {
   }
 }
 
-/** Returns the smallest sets of changes that are enough; all of them have the same size. */
+/**
+ * Returns the smallest sets of changes that are enough; all of them have the same size. Ends early
+ * when the search took as many evaluations as it may.
+ */
 function smallest(
   search: Search,
   candidates: readonly Candidate[],
   maxChanges: number,
+  budget: SearchBudget,
 ): Alternative[] {
-  let evaluations = 0;
   for (let size = 1; size <= maxChanges; size += 1) {
     const found: (readonly Candidate[])[] = [];
     for (const set of setsOf(candidates, size)) {
       if (found.some((other) => makesSuperfluous(other, set))) continue;
-      if (evaluations === limits.evaluations || found.length === limits.alternatives) break;
-      evaluations += 1;
+      if (budget.evaluations === 0 || found.length === limits.alternatives) break;
+      budget.evaluations -= 1;
       if (isEnough(search, set)) found.push(set);
     }
     if (found.length > 0) return found.map(alternativeOf);

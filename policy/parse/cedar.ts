@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { PolicyFault } from '../../kinds/policy/fault.js';
-import { CedarWorker } from './cedar-worker.js';
+import { withCedarWorker, type CallCedar } from './cedar-worker.js';
 import { bytePosition, scan } from './limits.js';
 
 /** The Cedar library. */
@@ -40,31 +40,24 @@ export async function validate(
   const { faults, starts } = scan(text);
   if (faults.length > 0) return { faults };
   if (starts.length === 0) return { faults: [{ message: 'has no rules' }] };
-  const worker = CedarWorker.take();
-  const timer = setTimeout(() => worker.terminate(), timeoutMs);
   try {
-    const validated = await runValidation(worker, text, schema);
-    worker.release();
-    return validated;
+    return await withCedarWorker(timeoutMs, (call) => runValidation(call, text, schema));
   } catch {
-    worker.terminate();
     return { faults: [{ message: 'is too complex to validate' }] };
-  } finally {
-    clearTimeout(timer);
   }
 }
 
 async function runValidation(
-  worker: CedarWorker,
+  call: CallCedar,
   text: string,
   schema: string,
 ): Promise<Validated | { faults: PolicyFault[] }> {
-  const parsed = await worker.call('policySetTextToParts', text);
+  const parsed = await call('policySetTextToParts', text);
   if (parsed.type === 'failure')
     return { faults: parsed.errors.map((error) => faultOf(text, error)) };
   if (parsed.policy_templates.length > 0)
     return { faults: [{ message: 'templates are not supported: a rule must not have slots' }] };
-  const answer = await worker.call('validate', { schema, policies: { staticPolicies: text } });
+  const answer = await call('validate', { schema, policies: { staticPolicies: text } });
   if (answer.type === 'failure') throw new Error('the Cedar schema of this service is invalid');
   if (answer.validationErrors.length > 0)
     return { faults: distinctFaults(text, answer.validationErrors) };
@@ -78,13 +71,11 @@ async function runValidation(
         message: neverApplies,
       })),
     };
-  const formatted = await worker
-    .call('formatPolicies', {
-      policyText: text,
-      lineWidth: 120,
-      indentWidth: 2,
-    })
-    .catch(() => undefined);
+  const formatted = await call('formatPolicies', {
+    policyText: text,
+    lineWidth: 120,
+    indentWidth: 2,
+  }).catch(() => undefined);
   return {
     text:
       formatted?.type === 'success' && scan(formatted.formatted_policy).faults.length === 0

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { domainOf } from '../../kinds/signin/email-address.js';
 import { authorizeLoaded } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
@@ -84,8 +85,11 @@ export async function decideScopes(
 ): Promise<Map<string, Decision>> {
   const account = await accountObject(services, name);
   const decisions = new Map<string, Decision>();
-  for (const scope of account ? scopes : [])
-    decisions.set(scope, await decideShare(services, account!, client, scope, signedIn));
+  for (const scope of account ? scopes : []) {
+    const decision = await decideShare(services, account!, client, scope, signedIn);
+    if (!decision.allowed) await yieldToEventLoop(); // It may have been explained.
+    decisions.set(scope, decision);
+  }
   return decisions;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { begin, mailTo, signIn } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, signIn } from '../support/signin.js';
 import { settles } from '../support/patience.js';
 import { stores } from '../support/stores.js';
 import type { Tab } from '../support/tab.js';
@@ -107,6 +107,21 @@ describe.each(stores)('why not, on %s', (store) => {
     const isIt = ({ spec }: any): boolean => spec.scope === 'email' && spec.client === 'notes';
     const found = (await decisionsWith(isIt)).find(isIt);
     expect(changesOf(found)).toEqual([[{ fact: 'Group', value: 'staff' }]]);
+  });
+
+  test('a consent that is read again is not explained again', async () => {
+    const { tab } = await signIn(service, 'bob@example.test', { client: 'app' });
+    const path = authorizationPath('notes', 'openid email', 'v'.repeat(43));
+    const { headers } = await tab.navigate(path);
+    const I = String(headers.location).replace(/.*\/interaction\//, 'interactions/');
+    const trials = () => service.counts().get('policy.trials')!;
+    const read = async () => (await tab.get(I).is(200)).body.status.consent.scopes;
+    const scopes = await read();
+    expect(scopes.find(({ name }: any) => name === 'email').allowed).toBe(false);
+    const before = trials();
+    expect(before).toBeGreaterThan(0);
+    expect(await read()).toEqual(scopes);
+    expect(trials()).toBe(before);
   });
 
   test('what is permitted has none', async () => {

@@ -180,6 +180,19 @@ test('values are never converted to another type, each fault is named once, and 
   ).toEqual(['spec.many[1]']);
 });
 
+test('a long list has one fault if it is too long, of whatever its items have', () => {
+  const item = z.object({ name: z.string().describe('Name.') });
+  const schema = z.object({
+    short: z.array(item).max(2).describe('Short.'),
+    other: z.string().describe('Another.'),
+  });
+  const validator = new Validator(toJSONSchema(schema, 'x'));
+  const fieldsOf = (length: number) =>
+    validator.check({ short: Array.from({ length }, () => 1) }, 'x').map(({ field }) => field);
+  expect(fieldsOf(1_001)).toEqual(['x.short']);
+  expect(fieldsOf(3)).toEqual(['x.other', 'x.short', 'x.short[0]', 'x.short[1]', 'x.short[2]']);
+});
+
 describe('faults are reported in words', () => {
   const registry = new Registry(kinds, actions);
   const served = [
