@@ -1,7 +1,7 @@
 import { Provider, type AdapterPayload } from 'oidc-provider';
 import type { LimitOf } from '../registry/rate-limit.js';
 import { prefixesOf } from '../registry/prefixes.js';
-import { hideRefusedDocuments } from './configuration/client-documents.js';
+import { hideRefusedDocuments, showErrorsHere } from './configuration/client-documents.js';
 import { configuration } from './configuration/configuration.js';
 import { recordDisclosures } from './claims/disclosures.js';
 import { registerEventListeners } from './http/events.js';
@@ -37,6 +37,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   compareSecretsByHash(services, provider);
   skipUnsavedSessions(provider);
   hideRefusedDocuments(services, provider);
+  showErrorsHere(provider);
   recordDisclosures(services, provider);
   registerEventListeners(services, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(services, session));

@@ -92,6 +92,18 @@ export const limitSettings = {
     'fewer keep people from signing in, more send requests to others for anyone who asks',
     'Metadata documents fetched in a minute, for the whole service.',
   ),
+  clientDocumentsPerHost: count(
+    20,
+    [1, 1_000_000],
+    rateLimitBounds,
+    'Metadata documents fetched from one host in a minute, for the whole service.',
+  ),
+  clientDocumentRetry: duration(
+    '1m',
+    ['1s', '1h'],
+    'shorter sends more requests to others, longer keeps people from signing in',
+    'How long a metadata document that could not be used is not fetched again.',
+  ),
   proofsPerNetwork: count(
     60,
     [10, 1_000_000],

@@ -222,6 +222,7 @@ export interface Interaction {
       displayName: string;
       displayNames?: Record<string, string>;
       declaredName?: string;
+      redirectHost?: string;
       logoURI?: string;
       homepageURI?: string;
       initiateLoginURI?: string;

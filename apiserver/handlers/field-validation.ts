@@ -157,7 +157,7 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
     causes.push(forbiddenField('metadata.finalizers', 'finalizers are not served'));
   if (
     Object.values((metadata.annotations ?? {}) as object).reduce(
-      (sum, text) => sum + String(text).length,
+      (sum, text) => sum + Buffer.byteLength(String(text)),
       0,
     ) > 262_144
   )

@@ -82,6 +82,13 @@ const ClientSummary = z
     displayName: z.string().describe('Its display name.'),
     displayNames: statusTexts('Its display name'),
     declaredName: declaredName(),
+    redirectHost: z
+      .string()
+      .optional()
+      .describe(
+        'Where the browser goes after the sign-in, of a Client with a metadata document: the host of ' +
+          'redirect_uri, or its scheme. Absent if it is the host of the document.',
+      ),
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
     initiateLoginURI: z.string().optional().describe('Starts a new sign-in at the Client.'),

@@ -5,6 +5,7 @@ import {
   addUse,
   type Limit,
 } from '../../registry/rate-limit.js';
+import type { Limits } from '../../registry/limit-settings.js';
 import { tooManyRequests, type StatusError } from '../../registry/status.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
@@ -34,17 +35,30 @@ export async function spendAttempt(
   }
 }
 
+/** Returns the limit on stored bytes by client network. */
+export const storedBytesLimit = ({
+  signInBytesPerNetwork,
+  signInBytesInAll,
+  signInWindow,
+}: Limits): Limit => ({
+  name: 'sign-in-bytes',
+  max: signInBytesPerNetwork,
+  seconds: signInWindow / 1000,
+  inAll: signInBytesInAll,
+});
+
 /**
- * Counts one against a limit by client network and enclosing networks; throws an oidc-provider
+ * Counts one, or so many, against a limit by client network and enclosing networks; throws an oidc-provider
  * error with status 429 above it.
  */
 export async function spendNetworkAttempt(
   services: ProviderServices,
   limit: Limit,
   network: string,
+  amount = 1,
 ): Promise<void> {
   try {
-    await services.store.networkLimits.spend(limit, network, Date.now());
+    await services.store.networkLimits.spend(limit, network, Date.now(), amount);
   } catch (error) {
     currentUnitOfWork()?.memo.set(
       retryAfterMemo,
@@ -52,6 +66,17 @@ export async function spendNetworkAttempt(
     );
     throw toProviderError(error);
   }
+}
+
+/**
+ * Counts the bytes that a value takes in the store, in addition to those of the request's parameters,
+ * against the limit of its network.
+ */
+export async function spendStoredBytes(services: ProviderServices, value: object): Promise<void> {
+  const network = currentUnitOfWork()?.origin.network;
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (network !== undefined)
+    await spendNetworkAttempt(services, storedBytesLimit(services.settings.limits), network, bytes);
 }
 
 /** Takes back one count after a right attempt. */

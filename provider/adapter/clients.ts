@@ -135,15 +135,16 @@ type Summary = ObjectOf<typeof Interaction>['status']['client'];
 
 /**
  * Returns the Client as a sign-in page shows it. `client` is the library's Client, which has what a
- * metadata document says.
+ * metadata document says, and `redirectURI` is that of the request.
  */
 export async function clientSummary(
   services: ProviderServices,
   name: string,
   client: LibraryClient | undefined,
+  redirectURI: string | undefined,
 ): Promise<Summary> {
   const document = documentURL(name);
-  if (document) return documentSummary(document, client);
+  if (document) return documentSummary(document, client, redirectURI);
   const spec = (await clientObject(services, name))?.spec;
   const optional = {
     logoURI: spec?.logoURI,
@@ -164,8 +165,15 @@ export async function clientSummary(
 }
 
 /** Returns a Client with a metadata document as a sign-in page shows it: without its logo. */
-function documentSummary({ href, host }: URL, client: LibraryClient | undefined): Summary {
+function documentSummary(
+  { href, host }: URL,
+  client: LibraryClient | undefined,
+  redirectURI: string | undefined,
+): Summary {
+  const redirect = URL.parse(redirectURI ?? '');
+  const redirectHost = redirect?.host || redirect?.protocol;
   const declared = {
+    redirectHost: redirectHost === host ? undefined : redirectHost,
     declaredName: client?.clientName === host ? undefined : client?.clientName,
     homepageURI: client?.clientUri,
     policyURI: client?.policyUri,

@@ -15,6 +15,8 @@ import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { nameOf } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { isDocumentURL } from '../../kinds/client/document-url.js';
+import { spendStoredBytes } from './attempt-limit.js';
 import { accountObject } from './accounts.js';
 import { demandedAcr } from '../context/acr.js';
 import { accountPageClient } from './built-in-clients.js';
@@ -74,6 +76,9 @@ async function newInteraction(
   const demandsPhr = !consent && acrRequested === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   const stepUp = consent ? undefined : stepUpOf(interaction, demandsPhr);
+  const redirectURI = typeof params.redirect_uri === 'string' ? params.redirect_uri : undefined;
+  const summary = await clientSummary(services, params.client_id, client, redirectURI);
+  if (isDocumentURL(params.client_id)) await spendStoredBytes(services, summary);
   return {
     metadata: { name } as InteractionObject['metadata'],
     spec: {
@@ -84,7 +89,7 @@ async function newInteraction(
     },
     status: {
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
-      client: await clientSummary(services, params.client_id, client),
+      client: summary,
       ...(account && { account: accountSummary(account) }),
       ...(stepUp && { stepUp }),
       ...(refusal && { refusal }),

@@ -8,13 +8,14 @@ import {
 import { documentURL, isDocumentURL } from '../../kinds/client/document-url.js';
 import { authorizeLoaded } from '../../registry/authorizer.js';
 import type { LimitOf } from '../../registry/rate-limit.js';
-import { spendNetworkAttempt } from '../adapter/attempt-limit.js';
+import { spendAttempt, spendNetworkAttempt } from '../adapter/attempt-limit.js';
 import { DocumentError, metadataOfDocument } from '../adapter/client-document.js';
 import type { ProviderServices } from '../context/context.js';
 import { libraryFetch } from '../context/egress-fetch.js';
 import { withProviderErrors } from '../context/errors.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { logRefusedDocument } from '../http/wrong-parameters.js';
+import { DocumentCache } from './document-cache.js';
 
 /** How long a document is kept, in seconds. */
 const cacheDuration = { min: 300, max: 86_400 };
@@ -27,8 +28,26 @@ export const documentLimit: LimitOf = ({ clientDocumentsPerNetwork, clientDocume
   inAll: clientDocumentsInAll,
 });
 
+/** Returns the share of one host in the fetches of metadata documents. */
+const hostLimit: LimitOf = ({ clientDocumentsPerHost }) => ({
+  name: 'client-documents-host',
+  max: clientDocumentsPerHost,
+  seconds: 60,
+});
+
+/** The cache of each provider, which is replaced when scopes change. */
+const caches = new WeakMap<ProviderServices, DocumentCache>();
+
+function cacheOf(services: ProviderServices): DocumentCache {
+  const known = caches.get(services) ?? new DocumentCache();
+  caches.set(services, known);
+  return known;
+}
+
 /** The memo key of a document that this request fetches. */
 const fetchedMemo = (clientID: string): string => `fetched ${clientID}`;
+/** The memo key of a document that this request takes as it was when it was fetched last. */
+const staleMemo = (clientID: string): string => `stale ${clientID}`;
 /** The memo key of a document that this request cannot use. */
 const refusedMemo = (clientID: string): string => `refused ${clientID}`;
 
@@ -65,8 +84,9 @@ async function mayRegister(services: ProviderServices, clientID: string): Promis
 }
 
 /**
- * Returns whether the document may be fetched for this request, and counts the fetch; throws 429
- * above the limit. A sign-out fetches nothing: it looks up every Client of the session.
+ * Returns whether the document may be fetched for this request, and counts the fetch. Above the limit,
+ * a document that was fetched before is used as it was; throws 429 for another. One that failed a
+ * moment ago is not fetched. A sign-out fetches nothing: it looks up every Client of the session.
  */
 async function mayFetch(
   services: ProviderServices,
@@ -76,10 +96,27 @@ async function mayFetch(
   const unitOfWork = currentUnitOfWork();
   if (!unitOfWork || ctx?.oidc?.route === 'end_session_confirm') return false;
   if (!(await mayRegister(services, clientID))) return false;
-  const limit = documentLimit(services.settings.limits);
-  await spendNetworkAttempt(services, limit, unitOfWork.origin.network ?? '');
-  unitOfWork.memo.set(fetchedMemo(clientID), true);
+  const cache = cacheOf(services);
+  if (cache.failure(clientID) !== undefined) return false;
+  try {
+    await spendFetch(services, new URL(clientID).hostname, unitOfWork.origin.network ?? '');
+    unitOfWork.memo.set(fetchedMemo(clientID), true);
+  } catch (error) {
+    if (cache.kept(clientID) === undefined) throw error;
+    unitOfWork.memo.set(staleMemo(clientID), true);
+  }
   return true;
+}
+
+/** Counts a fetch: first against the share of the host, which takes nothing from others above it. */
+async function spendFetch(
+  services: ProviderServices,
+  host: string,
+  network: string,
+): Promise<void> {
+  const { limits } = services.settings;
+  await spendAttempt(services, hostLimit(limits), host);
+  await spendNetworkAttempt(services, documentLimit(limits), network);
 }
 
 /**
@@ -89,8 +126,11 @@ async function mayFetch(
 export function providerFetch(services: ProviderServices): ReturnType<typeof libraryFetch> {
   const fetch = libraryFetch(services.fetch);
   return async (url, init) => {
+    const memo = currentUnitOfWork()?.memo;
+    const stale = memo?.has(staleMemo(url)) ? cacheOf(services).kept(url) : undefined;
+    if (stale !== undefined) return new Response(stale);
     const response = await fetch(url, init);
-    const isDocument = currentUnitOfWork()?.memo.has(fetchedMemo(url)) ?? false;
+    const isDocument = memo?.has(fetchedMemo(url)) ?? false;
     return isDocument && response.status === 200
       ? toClientMetadata(services, documentURL(url)!, response)
       : response;
@@ -112,7 +152,9 @@ async function toClientMetadata(
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value]];
   });
-  return new Response(JSON.stringify(metadata), { headers: lifetime });
+  const text = JSON.stringify(metadata);
+  cacheOf(services).keep(url.href, text);
+  return new Response(text, { headers: lifetime });
 }
 
 /**
@@ -131,8 +173,44 @@ export function hideRefusedDocuments(services: ProviderServices, provider: Provi
       memo?.set(refusedMemo(clientID), true);
       if (!(error instanceof errors.InvalidClient || error instanceof errors.InvalidClientMetadata))
         throw error;
-      logRefusedDocument(services, clientID, error.error_detail ?? error.error_description ?? '');
+      logRefusedDocument(services, clientID, noteRefusal(services, clientID, error));
       return undefined;
     }
   };
+}
+
+/** Returns why a document is refused; remembers it if this request fetched the document. */
+function noteRefusal(
+  services: ProviderServices,
+  clientID: string,
+  { error_detail: detail, error_description: description = '' }: errors.OIDCProviderError,
+): string {
+  const reason = detail ?? description;
+  const cache = cacheOf(services);
+  if (!currentUnitOfWork()?.memo.has(fetchedMemo(clientID)))
+    return cache.failure(clientID) ?? reason;
+  cache.fail(clientID, reason, services.settings.limits.clientDocumentRetry);
+  return reason;
+}
+
+/** The routes that end an authorization request by a redirect to its Client. */
+const redirectingRoutes: ReadonlySet<string> = new Set(['authorization', 'resume']);
+
+/**
+ * Keeps errors of a Client with a metadata document on our own page until the person agreed: anyone
+ * can write a document, so a link to this service would be a link to any place (RFC 9700 §4.11.2).
+ * oidc-provider emits each error before it decides where to show it.
+ */
+export function showErrorsHere(provider: Provider): void {
+  const keepHere = (ctx: KoaContext, error: { allow_redirect?: boolean }): void => {
+    const { oidc } = ctx;
+    if (!redirectingRoutes.has(oidc?.route ?? '') || oidc!.result?.consent) return;
+    const query = new URLSearchParams(ctx.originalUrl.split('?')[1]);
+    const clientID = oidc!.params?.client_id ?? oidc!.body?.client_id ?? query.get('client_id');
+    if (!isDocumentURL(String(clientID))) return;
+    error.allow_redirect = false;
+    if (ctx.status < 400) ctx.status = 400;
+  };
+  provider.on('authorization.error', keepHere);
+  provider.on('server_error', keepHere);
 }

@@ -1,8 +1,8 @@
 import { Translator } from '../../i18n/translator.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Limits } from '../../registry/limit-settings.js';
-import { perMinute, type Limit, type LimitOf } from '../../registry/rate-limit.js';
+import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
 import { StatusError } from '../../registry/status.js';
+import { storedBytesLimit } from '../adapter/attempt-limit.js';
 import { routes } from '../context/routes.js';
 import type { BuiltProvider } from '../context/built-provider.js';
 import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
@@ -37,18 +37,6 @@ export const requestLimits = new Map(
 
 /** The bytes stored for each request in addition to its parameters. */
 const recordOverheadBytes = 2_048;
-
-/** Returns the limit on stored bytes by client network. */
-export const storedBytesLimit = ({
-  signInBytesPerNetwork,
-  signInBytesInAll,
-  signInWindow,
-}: Limits): Limit => ({
-  name: 'sign-in-bytes',
-  max: signInBytesPerNetwork,
-  seconds: signInWindow / 1000,
-  inAll: signInBytesInAll,
-});
 
 /**
  * Serves one request to the provider's paths: sets headers, normalises the request, and runs

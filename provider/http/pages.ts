@@ -1,5 +1,6 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { AppearanceSpec } from '../../kinds/appearance/appearance.js';
+import { documentURL } from '../../kinds/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
 import type { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';
@@ -82,6 +83,13 @@ function wrongParameterHints(
   );
 }
 
+/** Returns the host of a Client with a metadata document: people should see who sent them here. */
+function documentHost({ oidc }: KoaContext): readonly Html[] {
+  const { clientId } = oidc?.entities.Client ?? {};
+  const host = clientId === undefined ? undefined : documentURL(clientId)?.host;
+  return host === undefined ? [] : [html`<p><bdi dir="ltr">${host}</bdi></p>`];
+}
+
 /**
  * Renders an error page in our own words, without oidc-provider's description. Shows request
  * parameters only while the base URL is loopback.
@@ -95,7 +103,7 @@ export function renderError(
     ctx.oidc?.route === 'end_session' ? signOutErrorMessage(out.error_description) : undefined;
   const { title, advice } = signOut ?? errorMessage(out.error, ctx.status);
   // The advice for a sign-out says what is wrong, and the page may be opened from any link.
-  const hints = signOut ? [] : wrongParameterHints(services, ctx, out);
+  const hints = signOut ? [] : [...documentHost(ctx), ...wrongParameterHints(services, ctx, out)];
   const audit = ctx.response.get('Audit-ID');
   const translator = translatorOf(ctx);
   sendPage(

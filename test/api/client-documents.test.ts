@@ -289,6 +289,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         name: url,
         displayName: documents.host,
         declaredName: 'Self-made',
+        redirectHost: 'app.example.test',
         homepageURI: `https://${documents.host}/`,
         firstParty: false,
       });
@@ -338,12 +339,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
           ],
         },
       });
-      const silent = await tab.navigate(
-        authorizationPath(url, 'openid', verifier, { prompt: 'none' }),
-      );
-      expect(new URL(silent.headers.location!).searchParams.get('error')).toBe(
-        'interaction_required',
-      );
+      await tab.navigate(authorizationPath(url, 'openid', verifier, { prompt: 'none' })).is(400);
     });
 
     test('needs PKCE and no secret, and settings of this service in the document are ignored', async () => {
@@ -357,8 +353,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         software_statement: 'x',
       });
       const bare = authorizationPath(url, 'openid', verifier).replace(/&code_challenge[^&]*/g, '');
-      const refused = new URL((await service.tab().navigate(bare).is(303)).headers.location!);
-      expect(refused.searchParams.get('error')).toBe('invalid_request');
+      await service.tab().navigate(bare).is(400);
       const begun = await signIn(service, 'cora@example.test', { client: url });
       const code = begun.callback.searchParams.get('code')!;
       const fields = {
@@ -391,19 +386,12 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
 
     test('has the scopes that the document lists and this service knows', async () => {
       const url = documents.serve(path(), { scope: 'openid profile tools:read' });
-      const errorOf = async (client: string, scope: string): Promise<string | null> => {
-        const { headers } = await service
-          .tab()
-          .navigate(authorizationPath(client, scope, verifier))
-          .is(303);
-        return headers.location!.startsWith('/')
-          ? null
-          : new URL(headers.location!).searchParams.get('error');
-      };
-      expect(await errorOf(url, 'openid profile')).toBeNull();
-      expect(await errorOf(url, 'openid email')).toBe('invalid_scope');
-      expect(await errorOf(documents.serve(path()), 'openid email groups')).toBeNull();
-      expect(await errorOf(documents.serve(path()), 'openid api')).toBe('invalid_scope');
+      const codeOf = async (client: string, scope: string): Promise<number> =>
+        (await service.tab().navigate(authorizationPath(client, scope, verifier))).code;
+      expect(await codeOf(url, 'openid profile')).toBe(303);
+      expect(await codeOf(url, 'openid email')).toBe(400);
+      expect(await codeOf(documents.serve(path()), 'openid email groups')).toBe(303);
+      expect(await codeOf(documents.serve(path()), 'openid api')).toBe(400);
     });
 
     test('cannot use the device flow', async () => {
@@ -413,6 +401,124 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       const { body } = await form(service, 'device/auth', { client_id: url, scope: 'openid' });
       expect(body.error).toBe('invalid_request');
     });
+  });
+
+  describe('an error before the person agreed', () => {
+    beforeAll(permitHost);
+
+    const part = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
+    const object = `${part({ alg: 'none' })}.${part({ response_mode: 'form_post' })}.`;
+    const wrong: readonly [string, Record<string, string>][] = [
+      ['prompt=none', { prompt: 'none' }],
+      ['a prompt that does not exist', { prompt: 'dance' }],
+      ['prompt=none with another', { prompt: 'none login' }],
+      ['a scope that it may not request', { scope: 'openid api' }],
+      ['no openid', { scope: 'email' }],
+      ['another flow', { response_type: 'id_token' }],
+      ['a flow that does not exist', { response_type: 'x' }],
+      ['no challenge', { code_challenge: '', code_challenge_method: '' }],
+      ['a malformed challenge', { code_challenge: 'short' }],
+      ['another challenge method', { code_challenge_method: 'plain' }],
+      ['a negative max_age', { max_age: '-1' }],
+      ['a request object', { request: object }],
+      ['a request_uri', { request_uri: 'https://app.example.test/request' }],
+      ['registration', { registration: '{}' }],
+      ['a resource that does not exist', { resource: 'https://api.example.test/' }],
+      ['a malformed resource', { resource: 'x' }],
+      ['an id_token_hint', { id_token_hint: 'x' }],
+      ['a response mode that does not exist', { response_mode: 'jwt' }],
+      ['prompt=none by form_post', { prompt: 'none', response_mode: 'form_post' }],
+      ['an acr that does not exist, without a page', { acr_values: 'x', prompt: 'none' }],
+    ];
+    const redirect = 'https://evil.example.test/landing';
+    /** The host that an answer sends the browser to. */
+    const hostOf = ({ headers }: Answer): string =>
+      new URL(headers.location ?? '/', service.baseURL).host;
+
+    test.each(wrong)('is shown here, with the host: %s', async (_, parameters) => {
+      const url = documents.serve(path(), { redirect_uris: [redirect] });
+      const query = new URLSearchParams(
+        authorizationPath(url, 'openid', verifier, { redirect_uri: redirect }).split('?')[1],
+      );
+      for (const [name, value] of Object.entries(parameters)) query.set(name, value);
+      const accept = { headers: { accept: 'text/html' }, plain: true };
+      const forms = { ...accept.headers, 'content-type': 'application/x-www-form-urlencoded' };
+      for (const answer of [
+        await service.tab().navigate(`/oauth2/auth?${query}`),
+        await service.tab().get(`/oauth2/auth?${query}`, accept),
+        await service
+          .tab()
+          .send('POST', '/oauth2/auth', { body: String(query), headers: forms, plain: true }),
+      ]) {
+        expect(hostOf(answer)).toBe(new URL(service.baseURL).host);
+        if (answer.code === 303) continue;
+        expect(answer.code).toBeGreaterThanOrEqual(400);
+        const page = answer.bytes.toString();
+        expect(page).not.toContain('evil.example.test');
+        expect(page).toContain(`<bdi dir="ltr">${documents.host}</bdi>`);
+      }
+      if (!('response_mode' in parameters && !('prompt' in parameters)))
+        await service.tab().navigate(`/oauth2/auth?${query}`).is(400);
+    });
+
+    test('is shown here when the person cancels, before the sign-in and at the consent', async () => {
+      const url = documents.serve(path(), { redirect_uris: [redirect] });
+      const options = { client: url, parameters: { redirect_uri: redirect } };
+      const known = (await signIn(service, 'gus@example.test')).tab;
+      for (const tab of [service.tab(), known]) {
+        const { I } = await begin(service, { tab, ...options });
+        const { body } = await tab.delete(I).is(200);
+        const page = await tab.navigate(body.status.returnTo).is(400);
+        expect(page.bytes.toString()).toContain(`<bdi dir="ltr">${documents.host}</bdi>`);
+        expect(page.headers).not.toHaveProperty('location');
+      }
+    });
+
+    test('is shown here when policy refuses the sign-in', async () => {
+      const url = documents.serve(path(), { redirect_uris: [redirect] });
+      const { tab } = await signIn(service, 'ida@example.test');
+      await setRules(`${permit('true')}
+        @message("No.") forbid (principal, action == Action::"signIn", resource == Client::"${url}");`);
+      const where = authorizationPath(url, 'openid', verifier, { redirect_uri: redirect });
+      for (const query of [where, `${where}&prompt=none`]) {
+        expect(hostOf(await tab.navigate(query))).toBe(new URL(service.baseURL).host);
+      }
+      await permitHost();
+    });
+  });
+
+  test('the host of a redirect elsewhere is shown, and nothing of one to its own', async () => {
+    await permitHost();
+    const shown = async (redirect: string): Promise<unknown> => {
+      const url = documents.serve(path(), { redirect_uris: [redirect] });
+      const { tab, I } = await begin(service, {
+        client: url,
+        parameters: { redirect_uri: redirect },
+      });
+      return (await tab.get(I).is(200)).body.status.client.redirectHost;
+    };
+    expect(await shown('https://app.example.test/callback')).toBe('app.example.test');
+    expect(await shown('http://127.0.0.1:4711/cb')).toBe('127.0.0.1:4711');
+    expect(await shown('com.example.app:/cb')).toBe('com.example.app:');
+    expect(await shown(`https://${documents.host}/cb`)).toBeUndefined();
+  });
+
+  test('one that could not be used is not fetched again for a minute, by anyone', async () => {
+    clock.own();
+    await permitHost();
+    const name = path();
+    const url = documents.handle(name, (_, response) => response.writeHead(404).end());
+    const fetches = () => documents.requests.filter((one) => one === name).length;
+    for (let i = 0; i < 3; i += 1) await expectUnknown(service, url);
+    expect(fetches()).toBe(1);
+    documents.serve(name);
+    clock.advance(59_000);
+    expect((await ask(service, url)).code).toBe(400);
+    expect(fetches()).toBe(1);
+    clock.advance(2_000);
+    expect((await ask(service, url)).code).toBe(303);
+    expect(fetches()).toBe(2);
   });
 
   describe('a document that changes', () => {
@@ -494,6 +600,8 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       const account = (await begun.tab.get('accounts/~').is(200)).body.metadata.name;
       expect(await service.store.reader(Grant).get(grantName(account, url))).toBeDefined();
       documents.serve(name);
+      await refresh(service, url, body.refresh_token).is(401);
+      clock.advance(61_000);
       await refresh(service, url, body.refresh_token).is(200);
     });
 
@@ -582,6 +690,49 @@ test.each(stores)('fetches are limited by network, on %s', async (store) => {
   expect(documents.requests.length - before).toBe(3);
   expect((await ask(service, known)).code).toBe(303);
 });
+
+test.each(stores)(
+  'a host has a share of the fetches, and what was fetched is used, on %s',
+  async (store) => {
+    const { service, setRules } = await startWithPolicy({
+      store,
+      flags: ['--operators', 'op@example.test', '--limits-client-documents-per-host', '3'],
+    });
+    await setRules(permit('true'));
+    clock.own();
+    const known = documents.serve(path());
+    const before = documents.requests.length;
+    expect((await ask(service, known)).code).toBe(303);
+    clock.advance(301_000);
+    for (let i = 0; i < 3; i += 1)
+      expect((await ask(service, `https://${documents.host}/absent-${i}`)).code).toBe(400);
+    expect((await ask(service, `https://${documents.host}/absent-3`)).code).toBe(429);
+    expect(documents.requests.length - before).toBe(4);
+    expect((await ask(service, known)).code).toBe(303);
+    expect(documents.requests.length - before).toBe(4);
+    expect((await ask(service, `https://127.0.0.1:${documents.port}/absent`)).code).toBe(400);
+  },
+);
+
+test.each(stores)(
+  'what a document adds to a request counts in what is kept, on %s',
+  async (store) => {
+    const { service, setRules } = await startWithPolicy({
+      store,
+      flags: ['--operators', 'op@example.test', '--limits-sign-in-bytes-per-network', '64Ki'],
+    });
+    await setRules(permit('true'));
+    clock.hold();
+    const link = (name: string) => `https://${documents.host}/${name}/${'x'.repeat(1_900)}`;
+    const links = { client_uri: link('a'), policy_uri: link('b'), tos_uri: link('c') };
+    const accepted = async (client: string): Promise<number> => {
+      for (let count = 0; ; count += 1) if ((await ask(service, client)).code !== 303) return count;
+    };
+    const many = await accepted(documents.serve(path(), links));
+    expect(many).toBeGreaterThan(0);
+    expect(many * 3 * 1_900).toBeLessThan(64 << 10);
+  },
+);
 
 test('fetches are limited in all', async () => {
   const { service, setRules } = await startWithPolicy({

@@ -441,6 +441,18 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "1000000.",
     value: '60',
   },
+  'limits-client-documents-per-host': {
+    description:
+      "Metadata documents fetched from one host in a minute, for the whole service. " +
+      "From 1 to 1000000.",
+    value: '20',
+  },
+  'limits-client-document-retry': {
+    description:
+      "How long a metadata document that could not be used is not fetched again. From " +
+      "1s to 1h.",
+    value: '1m',
+  },
   'limits-proofs-per-network': {
     description:
       "Attempts to sign in (by code, link or passkey) from one client network in a " +

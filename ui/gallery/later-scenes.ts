@@ -70,6 +70,7 @@ export const laterScenes: Record<string, () => Scene> = {
           name: 'https://apps.lantern.test/client.json',
           displayName: 'apps.lantern.test',
           declaredName: 'Lantern for desktops',
+          redirectHost: '127.0.0.1:4711',
           firstParty: false,
         },
       }),

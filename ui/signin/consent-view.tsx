@@ -28,7 +28,7 @@ function useChangeAnnouncement(scopes: readonly ConsentScope[]): string {
   return shown;
 }
 
-function Terms({ client }: { client: string }) {
+const terms = () => {
   const page = (
     <Link to="/account" tab>
       {t('consent.account')}
@@ -36,10 +36,10 @@ function Terms({ client }: { client: string }) {
   );
   return (
     <p class="fine">
-      {format('consent.oncancel', { client })} {format('consent.withdraw', { account: page })}
+      {t('consent.oncancel')} {format('consent.withdraw', { account: page })}
     </p>
   );
-}
+};
 
 /** The two buttons. Each ignores clicks until the question has been in view long enough. */
 function Choices({
@@ -107,6 +107,9 @@ export function ConsentView({ store }: { store: SignInStore }) {
       {client.declaredName && (
         <p class="lead">{format('consent.named', { client: client.declaredName })}</p>
       )}
+      {client.redirectHost && (
+        <p class="lead">{format('consent.to', { client: <Ltr of={client.redirectHost} /> })}</p>
+      )}
       <div class="scopes">
         {scopes.map((scope, i) => (
           <ScopeRow
@@ -120,7 +123,7 @@ export function ConsentView({ store }: { store: SignInStore }) {
         ))}
       </div>
       <Choices store={store} ready={ready} allow={allow} />
-      <Terms client={name} />
+      {terms()}
     </View>
   );
 }
