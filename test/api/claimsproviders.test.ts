@@ -156,8 +156,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       seen.push(JSON.stringify(stream.events));
       stream.close();
     }
-    for (const text of seen)
-      expect(text).not.toMatch(/hidden\.example\.test|BEGIN CERTIFICATE/);
+    for (const text of seen) expect(text).not.toMatch(/hidden\.example\.test|BEGIN CERTIFICATE/);
     expect(seen.length).toBeGreaterThan(8);
     await op
       .post('claimsproviders', { metadata: { name: 'hidden', annotations: manifest }, spec })
