@@ -57,7 +57,7 @@ export class InvitationController {
   async #run(): Promise<void> {
     while (this.#isDue && !this.#isStopped) {
       this.#isDue = false;
-      for (const name of [...this.#pending.keys()])
+      for (const name of this.#pending.keys())
         await this.#revokeIfLost(name).catch((error: unknown) =>
           this.#log.warn({ err: error, invitation: name }, 'an invitation could not be checked'),
         );
