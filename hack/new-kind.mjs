@@ -126,7 +126,7 @@ const additionsOf = ({ kind, resource, name, title }) => [
     file: 'policy/operator-rows.ts',
     where: 'at the end of `operatorRows`',
     at: atEndOf('const operatorRows: readonly OperatorRow[] = ['),
-    lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites, writes: 'shared' },`,
+    lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites },`,
   },
   ...catalogs.map((file) => ({
     file,

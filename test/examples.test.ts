@@ -28,6 +28,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'zod', names: '{ z }' },
       { from: 'registry/action.js', names: '{ defineAction }' },
       { from: 'registry/conditions.js', names: '{ conditions }' },
+      { from: 'registry/secret-schema.js', names: '{ secret }' },
       { from: 'kinds/define-kind.js', names: '{ defineKind }' },
       { from: 'registry/kinds-of.js', names: '{ kindsOf }' },
       {
