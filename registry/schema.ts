@@ -3,12 +3,12 @@ import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { refuseUnconvertible } from './schema-guard.js';
-import type { JSONSchema } from './json-schema.js';
+import { branchFor, memberOf, type JSONSchema } from './json-schema.js';
+import { checkLines, hasLines } from './schema-lines.js';
 import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
 import { tooManyItems } from './field-errors.js';
 import { causesOf } from './schema-faults.js';
 import { secretKeywords } from './secret-schema.js';
-import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 
 export type { JSONSchema } from './json-schema.js';
@@ -104,7 +104,8 @@ export class Validator {
     const tooLong = overfullLists(this.schema, value, at);
     if (tooLong.length > 0) return tooLong;
     if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
-    if (this.#hasLines) normaliseLines(this.schema, value);
+    const faults = this.#hasLines ? checkLines(this.schema, value, at) : [];
+    if (faults.length > 0) return faults;
     return this.#hasDistinctLists ? duplicateItems(this.schema, value, at) : [];
   }
 
@@ -141,45 +142,6 @@ function overfullLists(schema: JSONSchema, value: unknown, at: string): Cause[] 
 const hasLists = ({ items, properties = {}, oneOf = [] }: JSONSchema): boolean =>
   items !== undefined || [...Object.values(properties), ...oneOf].some(hasLists);
 
-const isLine = (schema: JSONSchema): boolean => schema.pattern === lineOfText.source;
-
-function hasLines(schema: JSONSchema): boolean {
-  const inner = [
-    ...Object.values(schema.properties ?? {}),
-    ...(schema.items ? [schema.items] : []),
-    ...(schema.oneOf ?? []),
-    ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
-  ];
-  return isLine(schema) || inner.some(hasLines);
-}
-
-/**
- * Normalizes lines of text to NFC; names, addresses, tokens and credentials stay as they were sent.
- * Returns the value.
- */
-function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown {
-  if (schema === undefined) return value;
-  if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value;
-  if (Array.isArray(value))
-    value.forEach((item, i) => {
-      const line = normaliseLines(schema.items, item);
-      if (line !== item) value[i] = line;
-    });
-  else if (typeof value === 'object' && value !== null) {
-    const record = value as Record<string, unknown>;
-    const branch = branchFor(schema, record);
-    for (const name of Object.keys(record)) {
-      const line = normaliseLines(branch && memberOf(branch, name), record[name]);
-      if (line !== record[name]) record[name] = line;
-    }
-  }
-  return value;
-}
-
-const memberOf = (schema: JSONSchema, name: string): JSONSchema | undefined =>
-  schema.properties?.[name] ??
-  (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
-
 /** Removes members that `schema` does not define from `value`; returns their paths. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
   if (Array.isArray(value))
@@ -197,11 +159,4 @@ export function prune(schema: JSONSchema, value: unknown, at: string): string[] 
     delete held[name];
     return [`${at}.${name}`];
   });
-}
-
-/** Returns the branch of a tagged union that applies to `value`. */
-function branchFor(schema: JSONSchema, value: Record<string, unknown>): JSONSchema | undefined {
-  const tag = schema.discriminator?.propertyName;
-  if (tag) return schema.oneOf!.find((branch) => branch.properties![tag]!.const === value[tag]);
-  return schema.properties || schema.additionalProperties !== undefined ? schema : undefined;
 }

@@ -7,6 +7,7 @@ import {
   tooLongValue,
   unsupportedValue,
 } from '../../registry/field-errors.js';
+import { hasInvisibleCharacters } from '../../registry/line-of-text.js';
 import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
@@ -36,8 +37,6 @@ const knownMetadata = new Set([
 /** Text without control and separator characters. */
 export const printable = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
-const hiddenPattern =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /**
  * Throws 400 if the body claims another kind or version, or if its metadata or status is a value
@@ -166,12 +165,13 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
 }
 
 /**
- * Returns a cause for each string with control, line separator or bidi override characters, anywhere below `value`.
+ * Returns a cause for each string with invisible characters other than tabs and ends of lines,
+ * anywhere below `value`.
  */
 export function hiddenCharacters(value: unknown, path: string): Cause[] {
   if (typeof value === 'string')
-    return hiddenPattern.test(value)
-      ? [invalidValue(path, 'has control, line separator or bidi override characters')]
+    return hasInvisibleCharacters(value)
+      ? [invalidValue(path, 'has control, format or other invisible characters')]
       : [];
   if (Array.isArray(value))
     return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));

@@ -17,6 +17,7 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { updateLimit } from '../signin/update-limit.js';
+import { profileFaults } from './profile-faults.js';
 import { AccountInternal, AccountSpec, AccountStatus, type AccountObject } from './schema.js';
 
 /**
@@ -54,14 +55,13 @@ export const Account = defineKind({
     dryRun: true,
     run: (call, { spec: { email, ...spec }, metadata }): Promise<AccountObject> =>
       call.change((tx) => {
-        const causes = addressFaults(email);
-        if (causes.length > 0) throw invalid(Account, '', causes);
         const isVouchedFor = isOperator(call.caller);
         const name = randomName(20);
         return createAccount(tx, { name, address: email, spec, metadata, isVouchedFor });
       }),
   },
   strategy: {
+    validate: ({ spec }, old) => profileFaults(spec, old?.spec),
     beforeCommit(tx, next, old, { now }) {
       const former = old && heldAddress(old);
       if (former !== undefined && former !== (next && heldAddress(next)))
@@ -122,11 +122,15 @@ interface NewAccount {
   readonly isVouchedFor?: boolean;
 }
 
-/** Creates an account; throws 409 if another has its address. */
-export function createAccount(
+/**
+ * Creates an account; throws 409 if another has its address, and 422 if no new account may have it.
+ */
+export async function createAccount(
   tx: Transaction,
   { name, address, spec = {}, metadata = {}, verified, isVouchedFor = false }: NewAccount,
 ): Promise<AccountObject> {
+  const causes = addressFaults(address);
+  if (causes.length > 0) throw invalid(Account, '', causes);
   const verifiedTimestamp = verified === undefined ? undefined : toTimestamp(verified);
   return tx.create(Account, {
     metadata: { ...metadata, name },

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { invalidValue } from '../../registry/field-errors.js';
-import type { Call, KindObject } from '../../registry/kind.js';
+import type { Call, KindObject, Transaction } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
 import { mapList, setList } from '../../registry/list-type.js';
 import { describePattern } from '../../registry/pattern.js';
 import { invalid, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
 import { builtInProvider, builtInScopes, scopeName } from '../claims/scopes.js';
+import { Client } from '../client/client.js';
 import { defineKind, group } from '../define-kind.js';
 import { languageFaults } from '../signin/language-faults.js';
 import { line, texts, webAddress } from '../signin/schema-types.js';
@@ -27,7 +28,8 @@ const AudienceSpec = z.object({
     )
     .describe(
       'What the parameter resource names (RFC 8707 §2), compared character by character, and the ' +
-        'aud of its tokens: an absolute URI without fragment. It cannot be changed.',
+        'aud of its tokens: an https or urn URI without fragment, or http on loopback. It cannot be ' +
+        'changed.',
     ),
   displayName: line(64).describe('Its display name.'),
   displayNames: texts(64, 'Its display name'),
@@ -68,7 +70,9 @@ const AudienceSpec = z.object({
   introspectors: setList(z.array(z.string().min(1).max(253)))
     .max(20)
     .optional()
-    .describe('The Clients that may introspect its access tokens, such as its own.'),
+    .describe(
+      'The Clients that may introspect its access tokens, such as its own. They must exist.',
+    ),
   clientsByDocument: z
     .boolean()
     .default(false)
@@ -110,8 +114,10 @@ export const Audience = defineKind({
         ? []
         : [invalidValue('spec.homepageURI', 'must be an https address, or http on loopback')]),
     ],
-    beforeCommit(_tx, next, old, call) {
-      if (next && !old) assertScopesDistinct(next.metadata.name, call);
+    async beforeCommit(tx, next, old, call) {
+      if (!next) return;
+      if (!old) assertScopesDistinct(next.metadata.name, call);
+      await assertIntrospectorsExist(tx, next, old);
     },
   },
 });
@@ -172,6 +178,24 @@ const textFaults = ({ displayNames, scopes }: AudienceSpec): Cause[] => [
     ...languageFaults(`spec.scopes[${i}].descriptions`, descriptions),
   ]),
 ];
+
+/**
+ * Throws 422 for introspectors that are no Clients. One that the Audience had before stays when its
+ * Client is deleted.
+ */
+async function assertIntrospectorsExist(
+  tx: Transaction,
+  { metadata, spec }: AudienceObject,
+  old: AudienceObject | undefined,
+): Promise<void> {
+  const causes: Cause[] = [];
+  for (const [i, name] of (spec.introspectors ?? []).entries())
+    if (!old?.spec.introspectors?.includes(name) && !(await tx.get(Client, name)))
+      causes.push(
+        invalidValue(`spec.introspectors[${i}]`, 'must be the name of a Client that exists'),
+      );
+  if (causes.length > 0) throw invalid(named, metadata.name, causes);
+}
 
 /**
  * Throws 422 if a claims provider of an earlier release supplies a scope that looks like one of

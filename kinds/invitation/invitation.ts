@@ -6,6 +6,7 @@ import type { Cause } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { operators } from '../group/group.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../signin/email-address.js';
+import { languageTagFault } from '../signin/language-tag-fault.js';
 import { isOperator } from '../signin/operator-caller.js';
 import { assertMayInvite, inviterOf } from './inviter.js';
 import { mailInvitation } from './prepare.js';
@@ -94,7 +95,7 @@ const maxLifetimeOf = (groups: readonly string[]): number =>
 
 /** Only the service itself invites without an address: the first operator. */
 function faultsOf(
-  { email, groups, until }: InvitationObject['spec'],
+  { email, groups, until, locale }: InvitationObject['spec'],
   { caller, now }: Pick<Call, 'caller' | 'now'>,
 ): Cause[] {
   const left = fromTimestamp(until!) - now;
@@ -103,6 +104,8 @@ function faultsOf(
     left > 0 && left <= maxLifetimeOf(groups)
       ? []
       : [invalidValue('spec.until', `must be in the future, within ${within}`)];
+  const tagFault = locale === undefined ? undefined : languageTagFault(locale);
+  if (tagFault !== undefined) causes.push(invalidValue('spec.locale', tagFault));
   if (email === undefined)
     return caller.type === 'System' ? causes : [requiredValue('spec.email'), ...causes];
   if (!isWithinLengths(email))

@@ -25,10 +25,10 @@ export function isWithinLengths(address: string): boolean {
 }
 
 /**
- * Characters that mail servers and commands may interpret: routes (`%`, `!`), encoded words (`=?`,
- * RFC 2047), options (a leading `-`).
+ * Characters that mail servers and commands may interpret: routes (`%`, `!`), pipes and commands
+ * (`|`, a backtick), encoded words (`=?`, RFC 2047), options and files (a leading `-` or `/`).
  */
-const ambiguous = /[%!]|=\?|^-/;
+const ambiguous = /[%!|`]|=\?|^[-/]/;
 
 /**
  * Returns a cause at `field` if an address may not become that of an account or a group, else none.
@@ -39,7 +39,7 @@ export const newAddressFaults = (address: string, field: string): Cause[] =>
     ? [
         invalidValue(
           field,
-          'must be an email address without %, ! and =? that does not begin with -',
+          'must be an email address without %, !, |, ` and =? that does not begin with - or /',
         ),
       ]
     : [];

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { describePattern, lineOfText } from '../../registry/pattern.js';
 
 /**
- * Returns the schema of a line of display text. It is validated as sent and stored in Unicode NFC.
+ * Returns the schema of a line of text that people read and compare. It is validated as sent and
+ * stored in Unicode NFC (docs/design/wire.md#text-that-people-compare).
  */
-export const line = (max: number, min = 1) => z.string().min(min).max(max).regex(lineOfText);
+export const line = (max: number) => z.string().min(1).max(max).regex(lineOfText);
 
 /** Returns the schema of a language tag (BCP 47). */
 export const languageTag = () =>

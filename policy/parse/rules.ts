@@ -5,6 +5,7 @@ import type { Cedar } from './cedar.js';
 import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
 import { position, scan } from './limits.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
+import { lineFault } from '../../registry/line-of-text.js';
 
 /** One rule (a Cedar policy) of a text. */
 export interface Rule {
@@ -107,11 +108,6 @@ function sortByPosition(parts: readonly string[]): string[] {
 /** Ids that decisions report when no rule decided. */
 const reservedIds = new Set(['default', 'error']);
 
-/**
- * Control characters and bidirectional overrides, which would disturb the text around a message.
- */
-const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
-
 const maxMessageLength = 500;
 
 /** Parses one rule whose id no previous rule has; returns a message if that fails. */
@@ -138,9 +134,9 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
     return `an @id must not be ${JSON.stringify(id)}, which is reserved for decisions without a rule`;
   if (
     message !== undefined &&
-    (message.length > maxMessageLength || hiddenCharacters.test(message))
+    (message.length > maxMessageLength || lineFault(message) !== undefined)
   )
-    return `a @message must have at most ${maxMessageLength} characters, and no hidden characters`;
+    return `a @message must show something, with at most ${maxMessageLength} characters and no hidden characters`;
   const clauses = conditions.map(({ kind, body }) =>
     balance(kind === 'when' ? body : { '!': { arg: body } }),
   );

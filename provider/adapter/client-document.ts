@@ -2,6 +2,7 @@ import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 import { clientFaults, type ClientSpec } from '../../kinds/client/client.js';
 import { line, redirectURI, webAddress } from '../../kinds/signin/schema-types.js';
+import { lineFault } from '../../registry/line-of-text.js';
 import { parseJSON } from '../../registry/strict-json.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { ProviderServices } from '../context/context.js';
@@ -68,6 +69,8 @@ function parseDocument(body: Buffer): Document {
     const { path, message } = error.issues[0]!;
     throw new DocumentError(`${path.join('.') || 'the document'}: ${message}`);
   }
+  const nameFault = data.client_name === undefined ? undefined : lineFault(data.client_name);
+  if (nameFault !== undefined) throw new DocumentError(`client_name: ${nameFault}`);
   if (!data.response_types.includes('code'))
     throw new DocumentError('response_types: must include code');
   if (!data.grant_types.includes('authorization_code'))

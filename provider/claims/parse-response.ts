@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClaimValue, Scope } from '../../kinds/claims/scopes.js';
+import { hasInvisibleCharacters } from '../../registry/line-of-text.js';
 import { parseJSON } from '../../registry/strict-json.js';
 
 /** The supplied values, by scope and claim. */
 export type SuppliedClaims = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;
 
-const hiddenCharacters =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-
 const max = { characters: 4096, items: 100 };
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= max.characters && !hiddenCharacters.test(value);
+  typeof value === 'string' && value.length <= max.characters && !hasInvisibleCharacters(value);
 
 const hasType: Readonly<Record<Scope['claims'][number]['type'], (value: unknown) => boolean>> = {
   string: isText,

@@ -34,8 +34,8 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     });
     await createClient(service, 'app');
     for (const name of ['billing', 'stock']) {
-      await createAudience(service, name);
       await createRequester(service, `${name}-api`, []);
+      await createAudience(service, name);
     }
     await createRequester(service, 'shop', ['billing', 'stock']);
     await createRequester(service, 'till', ['billing', 'stock'], { firstParty: true });

@@ -42,11 +42,11 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     });
     replica = await service.replica();
     await createClient(service, 'app');
+    for (const name of ['billing-api', 'stock-api', 'vault-api', 'stranger'])
+      await createRequester(service, name, []);
     for (const name of ['billing', 'stock', 'vault']) await createAudience(service, name);
     await createAudience(service, 'maps', { tokenForm: 'JWT', accessTokenLifetime: '2m' });
     await createRequester(service, 'shop', ['billing', 'stock', 'maps', 'gone']);
-    for (const name of ['billing-api', 'stock-api', 'vault-api', 'stranger'])
-      await createRequester(service, name, []);
     operator = (await signIn(service, 'op@example.test')).tab;
   });
 
@@ -295,8 +295,8 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
   };
 
   test('are inactive, and a refresh is refused, when the Client loses the Audience or it is deleted', async () => {
-    await createAudience(service, 'brief', { introspectors: ['brief-api'] });
     await createRequester(service, 'brief-api', []);
+    await createAudience(service, 'brief', { introspectors: ['brief-api'] });
     await createRequester(service, 'reader', ['brief', 'billing']);
     const back = await visit(await person(), {
       ...offline,
@@ -354,6 +354,11 @@ describe.each(stores)('an Audience, on %s', (store) => {
     for (const identifier of [
       '',
       'billing',
+      'http://billing.example.test/',
+      'api://billing',
+      'ftp://billing.example.test/',
+      'javascript:billing',
+      'urn:billing',
       '//billing.example.test',
       'https://billing.example.test/#part',
       'https://billing.example.test/a b',
@@ -374,7 +379,7 @@ describe.each(stores)('an Audience, on %s', (store) => {
         .fails(422, 'Invalid', 'spec.identifier');
     for (const [i, identifier] of [
       'urn:example:billing',
-      'api://billing',
+      'http://localhost:8092/mcp',
       'https://a.test/x?y=1',
     ].entries())
       await operator.post('audiences', draft(`good-${i}`, identifier)).is(201);

@@ -203,6 +203,10 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       ['with pairwise subjects', { subject_type: 'pairwise' }, /^subject_type/],
       ['with another signature', { id_token_signed_response_alg: 'none' }, /^id_token_signed_/],
       ['with a name of two lines', { client_name: 'Two\nlines' }, /^client_name/],
+      ['with a name that shows nothing', { client_name: '\u3164' }, /^client_name/],
+      ['with a blank name', { client_name: ' ' }, /^client_name/],
+      ['with a name with a no-break space', { client_name: 'a\u00a0b' }, /^client_name/],
+      ['with a name that hides a tag', { client_name: 'a\u{e0061}' }, /^client_name/],
       ['with a name that turns the text', { client_name: '\u202egnp.exe' }, /^client_name/],
       ['with a link that is none', { client_uri: 'javascript:alert(1)' }, /^client_uri/],
     ];

@@ -45,9 +45,9 @@ describe.each(stores)('an Audience for Clients by metadata document, on %s', (st
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });
     await createClient(service, 'app');
+    for (const name of ['notes-api', 'vault-api']) await createRequester(service, name, []);
     await createAudience(service, 'notes', { clientsByDocument: true });
     await createAudience(service, 'vault');
-    for (const name of ['notes-api', 'vault-api']) await createRequester(service, name, []);
     await createRequester(service, 'shop', ['vault']);
     operator = (await signIn(service, 'op@example.test')).tab;
     const { cedar } = (await operator.get('policies/p-1').is(200)).body.spec;

@@ -117,6 +117,43 @@ describe.each(stores)('manifests, on %s', (store) => {
     });
   });
 
+  test('an Audience may name Clients of any file as introspectors, and no one else', async () => {
+    const audience = (...introspectors: string[]): object => ({
+      apiVersion,
+      kind: 'Audience',
+      metadata: { name: 'billing' },
+      spec: {
+        identifier: 'https://billing.example.test',
+        displayName: 'Billing',
+        scopes: [{ name: 'read', title: 'Read', description: 'Read invoices.' }],
+        introspectors,
+      },
+    });
+    const client = {
+      apiVersion,
+      kind: 'Client',
+      metadata: { name: 'billing-api' },
+      spec: {
+        displayName: 'Billing',
+        redirectURIs: [],
+        grantTypes: [],
+        secretHashes: [`sha256:${'a'.repeat(64)}`],
+      },
+    };
+    const folder = folderWith({ 'a.yaml': audience('billing-api', 'nobody'), 'b.yaml': client });
+    const options = { directory: temporary() };
+    await expect(start(folder.path, options)).rejects.toThrow(
+      /a\.yaml: .*spec\.introspectors\[\d\]: Invalid value: must be the name of a Client/,
+    );
+    folder.write('a.yaml', audience('billing-api'));
+    const service = await start(folder.path, options);
+    expect(await filesOf(service)).toEqual({ 'a.yaml': 'Applied', 'b.yaml': 'Applied' });
+    folder.write('a.yaml', audience('billing-api', 'second-api'));
+    await until(async () => (await filesOf(service))['a.yaml'] === 'Faulty');
+    folder.write('c.yaml', { ...client, metadata: { name: 'second-api' } });
+    await until(async () => (await filesOf(service))['a.yaml'] === 'Applied');
+  });
+
   test('what others set stays; without a label, and while the folder is empty, nothing is deleted', async () => {
     const folder = folderWith({
       'a.yaml': group('shared', 'Shared'),

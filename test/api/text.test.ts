@@ -17,6 +17,10 @@ const ambiguous = [
   '-a@example.test',
   'a=?b@example.test',
   '%@example.test',
+  'a|b@example.test',
+  '|a@example.test',
+  'a`b@example.test',
+  '/a@example.test',
 ];
 
 describe.each(stores)('text, on %s', (store) => {
@@ -164,7 +168,7 @@ describe.each(stores)('text, on %s', (store) => {
         .post(`${I}/emailchallenge`, { spec: { email } })
         .fails(422, 'Invalid', 'spec.email');
       expect(message).toContain(
-        'must be an email address without %, ! and =? that does not begin with -',
+        'must be an email address without %, !, |, ` and =? that does not begin with - or /',
       );
       await operator
         .post('accounts/~/emailchallenge', { spec: { email } })
@@ -179,12 +183,40 @@ describe.each(stores)('text, on %s', (store) => {
           spec: { displayName: 'x', members: ['ok@example.test', email] },
         })
         .fails(422, 'Invalid', 'spec.members[1]');
+      await operator
+        .post('groups', {
+          metadata: { name: 'odd' },
+          spec: {
+            displayName: 'x',
+            temporaryMembers: [{ email, until: '2999-01-01T00:00:00Z' }],
+          },
+        })
+        .fails(422, 'Invalid', 'spec.temporaryMembers[0].email');
     }
     expect(
       (await service.tab().get('mockmessages').is(200)).body.items.filter(({ status }: any) =>
         ambiguous.includes(status.to),
       ),
     ).toEqual([]);
+  });
+
+  test('of such an address that an account gave up while it signed in makes no new account', async () => {
+    const { metadata } = (
+      await operator.post('accounts', { spec: { email: `gone-${store}@example.test` } }).is(201)
+    ).body;
+    const email = `go|ne-${store}@example.test`;
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Account, metadata.name, ({ status }) => {
+        status.email.address = email;
+      }),
+    );
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email } }).is(200);
+    const { code } = await mailTo(service, email, [], (one) => one.code !== undefined);
+    await operator.delete(`accounts/${metadata.name}`).is(200);
+    await tab
+      .post(`${I}/login`, { spec: { method: 'EmailCode', code } })
+      .fails(422, 'Invalid', 'spec.email');
   });
 
   test('that is wrong is answered in words, one cause a field', async () => {

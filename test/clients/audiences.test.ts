@@ -23,11 +23,11 @@ let tab: Tab;
 beforeAll(async () => {
   service = await startTest({ flags: ['--limit-factor', '1000'] });
   await createClient(service, 'app');
+  await createRequester(service, 'billing-api', []);
   await createAudience(service, 'billing');
   await createAudience(service, 'maps', { tokenForm: 'JWT' });
   await createAudience(service, 'rooms', { tokenForm: 'JWT', tokenSigningAlg: 'RS256' });
   await createRequester(service, 'shop', ['billing', 'maps', 'rooms']);
-  await createRequester(service, 'billing-api', []);
   tab = await newPerson(service, 'ada@example.test');
 });
 

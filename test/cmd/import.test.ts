@@ -62,7 +62,7 @@ short@example.test
 `;
   const refused = `people.csv:5: hopper@example.test: Group almost-full is full
 people.csv:6: GRACE@example.test: the same address as line 3
-people.csv:7: a%b@example.test: Account "" is invalid: spec.email: Invalid value: must be an email address without %, ! and =? that does not begin with -
+people.csv:7: a%b@example.test: Account "" is invalid: spec.email: Invalid value: must be an email address without %, !, |, \` and =? that does not begin with - or /
 people.csv:8: lost@example.test: no such Group: nowhere
 people.csv:9: another number of fields than the heading
 `;

@@ -168,7 +168,7 @@ conforms(Audience, {
       operatedBy: 'The accountants',
       homepageURI: 'https://billing.example.test/',
       scopes: [scopeOfAudience],
-      introspectors: ['billing'],
+      introspectors: [],
     },
   }),
   invalid: [

@@ -633,6 +633,14 @@ test.each([
 });
 
 test('a message shows what it says', async () => {
+  for (const text of ['', ' ', '\\u{3164}', '\\u{2800}', 'a\\u{200b}b', 'a\\u{e0061}', 'a\\u{a0}b'])
+    expect(
+      faultsOf(
+        await within(
+          `@message("${text}") forbid (principal, action == Action::"signUp", resource);`,
+        ),
+      )[0]?.message,
+    ).toMatch(/must show something/);
   expect(
     faultsOf(
       await within(

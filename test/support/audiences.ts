@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Audience, type AudienceSpec } from '../../kinds/audience/audience.js';
+import { Client } from '../../kinds/client/client.js';
 import { credentials } from '../provider/party.js';
 import { repeated } from './repeats.js';
 import { createClient, type TestService } from './service.js';
@@ -27,12 +28,13 @@ const scopeOf = (name: string): AudienceSpec['scopes'][number] => ({
   sensitive: name === 'write',
 });
 
-/** Creates an Audience with the scopes read and write. */
+/** Creates an Audience with the scopes read and write; its API may introspect if it is there. */
 export async function createAudience(
   service: TestService,
   name: string,
   spec: Partial<AudienceSpec> = {},
 ): Promise<void> {
+  const api = await service.store.reader(Client).get(`${name}-api`);
   await repeated(() =>
     service.store.change(service.store.systemCall(), (tx) =>
       tx.create(Audience, {
@@ -42,7 +44,7 @@ export async function createAudience(
           displayName: `The ${name}`,
           operatedBy: `The people of ${name}`,
           scopes: [scopeOf('read'), scopeOf('write')],
-          introspectors: [`${name}-api`],
+          introspectors: api ? [api.metadata.name] : [],
           ...spec,
         } as AudienceSpec,
       }),

@@ -1,4 +1,6 @@
 import { draftOf } from '../../../../apiserver/handlers/apply-body.js';
+import { Audience } from '../../../../kinds/audience/audience.js';
+import { Client } from '../../../../kinds/client/client.js';
 import { hashOf, Policy } from '../../../../kinds/policy/policy.js';
 import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../../registry/kind.js';
@@ -23,12 +25,13 @@ export interface ManifestTarget {
 
 /**
  * Applies a manifest if it is not the one that was applied last. The fields that it sets have the
- * manager `manifests`, fields that it no longer sets are removed, and others stay.
+ * manager `manifests`, fields that it no longer sets are removed, and others stay. A dry run takes
+ * what others of `declared` declare as there.
  */
 export async function applyManifest(
   { store, policy }: ManifestTarget,
   manifest: Manifest,
-  { dryRun }: { dryRun: boolean },
+  { dryRun, declared }: { dryRun: boolean; declared: readonly Manifest[] },
 ): Promise<ManifestChange> {
   if (manifest.kind === Policy) {
     const spec = policySpec(manifest);
@@ -39,7 +42,8 @@ export async function applyManifest(
   let change!: ManifestChange;
   await call.change(async (tx) => {
     const current = await tx.get(manifest.kind, manifest.metadata.name);
-    change = await applyTo(tx, call, store, manifest, current);
+    const spec = dryRun ? withoutDeclared(manifest, declared) : manifest.spec;
+    change = await applyTo(tx, call, store, { manifest, spec }, current);
   });
   return change;
 }
@@ -48,11 +52,12 @@ async function applyTo(
   tx: Parameters<Parameters<Call['change']>[0]>[0],
   call: Call,
   store: Store,
-  { kind, metadata, spec }: Manifest,
+  { manifest, spec }: { manifest: Manifest; spec: Manifest['spec'] },
   current: KindObject | undefined,
 ): Promise<ManifestChange> {
+  const { kind, metadata } = manifest;
   const { name, labels, annotations } = metadata;
-  const hash = `sha256:${hashOf(JSON.stringify([labels, annotations, spec]))}`;
+  const hash = `sha256:${hashOf(JSON.stringify([labels, annotations, manifest.spec]))}`;
   if (isOwned(current) && current.metadata.annotations?.[hashAnnotation] === hash)
     return 'Unchanged';
   const owned = {
@@ -70,6 +75,19 @@ async function applyTo(
   if (!current) await tx.create(kind, draft as never, apply);
   else await tx.update(kind, name, (next) => apply.merge(next, call.now), apply);
   return current ? 'Change' : 'Create';
+}
+
+/** Returns the spec of a manifest without the introspectors that other manifests declare. */
+function withoutDeclared(
+  { kind, spec }: Manifest,
+  declared: readonly Manifest[],
+): Manifest['spec'] {
+  const { introspectors } = spec;
+  if (kind !== Audience || !Array.isArray(introspectors)) return spec;
+  const clients = new Set(
+    declared.flatMap((one) => (one.kind === Client ? [one.metadata.name] : [])),
+  );
+  return { ...spec, introspectors: introspectors.filter((name) => !clients.has(name as string)) };
 }
 
 const isOwned = (object: KindObject | undefined): object is KindObject =>

@@ -13,7 +13,12 @@ import {
   type ManifestTarget,
   type ObjectName,
 } from './apply-manifest.js';
-import { readManifestFiles, type Manifest, type ManifestFile } from './manifest-file.js';
+import {
+  loadableKinds,
+  readManifestFiles,
+  type Manifest,
+  type ManifestFile,
+} from './manifest-file.js';
 
 /** The state of a file, as the Replica of this process has it. */
 export type ManifestFileStatus = NonNullable<ReplicaStatus['manifests']>[number];
@@ -118,8 +123,9 @@ export class ManifestController {
     const files = readManifestFiles(this.#folder);
     const report: Report = { created: [], changed: [], pruned: [], unchanged: 0 };
     const statuses: ManifestFileStatus[] = [];
-    for (const file of files) statuses.push(await this.#passFile(file, report, mode));
     const declared = files.flatMap(({ manifests }) => manifests);
+    const outcomes = await this.#applyAll(declared, report, mode);
+    for (const file of files) statuses.push(this.#statusOf(file, outcomes));
     if (declared.length > 0 && statuses.every(({ state }) => state === 'Applied'))
       for (const one of await undeclared(this.#target.store, declared))
         if (await this.#prune(one, mode)) report.pruned.push(nameOf(one));
@@ -141,26 +147,33 @@ export class ManifestController {
     }
   }
 
-  async #passFile(
-    { path, manifests, fault }: ManifestFile,
+  /** Applies all manifests, those of one kind after those of kinds that it may name. */
+  async #applyAll(
+    declared: readonly Manifest[],
     report: Report,
-    mode: { dryRun: boolean },
-  ): Promise<ManifestFileStatus> {
+    { dryRun }: { dryRun: boolean },
+  ): Promise<Outcomes> {
+    const outcomes: Outcomes = new Map();
+    for (const kind of loadableKinds)
+      for (const manifest of declared.filter((one) => one.kind === kind))
+        try {
+          const change = await applyManifest(this.#target, manifest, { dryRun, declared });
+          outcomes.set(manifest, { hasChanged: change !== 'Unchanged' });
+          note(report, manifest, change);
+        } catch (error) {
+          outcomes.set(manifest, { problem: messageOf(error) });
+        }
+    return outcomes;
+  }
+
+  #statusOf({ path, manifests, fault }: ManifestFile, outcomes: Outcomes): ManifestFileStatus {
     const file = path.slice(this.#folder.length).replace(/^\//, '');
     const status = { file, objects: manifests.length, timestamp: toTimestamp(Date.now()) };
     const before = this.#files.find((one) => one.file === file);
-    let problem = fault;
-    let hasChanged = false;
-    for (const manifest of manifests) {
-      try {
-        const change = await applyManifest(this.#target, manifest, mode);
-        hasChanged ||= change !== 'Unchanged';
-        note(report, manifest, change);
-      } catch (error) {
-        problem ??= messageOf(error);
-      }
-    }
+    const all = manifests.map((manifest) => outcomes.get(manifest));
+    const problem = fault ?? all.find((one) => one?.problem !== undefined)?.problem;
     if (problem !== undefined) return { ...status, state: 'Faulty', message: problem };
+    const hasChanged = all.some((one) => one?.hasChanged);
     return {
       ...status,
       state: 'Applied',
@@ -168,6 +181,9 @@ export class ManifestController {
     };
   }
 }
+
+/** What came of each manifest: whether its object changed, or why it was not applied. */
+type Outcomes = Map<Manifest, { readonly hasChanged?: boolean; readonly problem?: string }>;
 
 function note(
   report: Report,
