@@ -92,6 +92,18 @@ const ReplicaStatus = z.object({
     .describe(
       `What it counted in each whole minute since it started, ${activityMinutes} at most, the newest last.`,
     ),
+  refusals: z
+    .array(
+      z.object({
+        limit: z.string().describe('The limit.'),
+        setting: z.string().optional().describe('The name of the flag that sets it.'),
+        value: z.string().optional().describe('What it is set to.'),
+        count: z.number().int().min(1).describe('How often it refused something in the last hour.'),
+      }),
+    )
+    .max(100)
+    .optional()
+    .describe('The limits that refused something, most refusals first.'),
   settings: z
     .array(
       z.object({

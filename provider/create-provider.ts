@@ -18,6 +18,7 @@ import type { BuiltProvider } from './context/built-provider.js';
 
 const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({
   name: 'client-secret',
+  setting: 'wrongSecretsPerNetwork',
   max: wrongSecretsPerNetwork,
   seconds: wrongCodeWindow / 1000,
 });

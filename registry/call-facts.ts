@@ -79,3 +79,12 @@ export function decideFor(
       facts: { ...(site && { site }), ...(network && { network }), ...rest },
     } as AuthorizationAttributes);
 }
+
+/** The facts of what the service does by itself. */
+export const systemRequest: RequestFacts = {
+  auditID: 'system',
+  network: '',
+  userAgent: '',
+  acceptLanguage: '',
+  browser: false,
+};

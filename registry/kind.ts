@@ -110,11 +110,13 @@ export interface Call {
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** Counts one against a limit by client network, in a commit of its own; throws 429 above it. */
   spend(limit: Limit): Promise<void>;
+  /** Takes back one count of this call. */
+  refund(limit: Limit): void;
   /**
-   * Takes back one count, of now or of `spentAt` (ms since the epoch); without effect once its window
-   * is over.
+   * Gives one count of an earlier call, at `spentAt` (ms since the epoch), back to the store, whichever
+   * replica counted it; without effect once its window is over.
    */
-  refund(limit: Limit, spentAt?: number): void;
+  giveBack(limit: Limit, spentAt: number): Promise<void>;
   /** Returns the used share of a limit's ceiling over all networks, from 0 to 1. */
   usedShare(limit: Limit): Promise<number>;
   /**

@@ -2,6 +2,7 @@ import { BoundedMap } from '../security/bounded-map.js';
 import type { Storage } from '../storage/storage.js';
 import { toStatusError } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
+import { LimitRefusals } from './limit-refusals.js';
 import { limitKey, scaleLimit, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
 import { tooManyRequests } from './status.js';
@@ -36,6 +37,7 @@ const allNetworks = 'everybody';
 /** Limits new limit records of all kinds, so that strangers cannot fill the store with them. */
 const recordLimit = ({ limitRecords }: Limits): Limit => ({
   name: 'limitrecords',
+  setting: 'limitRecords',
   max: limitRecords,
   seconds: 60,
 });
@@ -46,6 +48,8 @@ const recordLimit = ({ limitRecords }: Limits): Limit => ({
  * the ceiling for all networks.
  */
 export class NetworkLimits {
+  /** What this replica refused, by limit; limits that a transaction counts are among them. */
+  readonly refusals = new LimitRefusals();
   readonly #storage: Storage;
   readonly #factor: number;
   readonly #limits: Limits;
@@ -78,16 +82,33 @@ export class NetworkLimits {
       );
   }
 
-  /**
-   * Takes back uses that were counted at `spentAt`; they stay with this replica. Without effect once
-   * their window is over.
-   */
-  refund(declared: Limit, network: string, now: number, amount = 1, spentAt = now): void {
+  /** Takes back uses that were counted just now; they stay with this replica. */
+  refund(declared: Limit, network: string, now: number, amount = 1): void {
     const limit = scaleLimit(declared, this.#factor);
-    if (windowOf(limit, spentAt) !== windowOf(limit, now)) return;
     this.#putBack(limit, this.#network(limit, network), now, amount);
     if (limit.inAll !== undefined)
       this.#putBack(ceilingOf(limit), this.#network(ceilingOf(limit), allNetworks), now, amount);
+  }
+
+  /**
+   * Gives a use that was counted at `spentAt` back to the store, so that every replica has it. Of the
+   * ceiling for all networks this replica keeps a few, so that not each one is a commit. Without
+   * effect once the window is over.
+   */
+  async giveBack(declared: Limit, network: string, now: number, spentAt: number): Promise<void> {
+    const limit = scaleLimit(declared, this.#factor);
+    if (windowOf(limit, spentAt) !== windowOf(limit, now)) return;
+    await this.#returnUses(limit, this.#network(limit, network), now, 1);
+    if (limit.inAll === undefined) return;
+    const ceiling = ceilingOf(limit);
+    const all = this.#network(ceiling, allNetworks);
+    this.#putBack(ceiling, all, now, 1);
+    const block = this.#block(all)!;
+    const kept = blockSize(ceiling, all.prefixes, 0);
+    if (block.left <= 2 * kept) return;
+    const surplus = block.left - kept;
+    block.left = kept;
+    await this.#returnUses(ceiling, all, now, surplus);
   }
 
   /** Counts a new limit record; throws 429 if too many were made this minute. */
@@ -180,8 +201,9 @@ export class NetworkLimits {
       const block = Math.min(blockSize(limit, prefixes, own.drawn), Math.floor(remaining / 4));
       const size = Math.min(Math.max(amount - own.left, block, 1), remaining);
       if (size + own.left < amount || size <= 0) {
+        this.refusals.count(limit, now);
         this.#ratios.delete(limit.name); // the next read of the ratio must see the store
-        throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
+        throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)), refusalOf(network));
       }
       if (!entry && limit.name !== 'limitrecords') await this.countRecord(now);
       const value = Buffer.from(
@@ -201,6 +223,36 @@ export class NetworkLimits {
       const { left, drawn: drawnBefore } = this.#blockIn(network, current);
       this.#setBlock(network, { window: current, left: left + size, drawn: drawnBefore + size });
       return;
+    }
+  }
+
+  /** Takes reserved uses out of the record of a window, if it is still that of `now`. */
+  async #returnUses(
+    limit: Limit,
+    { key, prefixes }: CountedNetwork,
+    now: number,
+    amount: number,
+  ): Promise<void> {
+    const window = windowOf(limit, now);
+    for (;;) {
+      const { entry } = await toStatusError(this.#storage.get(key));
+      const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+      if (record?.window !== window) return;
+      const { drawn, within = {} } = record;
+      const value = Buffer.from(
+        JSON.stringify({
+          window,
+          drawn: Math.max(0, drawn - amount),
+          ...(prefixes.within.length > 0 && { within: addUses(within, prefixes, -amount) }),
+        }),
+      );
+      const outcome = await toStatusError(
+        this.#storage.commit(
+          [{ key, is: entry!.revision }],
+          [{ put: key, value, expires: (window + 1) * limit.seconds * 1000 }],
+        ),
+      );
+      if (outcome.committed) return;
     }
   }
 
@@ -264,11 +316,19 @@ function blockSize({ max, block = Infinity }: Limit, { wide }: Prefixes, drawn: 
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));
 
+/** What used a limit up, in words. Accounts and hosts are not named. */
+function refusalOf({ prefixes: { wide, within } }: CountedNetwork): string {
+  const one = within.length > 0 ? ' from this network' : '';
+  const subject = wide === allNetworks ? ' from all networks together' : one;
+  return `too many requests${subject}, please try again later`;
+}
+
 /** Returns the ceiling of a limit for all networks, as a limit. */
-const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({
+const ceilingOf = ({ name, inAll = 0, seconds, inAllSetting }: Limit): Limit => ({
   name: `${name}-all`,
   max: inAll,
   seconds,
+  ...(inAllSetting && { setting: inAllSetting }),
 });
 
 function addUses(
@@ -278,6 +338,8 @@ function addUses(
 ): Record<string, number> {
   return {
     ...within,
-    ...Object.fromEntries(prefixes.within.map(([, name]) => [name, (within[name] ?? 0) + size])),
+    ...Object.fromEntries(
+      prefixes.within.map(([, name]) => [name, Math.max(0, (within[name] ?? 0) + size)]),
+    ),
   };
 }

@@ -1,6 +1,6 @@
 import { digest } from '../security/keyring.js';
 import type { LimitName, Limits } from './limit-settings.js';
-import { tooManyRequests } from './status.js';
+import { StatusError } from './status.js';
 
 /**
  * At most `max` uses in a window of `seconds` for each subject, counted in the store over all
@@ -10,13 +10,27 @@ export interface Limit {
   readonly name: string;
   readonly max: number;
   readonly seconds: number;
+  /** The setting of `max`. */
+  readonly setting?: LimitName;
   /** The ceiling for all networks, if the limit is by network. */
   readonly inAll?: number;
+  /** The setting of `inAll`. */
+  readonly inAllSetting?: LimitName;
   /**
    * The largest block that a replica reserves, and loses if it is killed; a tenth of the window by
    * default.
    */
   readonly block?: number;
+}
+
+/** 429 of a limit that a transaction counts. */
+export class LimitRefusedError extends StatusError {
+  readonly limit: Limit;
+
+  constructor(limit: Limit, retryAfterSeconds: number) {
+    super('TooManyRequests', 'too many requests, please try again later', { retryAfterSeconds });
+    this.limit = limit;
+  }
 }
 
 /** Returns a limit from the settings. */
@@ -25,7 +39,7 @@ export type LimitOf = (limits: Limits) => Limit;
 /** Returns a limit by name; the setting is the number of uses per minute. */
 export const perMinute =
   (name: string, setting: LimitName): LimitOf =>
-  (limits) => ({ name, max: limits[setting], seconds: 60 });
+  (limits) => ({ name, max: limits[setting], seconds: 60, setting });
 
 /** Returns the storage key of a limit for a subject, which is hashed. */
 export const limitKey = (limit: Limit, subject: string): string =>
@@ -54,7 +68,7 @@ export function addUse(
       excess -= count;
       return excess < 0;
     })!;
-    throw tooManyRequests(Math.max(1, Math.ceil((freeing + window - now) / 1000)));
+    throw new LimitRefusedError(limit, Math.max(1, Math.ceil((freeing + window - now) / 1000)));
   }
   const time = Math.ceil(now / slot) * slot;
   const newest = uses.at(-1);

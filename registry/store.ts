@@ -22,7 +22,6 @@ import type {
   StagedWrites,
   Ports,
   Reader,
-  RequestFacts,
   Settings,
   Transaction,
 } from './kind.js';
@@ -42,7 +41,7 @@ import {
   type EncodedObject,
 } from './encoded-object.js';
 import { StoreTransaction, type TransactionSource } from './transaction.js';
-import { decideFor, type AuthorizedTarget, type CallFacts } from './call-facts.js';
+import { decideFor, systemRequest, type AuthorizedTarget, type CallFacts } from './call-facts.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {
@@ -64,14 +63,6 @@ interface ChangeResult<T> {
 
 /** The outcome of one try; `lostAt` is the key of a conflict. */
 type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
-
-const systemRequest: RequestFacts = {
-  auditID: 'system',
-  network: '',
-  userAgent: '',
-  acceptLanguage: '',
-  browser: false,
-};
 
 const retryForMs = 10_000;
 
@@ -134,17 +125,16 @@ export class Store {
       warn: (message) => facts.warn?.(message),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
-      refund: (limit, spentAt) =>
-        this.networkLimits.refund(limit, facts.request.network, call.now, 1, spentAt),
+      refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),
+      giveBack: (limit, spentAt) =>
+        this.networkLimits.giveBack(limit, facts.request.network, call.now, spentAt),
       usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
         const authorized = target;
         target = undefined;
-        const { result, committed } = await this.#change(
-          call,
-          authorizedWork(work, outcome, standing),
-          authorized,
-          decision,
+        const { result, committed } = await this.networkLimits.refusals.counted(
+          this.#change(call, authorizedWork(work, outcome, standing), authorized, decision),
+          call.now,
         );
         if (committed) decision = undefined;
         return result;
@@ -255,7 +245,8 @@ export class Store {
     work: (tx: Transaction) => Promise<T>,
     decision?: Decision,
   ): Promise<T> {
-    return (await this.#change(call, work, undefined, decision)).result;
+    const change = this.#change(call, work, undefined, decision);
+    return (await this.networkLimits.refusals.counted(change, call.now)).result;
   }
 
   async #change<T>(

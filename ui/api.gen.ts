@@ -586,6 +586,12 @@ export interface Replica {
       mailsFailed: number[];
       requestsRefused: number[];
     };
+    refusals?: {
+      limit: string;
+      setting?: string;
+      value?: string;
+      count: number;
+    }[];
     settings: {
       name: string;
       value?: string;

@@ -29,12 +29,24 @@ export async function spendAccountBudget(
   const account = accountOf(authorized);
   if (account === undefined) return;
   await networkLimits.spend(
-    { name: 'accountchanges', max: limits.accountChanges, seconds: day, block: 20 },
+    {
+      name: 'accountchanges',
+      setting: 'accountChanges',
+      max: limits.accountChanges,
+      seconds: day,
+      block: 20,
+    },
     account,
     now,
   );
   await networkLimits.spend(
-    { name: 'accountbytes', max: limits.accountBytes, seconds: day, block: 64 << 10 },
+    {
+      name: 'accountbytes',
+      setting: 'accountBytes',
+      max: limits.accountBytes,
+      seconds: day,
+      block: 64 << 10,
+    },
     account,
     now,
     Math.max(1, bytes),

@@ -157,7 +157,15 @@ async function requestAccess(
     await assertMayJoin(tx, account, spec.group);
     await replaceExpired(tx, `${account} ${spec.group}`, call.now);
     const max = call.settings.limits.accessRequestsPerAccountDay;
-    await tx.spend({ name: 'accessrequests', max, seconds: dayMs / 1000 }, account);
+    await tx.spend(
+      {
+        name: 'accessrequests',
+        setting: 'accessRequestsPerAccountDay',
+        max,
+        seconds: dayMs / 1000,
+      },
+      account,
+    );
     return tx.create(AccessRequest, {
       metadata: { ...metadata, name },
       spec,

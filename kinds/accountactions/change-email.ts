@@ -22,7 +22,8 @@ import {
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
-import { mailLimits } from '../interaction/email-challenge.js';
+import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
+import { maxCountedMails } from '../interaction/schema.js';
 import { accountPageClient } from '../signin/account-page.js';
 import { operators } from '../group/group.js';
 import { pendingInvitation } from '../invitation/pending.js';
@@ -138,7 +139,11 @@ export const newAddressChallenge = defineAction({
         await assertAddressNotLocked(tx, call, canonicalAddress(email), requester);
         for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
-        await replaceChallenge(tx, session, challenge);
+        const counted = [...(previous?.countedMails ?? []), countedMail(call, requester)];
+        await replaceChallenge(tx, session, {
+          ...challenge,
+          countedMails: counted.slice(-maxCountedMails),
+        });
         const order: MailOrder = {
           to: email,
           newAddress: {
@@ -304,7 +309,7 @@ async function verifyCode<T>(
   onVerified: (tx: Transaction, address: string) => Promise<T>,
 ): Promise<T | StatusError> {
   const limit = wrongCodes(call.settings.limits);
-  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
+  const { mails, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
       const challenge = await readChallenge(tx, session);
       if (!challenge) throw codeExpired('no code was requested', name);
@@ -317,17 +322,21 @@ async function verifyCode<T>(
       const mac = Buffer.from(challenge.code, 'base64url');
       if (call.keys.macMatches('emailcode', codeMacInput(session, challenge, code), mac)) {
         await removeChallenge(tx, session);
-        return { isRight: true, outcome: await onVerified(tx, challenge.address) };
+        const { countedMails = [] } = challenge;
+        return { mails: countedMails, outcome: await onVerified(tx, challenge.address) };
       }
       await countWrongCode(tx, canonicalAddress(challenge.address), requester, call);
       challenge.triesLeft -= 1;
       writeChallenge(tx, session, challenge);
       const { triesLeft } = challenge;
       const wrong = wrongCode(name, `wrong code, ${triesLeft} tries left`, { triesLeft });
-      return { isRight: false, outcome: wrong };
+      return { mails: undefined, outcome: wrong };
     }),
   );
-  if (isRight) call.refund(limit);
+  if (mails) {
+    call.refund(limit);
+    await giveBackMails(call, mails);
+  }
   return outcome;
 }
 

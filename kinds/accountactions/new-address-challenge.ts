@@ -1,3 +1,4 @@
+import type { CountedMail } from '../interaction/schema.js';
 import type { DeliveryState } from '../../mail/worker.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
@@ -15,6 +16,8 @@ export interface Challenge {
   readonly expires: number;
   readonly length: number;
   triesLeft: number;
+  /** The mails of this change, which count against a client network until the code is entered. */
+  readonly countedMails?: readonly CountedMail[];
 }
 
 const keyOf = (session: string): string => `proofs/email/${session}`;

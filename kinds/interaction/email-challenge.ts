@@ -8,7 +8,7 @@ import type { Call } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import { invalid, tooManyRequests } from '../../registry/status.js';
+import { invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import {
@@ -22,6 +22,7 @@ import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { maxCountedMails, type CountedMail } from './schema.js';
 import { observeAttempt } from './observe-attempt.js';
 import { assertPhase } from './preconditions.js';
 import {
@@ -40,22 +41,40 @@ export function mailLimits(
   requester: Requester,
 ): { address: Limit[]; interaction: Limit; network: Limit } {
   const seconds = limits.mailWindow / 1000;
-  const stranger = [
-    { name: 'mailaddress', max: limits.mailsPerAddress, seconds },
-    { name: 'mailaddressday', max: limits.mailsPerAddressDay, seconds: 86_400 },
+  const stranger: Limit[] = [
+    { name: 'mailaddress', setting: 'mailsPerAddress', max: limits.mailsPerAddress, seconds },
+    {
+      name: 'mailaddressday',
+      setting: 'mailsPerAddressDay',
+      max: limits.mailsPerAddressDay,
+      seconds: 86_400,
+    },
   ];
   return {
     address:
       requester === 'known'
-        ? [{ name: 'mailknown', max: limits.mailsPerKnownAddress, seconds }]
+        ? [
+            {
+              name: 'mailknown',
+              setting: 'mailsPerKnownAddress',
+              max: limits.mailsPerKnownAddress,
+              seconds,
+            },
+          ]
         : stranger,
-    interaction: { name: 'mailinteraction', max: limits.mailsPerInteraction, seconds },
+    interaction: {
+      name: 'mailinteraction',
+      setting: 'mailsPerInteraction',
+      max: limits.mailsPerInteraction,
+      seconds,
+    },
     network: {
       name: 'mailnetwork',
+      setting: 'mailsPerNetwork',
       max: limits.mailsPerNetwork,
       seconds,
       block: 10,
-      ...(requester === 'stranger' && { inAll: limits.mailsInAll }),
+      ...(requester === 'stranger' && { inAll: limits.mailsInAll, inAllSetting: 'mailsInAll' }),
     },
   };
 }
@@ -119,7 +138,8 @@ async function sendChallenge(
       const isLinkOnly = isCeilingReached || (await lockedUntil(tx, address, requester, call)) > 0;
       const next = await tx.update(Interaction, name, (object) => {
         replaceChallenge(object, email, secrets, isLinkOnly, call);
-        noteCountedMail(object, requester, call);
+        const mails = [...(object.internal.countedMails ?? []), countedMail(call, requester)];
+        object.internal.countedMails = mails.slice(-maxCountedMails);
       });
       const language = mailLanguage(call, account?.spec, next.spec.locales);
       const order: MailOrder = {
@@ -140,27 +160,31 @@ async function sendChallenge(
 const networkMac = ({ keys, request }: Call): string =>
   keys.mac('mail network', request.network).toString('base64url');
 
-/** Notes in the Interaction that a mail counts against the client network. */
-function noteCountedMail({ internal }: InteractionObject, requester: Requester, call: Call): void {
-  const mail = { network: networkMac(call), at: call.now, known: requester === 'known' };
-  internal.countedMails = [...(internal.countedMails ?? []), mail].slice(-20);
-}
+/** Returns the note that a mail counts against the client network, for `giveBackMails`. */
+export const countedMail = (call: Call, requester: Requester): CountedMail => ({
+  network: networkMac(call),
+  at: call.now,
+  known: requester === 'known',
+});
 
 /**
- * Takes back the share of the client network that the mails of a sign-in used, after the commit that
- * proved it: so people who finish do not count. Mails of another network, and of a window that is
- * over, stay counted.
+ * Gives back to the store what mails used of the client network's share, after the commit that used
+ * the proof: so people who finish do not count. Mails of another network, and of a window that is
+ * over, stay counted, as all do while the store cannot be reached.
  */
-export function refundMails(call: Call, { internal }: InteractionObject): void {
+export async function giveBackMails(call: Call, mails: readonly CountedMail[] = []): Promise<void> {
   if (call.dryRun) return;
   const network = networkMac(call);
-  for (const mail of internal.countedMails ?? [])
-    if (mail.network === network)
-      call.refund(
-        mailLimits(call.settings.limits, mail.known ? 'known' : 'stranger').network,
-        mail.at,
-      );
+  try {
+    for (const mail of mails)
+      if (mail.network === network) await call.giveBack(limitOf(call, mail), mail.at);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+  }
 }
+
+const limitOf = ({ settings }: Call, { known }: CountedMail): Limit =>
+  mailLimits(settings.limits, known ? 'known' : 'stranger').network;
 
 /** Throws 429 before `resendAfterTimestamp`. There is no wait for a code without tries. */
 function assertResendAllowed({ internal: { email } }: InteractionObject, call: Call): void {

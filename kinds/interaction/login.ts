@@ -22,7 +22,7 @@ import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import type { Method } from '../session/session.js';
-import { codeMacInput, refundMails } from './email-challenge.js';
+import { codeMacInput, giveBackMails } from './email-challenge.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
@@ -118,7 +118,7 @@ async function loginAttempt(
       ? await signInByLink(call, interaction, proof.token, decision)
       : await signInByCode(call, name, proof.code, decision);
   if (outcome instanceof StatusError) throw outcome;
-  refundMails(call, outcome);
+  await giveBackMails(call, outcome.internal.countedMails);
   call.ports.rememberBrowser(outcome.internal.email!.address);
   return outcome;
 }

@@ -216,6 +216,16 @@ export const InteractionStatus = z.object({
     .describe('Why policy refuses the sign-in.'),
 });
 
+/** The number of mails that a sign-in, or a change of address, notes. */
+export const maxCountedMails = 20;
+
+/**
+ * A mail that counts against a client network: a MAC of the network, so that no address of a person
+ * is stored, the time (ms since the epoch), and whether the browser was known for the address.
+ */
+const CountedMail = z.object({ network: z.string(), at: z.number().int(), known: z.boolean() });
+export type CountedMail = z.infer<typeof CountedMail>;
+
 /** The part of an Interaction that never leaves the server. */
 export const InteractionInternal = z.object({
   /** The store's epoch at creation; an Interaction of an older epoch is invalid after a restore. */
@@ -235,14 +245,8 @@ export const InteractionInternal = z.object({
   account: z.string().optional(),
   session: z.string().optional(),
   email: EmailProof.optional(),
-  /**
-   * The mails that count against a client network, until the sign-in is proven: a MAC of the network,
-   * the time (ms since the epoch), and whether the browser was known for the address.
-   */
-  countedMails: z
-    .array(z.object({ network: z.string(), at: z.number().int(), known: z.boolean() }))
-    .max(20)
-    .optional(),
+  /** The mails that count against a client network, until the sign-in is proven. */
+  countedMails: z.array(CountedMail).max(maxCountedMails).optional(),
   /** Earlier challenges, to tell a replaced code or link from a wrong one. */
   replaced: z.array(z.object({ id: z.string(), code: z.string(), link: z.string() })).max(20),
   login: z

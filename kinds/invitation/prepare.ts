@@ -1,3 +1,4 @@
+import type { Limit } from '../../registry/rate-limit.js';
 import { localText } from '../../i18n/local-text.js';
 import type { MailOrder } from '../../mail/messages.js';
 import { invalidValue } from '../../registry/field-errors.js';
@@ -25,8 +26,8 @@ export async function mailInvitation(
 ): Promise<void> {
   const client = spec.client === undefined ? undefined : await clientOf(tx, spec.client, metadata);
   const { caller, settings, now } = call;
-  for (const { name, max, subject } of mailLimits(settings.limits, email, caller))
-    await tx.spend({ name, max, seconds: daySeconds }, subject);
+  for (const { subject, ...limit } of mailLimits(settings.limits, email, caller))
+    await tx.spend({ ...limit, seconds: daySeconds }, subject);
   const until = fromTimestamp(spec.until!);
   const language = mailLanguage(call, { locale: spec.locale });
   const order: MailOrder = {
@@ -47,14 +48,16 @@ const nameIn = ({ spec }: ObjectOf<typeof Client>, languages: readonly string[] 
   localText(spec.displayName, spec.displayNames, languages).text;
 
 function mailLimits(limits: Limits, email: string, caller: Call['caller']) {
-  const address = {
+  const address: Omit<Limit, 'seconds'> & { readonly subject: string } = {
     name: 'inviteaddress',
+    setting: 'invitationsPerAddressDay',
     max: limits.invitationsPerAddressDay,
     subject: canonicalAddress(email),
   };
   if (caller.type !== 'Account') return [address];
-  const inviter = {
+  const inviter: typeof address = {
     name: 'inviter',
+    setting: 'invitationsPerAccountDay',
     max: limits.invitationsPerAccountDay,
     subject: caller.account,
   };

@@ -19,6 +19,7 @@ export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork'
  */
 export const challengesPerSessionLimit: LimitOf = ({ challengesPerSession }) => ({
   name: 'passkeychallenges',
+  setting: 'challengesPerSession',
   max: challengesPerSession,
   seconds: 7_200,
 });

@@ -17,6 +17,7 @@ import { recoverySteps, stepTime, type RecoveryRow } from './worker.js';
 /** Limits the recoveries that an account may start itself in a day, because each sends mails. */
 const startLimit: LimitOf = ({ recoveriesPerAccountDay }) => ({
   name: 'recovery',
+  setting: 'recoveriesPerAccountDay',
   max: recoveriesPerAccountDay,
   seconds: 86_400,
 });

@@ -41,10 +41,11 @@ export function wrongCodes(
 ): Limit {
   return {
     name: 'wrongcodes',
+    setting: 'wrongCodesPerNetwork',
     max: wrongCodesPerNetwork,
     seconds: wrongCodeWindow / 1000,
     block: 2,
-    ...(requester === 'stranger' && { inAll: wrongCodesInAll }),
+    ...(requester === 'stranger' && { inAll: wrongCodesInAll, inAllSetting: 'wrongCodesInAll' }),
   };
 }
 

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import client, { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { release } from '../build-info.js';
 import type { Log } from '../log.js';
+import { batchSizes, evaluationSeconds, signInSeconds } from './buckets.js';
 
 /**
  * One metric. Its labels never identify a person, an object, a caller's address, or a Client that a
@@ -37,12 +38,6 @@ export const requestSeconds = [
 ];
 /** Buckets in bytes, as in kube-apiserver. */
 export const responseBytes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/** Buckets in seconds for the duration of a sign-in, which a person determines. */
-const signInSeconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
-const evaluationSeconds = [
-  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
-];
-const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
  * Every metric of this service besides those of the process. Uses Kubernetes' name where one
@@ -231,6 +226,11 @@ export class Metrics {
   readonly limitSpent = this.#gauge(
     'vestibule_limit_spent_ratio',
     'Used share of a limit of the whole service in its window, from 0 to 1: wrong_codes, mails.',
+    ['limit'],
+  );
+  readonly limitRefusals = this.#counter(
+    'vestibule_limit_refusals_total',
+    'Requests that a limit refused, by limit; one that ends in -all is the ceiling for all networks.',
     ['limit'],
   );
   readonly memoryUsed = this.#gauge(

@@ -42,9 +42,11 @@ export const storedBytesLimit = ({
   signInWindow,
 }: Limits): Limit => ({
   name: 'sign-in-bytes',
+  setting: 'signInBytesPerNetwork',
   max: signInBytesPerNetwork,
   seconds: signInWindow / 1000,
   inAll: signInBytesInAll,
+  inAllSetting: 'signInBytesInAll',
 });
 
 /**

@@ -7,6 +7,7 @@ import { returnAttempt, spendNetworkAttempt, spendAttempt } from './attempt-limi
 
 const sessionLimit: LimitOf = ({ wrongUserCodesPerSession, wrongCodeWindow }) => ({
   name: 'user-code-session',
+  setting: 'wrongUserCodesPerSession',
   max: wrongUserCodesPerSession,
   seconds: wrongCodeWindow / 1000,
 });
@@ -14,6 +15,7 @@ const sessionLimit: LimitOf = ({ wrongUserCodesPerSession, wrongCodeWindow }) =>
 /** Limits wrong user codes by client network. */
 export const userCodeLimit: LimitOf = ({ wrongUserCodesPerNetwork, wrongCodeWindow }) => ({
   name: 'user-code-network',
+  setting: 'wrongUserCodesPerNetwork',
   max: wrongUserCodesPerNetwork,
   seconds: wrongCodeWindow / 1000,
 });

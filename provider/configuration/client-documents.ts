@@ -23,14 +23,17 @@ const cacheDuration = { min: 300, max: 86_400 };
 /** Returns the limit on fetches of metadata documents by client network and in all. */
 export const documentLimit: LimitOf = ({ clientDocumentsPerNetwork, clientDocumentsInAll }) => ({
   name: 'client-documents',
+  setting: 'clientDocumentsPerNetwork',
   max: clientDocumentsPerNetwork,
   seconds: 60,
   inAll: clientDocumentsInAll,
+  inAllSetting: 'clientDocumentsInAll',
 });
 
 /** Returns the share of one host in the fetches of metadata documents. */
 const hostLimit: LimitOf = ({ clientDocumentsPerHost }) => ({
   name: 'client-documents-host',
+  setting: 'clientDocumentsPerHost',
   max: clientDocumentsPerHost,
   seconds: 60,
 });

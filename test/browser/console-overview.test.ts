@@ -38,6 +38,7 @@ const status = (): ReplicaStatus => ({
     mailsFailed: hour(() => 0),
     requestsRefused: hour((minute) => Number(minute > 50)),
   },
+  refusals: [{ limit: 'mailnetwork', setting: 'limits-mails-per-network', value: '20', count: 31 }],
   settings: [],
   manifests: [
     { file: 'apps.yaml', state: 'Applied', objects: 2, timestamp: '2026-01-01T00:00:00Z' },
@@ -80,6 +81,8 @@ test('operators see activity, replicas, store and policy, and the page follows t
   expect(Number(counts[0])).toBeGreaterThanOrEqual(174);
   const table = charts.getByRole('table', { name: 'Failed sign-ins' });
   expect(await table.getByRole('cell').allTextContents()).toEqual(['0', '0', '0', '0', '12', '0']);
+  await page.getByRole('heading', { name: 'Refused by limits' }).waitFor();
+  await page.getByText('limits-mails-per-network: 20 · 31').waitFor();
   await page.getByText('Not ready: clock').waitFor();
   await page.getByText('4.2 MB of 2 GB').waitFor();
   expect(await page.getByRole('link', { name: 'p-1', exact: true }).getAttribute('href')).toBe(

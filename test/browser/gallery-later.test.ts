@@ -106,9 +106,9 @@ describe('the interaction over time', () => {
     ['foreign-return', 'You are signed in', 'Completed'],
     ['lost', 'This sign-in was not started in this browser', 'error'],
     ['over', 'This sign-in has expired', 'error'],
-    ['fault', 'Something went wrong on our side', 'error'],
+    ['fault', 'Something went wrong here', 'error'],
     ['not-allowed', 'You don’t have access to this page', 'error'],
-    ['busy', 'Too many attempts', 'error'],
+    ['busy', 'Too many requests from this network', 'error'],
   ])('%s: %s', async (scene, words, then) => {
     const page = await gallery.visit(scene);
     await heading(page, words).waitFor();

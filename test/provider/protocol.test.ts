@@ -443,7 +443,7 @@ describe('floods', () => {
     const page = await fetch(`${small.address}/oauth2/auth`, { headers: { accept: 'text/html' } });
     expect([page.status, await page.text()]).toEqual([
       429,
-      expect.stringContaining('Too many tries'),
+      expect.stringContaining('Too many requests from this network'),
     ]);
     expect(
       await (await fetch(`${small.address}/oauth2/par`, { method: 'POST' })).json(),

@@ -7,7 +7,7 @@ import { Checklist } from './checklist.js';
 import type { Kind } from './kind.js';
 import { listCommand } from './kubectl.js';
 import { A, Age, English, Failure, Kubectl, Loading } from './parts.js';
-import { seriesOf, sum, tenMinutes, type CountName, type Series } from './replica.js';
+import { refusalsOf, seriesOf, sum, tenMinutes, type CountName, type Series } from './replica.js';
 import { pathTo } from './route.js';
 
 const charts: readonly { name: CountName; title: MessageID; isBad?: boolean }[] = [
@@ -82,6 +82,26 @@ const Charts = ({ replicas }: { replicas: readonly Replica[] }) => (
   </ul>
 );
 
+/** What limits refused in the last hour, added up over replicas, each with its setting. */
+function Refusals({ replicas }: { replicas: readonly Replica[] }) {
+  const refusals = refusalsOf(replicas);
+  return (
+    refusals.length > 0 && (
+      <>
+        <h3>{t('console.state.limits')}</h3>
+        <ul class="plain">
+          {refusals.map(({ limit, setting = limit, value, count }) => (
+            <li key={limit}>
+              <English>{value === undefined ? setting : `${setting}: ${value}`}</English> ·{' '}
+              {number(count)}
+            </li>
+          ))}
+        </ul>
+      </>
+    )
+  );
+}
+
 function ReplicaItem({ kind, replica }: { kind: Kind; replica: Replica }) {
   const { metadata, status } = replica;
   return (
@@ -151,6 +171,7 @@ export function ServiceState({ kind }: { kind: Kind }) {
       <section aria-labelledby="hour">
         <h2 id="hour">{t('console.state.hour')}</h2>
         <Charts replicas={items} />
+        <Refusals replicas={items} />
       </section>
       <section aria-labelledby="replicas">
         <h2 id="replicas">{t('console.state.replicas')}</h2>

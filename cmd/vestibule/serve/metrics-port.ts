@@ -126,6 +126,9 @@ function registerStoreMetrics(
   metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
   metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
   metrics.onScrape(metrics.limitSpent, async () => labelled('limit', await limitRatios(store)));
+  metrics.onScrape(metrics.limitRefusals, () =>
+    labelled('limit', store.networkLimits.refusals.totals()),
+  );
   metrics.onScrape(metrics.mailOutbox, () => outbox.pending('mail').rows);
   metrics.onScrape(metrics.mailOutboxOldest, () => {
     const { since } = outbox.pending('mail');

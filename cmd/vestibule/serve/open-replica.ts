@@ -10,6 +10,7 @@ import { toTimestamp } from '../../../registry/timestamp.js';
 import { lastSnapshotTime } from '../../../storage/snapshot/last-snapshot.js';
 import { databasePath } from '../../../storage/embedded/tables.js';
 import type { Config } from '../options/config.js';
+import { limitFlag } from '../options/flags.js';
 import { shownSettings } from '../options/shown-settings.js';
 import type { Totals } from './activity.js';
 import type { ClockSkew } from './clock-skew.js';
@@ -75,10 +76,22 @@ async function stateOf(
       ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
     },
     ...(manifests && { manifests: [...manifests.files] }),
+    refusals: refusalsOf(config, store),
     ...(lastMailAt !== undefined && { lastMailTimestamp: toTimestamp(lastMailAt) }),
   };
   return state;
 }
+
+/** Returns what limits refused in the last hour, each with its setting. */
+export const refusalsOf = (
+  { displayed }: Pick<Config, 'displayed'>,
+  { networkLimits }: Pick<Store, 'networkLimits'>,
+) =>
+  networkLimits.refusals.lastHour(Date.now()).map(({ name, setting, count }) => {
+    if (setting === undefined) return { limit: name, count };
+    const flag = limitFlag(setting);
+    return { limit: name, setting: flag, value: String(displayed[flag]), count };
+  });
 
 /** Returns when a mail was accepted and a snapshot saved; nothing if the store does not answer. */
 async function lastTimesOf(config: Config, { storage }: Store, lastMail: LastMail) {
