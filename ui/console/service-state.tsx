@@ -87,8 +87,8 @@ function Refusals({ replicas }: { replicas: readonly Replica[] }) {
   const refusals = refusalsOf(replicas);
   return (
     refusals.length > 0 && (
-      <>
-        <h3>{t('console.state.limits')}</h3>
+      <section aria-labelledby="limits">
+        <h2 id="limits">{t('console.state.limits')}</h2>
         <ul class="plain">
           {refusals.map(({ limit, setting = limit, value, count }) => (
             <li key={limit}>
@@ -97,7 +97,7 @@ function Refusals({ replicas }: { replicas: readonly Replica[] }) {
             </li>
           ))}
         </ul>
-      </>
+      </section>
     )
   );
 }
@@ -171,8 +171,8 @@ export function ServiceState({ kind }: { kind: Kind }) {
       <section aria-labelledby="hour">
         <h2 id="hour">{t('console.state.hour')}</h2>
         <Charts replicas={items} />
-        <Refusals replicas={items} />
       </section>
+      <Refusals replicas={items} />
       <section aria-labelledby="replicas">
         <h2 id="replicas">{t('console.state.replicas')}</h2>
         <ul class="tiles">
