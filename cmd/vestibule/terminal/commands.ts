@@ -90,7 +90,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
       'default policy, or the text of a file, promises',
     arguments: ['schema', 'explain', 'prove'],
     flags: [outputFlag('format of the schema: cedar (the default) or json'), ...serviceFlags],
-    examples: ['policy', 'policy schema', 'policy schema -o json', 'policy prove policy.cedar'],
+    examples: ['policy', 'policy schema', 'policy schema -o json'],
     isLocal: true,
   },
   version: { usage: 'version', about: 'prints the release', isLocal: true },
