@@ -106,7 +106,7 @@ describe('the interaction over time', () => {
     ['foreign-return', 'You are signed in', 'Completed'],
     ['lost', 'This sign-in was not started in this browser', 'error'],
     ['over', 'This sign-in has expired', 'error'],
-    ['fault', 'Something went wrong here', 'error'],
+    ['fault', 'Something went wrong', 'error'],
     ['not-allowed', 'You don’t have access to this page', 'error'],
     ['busy', 'Too many requests from this network', 'error'],
   ])('%s: %s', async (scene, words, then) => {
