@@ -52,6 +52,19 @@ const byPasskey = async (person: Person): Promise<void> => {
   await person.at('account');
 };
 
+/** Signs out, and in by mail: a session in which changes of passkeys need a sign-in by passkey. */
+async function againByEmail(
+  service: TestService,
+  { person, authenticator }: Awaited<ReturnType<typeof arrive>>,
+  address: string,
+): Promise<void> {
+  await authenticator.present(false);
+  await signOut(person);
+  await comeByEmail(service, person, address);
+  await person.at('account');
+  await authenticator.present(true);
+}
+
 /** A service whose policy lets no one in to one of its Clients but by a passkey. */
 async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
   const manifests = pathOf(temporary(), 'manifests');
@@ -127,6 +140,7 @@ describe.each(stores)('a passkey from its first day to its last, on %s', (store)
     const { person, authenticator } = await arrive();
     const { page } = person;
     await join(service, person, 'second@example.test');
+    await againByEmail(service, { person, authenticator }, 'second@example.test');
     const list = page.getByRole('list', { name: 'Passkeys' });
     await press(person, 'Add a passkey');
     await byPasskey(person);
@@ -165,6 +179,7 @@ describe.each(stores)('a passkey from its first day to its last, on %s', (store)
       Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined });
     });
     await join(service, person, 'ghost@example.test');
+    await againByEmail(service, { person, authenticator }, 'ghost@example.test');
     await press(person, 'Delete Passkey');
     await confirm(person);
     await byPasskey(person);
@@ -309,6 +324,7 @@ test('keyboard only: a second passkey is added and named; the keyboard is in its
     };
   }); // as the standard has it: the focus stays where it was
   await join(home, person, 'second-keys@example.test');
+  await againByEmail(home, { person, authenticator }, 'second-keys@example.test');
   await go(person, 'Add a passkey');
   await byPasskey(person);
   await authenticator.unplug();
@@ -364,7 +380,7 @@ test('password managers find the page, and are notified of what was deleted', as
     'application/json',
     { enroll: `${home.baseURL}/account`, manage: `${home.baseURL}/account` },
   ]);
-  const { person } = await arrive();
+  const { person, authenticator } = await arrive();
   const { page } = person;
   await page.addInitScript(() => {
     const signals: unknown[] = [];
@@ -393,6 +409,7 @@ test('password managers find the page, and are notified of what was deleted', as
       count,
     );
   await join(home, person, 'signals@example.test');
+  await againByEmail(home, { person, authenticator }, 'signals@example.test');
   await press(person, 'Add a passkey');
   await byPasskey(person);
   await signalled(2);
