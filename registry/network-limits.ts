@@ -91,24 +91,27 @@ export class NetworkLimits {
   }
 
   /**
-   * Gives a use that was counted at `spentAt` back to the store, so that every replica has it. Of the
-   * ceiling for all networks this replica keeps a few, so that not each one is a commit. Without
-   * effect once the window is over.
+   * Gives a use that was counted at `spentAt` back to the store, so that every replica has it; this
+   * replica keeps a few, so that not each one is a commit. Without effect once the window is over.
    */
   async giveBack(declared: Limit, network: string, now: number, spentAt: number): Promise<void> {
     const limit = scaleLimit(declared, this.#factor);
     if (windowOf(limit, spentAt) !== windowOf(limit, now)) return;
-    await this.#returnUses(limit, this.#network(limit, network), now, 1);
+    await this.#giveBack(limit, this.#network(limit, network), now);
     if (limit.inAll === undefined) return;
     const ceiling = ceilingOf(limit);
-    const all = this.#network(ceiling, allNetworks);
-    this.#putBack(ceiling, all, now, 1);
-    const block = this.#block(all)!;
-    const kept = blockSize(ceiling, all.prefixes, 0);
+    await this.#giveBack(ceiling, this.#network(ceiling, allNetworks), now);
+  }
+
+  /** Keeps what comes back for the next use here, and returns it to the store when it is much. */
+  async #giveBack(limit: Limit, network: CountedNetwork, now: number): Promise<void> {
+    this.#putBack(limit, network, now, 1);
+    const block = this.#block(network)!;
+    const kept = blockSize(limit, network.prefixes, 0);
     if (block.left <= 2 * kept) return;
     const surplus = block.left - kept;
     block.left = kept;
-    await this.#returnUses(ceiling, all, now, surplus);
+    await this.#returnUses(limit, network, now, surplus);
   }
 
   /** Counts a new limit record; throws 429 if too many were made this minute. */

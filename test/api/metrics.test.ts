@@ -110,6 +110,7 @@ describe.each(stores)('metrics on %s', (store) => {
         'apiserver_longrunning_requests',
         'apiserver_watch_events_total',
         'apiserver_terminated_watchers_total',
+        'vestibule_limit_refusals_total',
         'vestibule_manifest_applied',
         ...(store === 'embedded' ? ofEtcd : []),
         ...(tellsQuota ? [] : ['vestibule_storage_quota_bytes']),

@@ -155,7 +155,10 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     // All of the limit is there for the first replica, and no more.
     const codes: number[] = [];
     for (let i = 0; i < 25; i += 1) codes.push(await mailCode(office, `u${i}@example.test`));
-    expect(codes.filter((code) => code === 200)).toHaveLength(20);
+    // A few stay with the replica that saw the proofs, so that not each one is a commit.
+    const sent = codes.filter((code) => code === 200).length;
+    expect(sent).toBeGreaterThanOrEqual(16);
+    expect(sent).toBeLessThanOrEqual(20);
   });
 
   test('a mail for a change of address comes back when its code is entered', async () => {
