@@ -8,6 +8,7 @@ import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
+import type { WatchAuthority } from './watch-authority.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import { qualifiedResource } from '../chain/metrics.js';
@@ -21,7 +22,8 @@ const limits = {
   bytes: 1 << 20,
   bookmarkMs: 60_000,
   heartbeatMs: 25_000,
-  recheckMs: 2_000,
+  recheckMs: 10_000,
+  invalidMs: 200,
   drainTimeoutMs: 60_000,
 };
 
@@ -32,7 +34,7 @@ export class WatchStream {
   readonly #authorized: AuthorizedRequest;
   readonly #options: WatchOptions;
   readonly #res: ApiResponse;
-  readonly #isStillAuthorized: () => Promise<boolean>;
+  readonly #authority: WatchAuthority;
   readonly #metrics: Metrics | undefined;
   readonly #prefix: string;
   readonly #exactName: string | undefined;
@@ -42,6 +44,8 @@ export class WatchStream {
   /** Pending while events wait for facts. */
   #delivering: Promise<void> | undefined;
   #hasSentEvent = false;
+  /** Pending while the authority is checked soon. */
+  #soon: NodeJS.Timeout | undefined;
   #resolveEnded: () => void = () => {};
 
   constructor(
@@ -50,7 +54,7 @@ export class WatchStream {
     authorized: AuthorizedRequest,
     options: WatchOptions,
     res: ApiResponse,
-    isStillAuthorized: () => Promise<boolean>,
+    authority: WatchAuthority,
     metrics?: Metrics,
   ) {
     this.#store = store;
@@ -60,11 +64,26 @@ export class WatchStream {
     this.#authorized = current;
     this.#options = options;
     this.#res = res;
-    this.#isStillAuthorized = isStillAuthorized;
+    this.#authority = authority;
     this.#metrics = metrics;
     const range = rangeOf(this.#kind, authorized.owner, options.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exactName = range.end === `${range.start}!` ? this.#prefix : undefined;
+  }
+
+  /** The account of the caller. */
+  get account(): string | undefined {
+    const { caller } = this.#authorized;
+    return caller.type === 'Account' ? caller.account : undefined;
+  }
+
+  /** Notes that a change could have ended the caller's authority; ends the stream soon if it did. */
+  invalidate(): void {
+    this.#authority.invalidate();
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      if (!this.#res.destroyed) void this.#mayGoOn();
+    }, Math.random() * limits.invalidMs).unref();
   }
 
   /** Whether a GET of these objects shows more than a watch. */
@@ -81,7 +100,7 @@ export class WatchStream {
     });
     const timers = [
       setTimeout(() => this.finish(), this.#options.timeoutMs),
-      this.#every(limits.recheckMs, () => this.#recheck()),
+      this.#every(limits.recheckMs, () => this.#mayGoOn()),
       this.#every(limits.heartbeatMs, () => {
         this.#res.write('\n');
       }),
@@ -93,7 +112,7 @@ export class WatchStream {
     } catch (error) {
       this.#error(statusOf(error));
     } finally {
-      for (const timer of timers) clearTimeout(timer);
+      for (const timer of [...timers, this.#soon]) clearTimeout(timer);
       this.#subscription?.leave();
       this.#res.end();
     }
@@ -125,8 +144,17 @@ export class WatchStream {
     }, intervalMs);
   }
 
-  async #recheck(): Promise<void> {
-    if (!(await this.#isStillAuthorized())) this.#resolveEnded();
+  /** Returns whether the caller may have what follows at once; ends the stream if not. */
+  async #isCurrent(): Promise<boolean> {
+    return !this.#isCut && (this.#authority.holds() || (await this.#mayGoOn()));
+  }
+
+  /** Checks the authority again; ends the stream if it is over. */
+  async #mayGoOn(): Promise<boolean> {
+    if (await this.#authority.check()) return true;
+    this.#isCut = true;
+    this.#resolveEnded();
+    return false;
   }
 
   async #start(): Promise<void> {
@@ -166,10 +194,13 @@ export class WatchStream {
       at = page.revision;
       const objects = page.entries.map((entry) => new EncodedObject(this.#kind, entry));
       const prepared = await this.#authorization.loadFor(this.#authorized, objects);
+      if (!(await this.#isCurrent())) return at;
       for (const stored of objects) {
         if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared))
           this.#sendAdded(stored);
-        if (this.#res.writableLength > limits.bytes) await this.#waitUntilDrained();
+        if (this.#res.writableLength <= limits.bytes) continue;
+        await this.#waitUntilDrained();
+        if (!(await this.#isCurrent())) return at;
       }
       await this.#waitUntilDrained();
       if (page.more === 0) return at;
@@ -219,12 +250,14 @@ export class WatchStream {
     const objects = [event.after, event.before].filter((stored) => stored !== undefined);
     const loading = this.#authorization.loadFor(this.#authorized, objects);
     try {
-      if (!loading && !this.#delivering) return this.#deliver(event);
+      if (!loading && !this.#delivering && this.#authority.holds()) return this.#deliver(event);
     } catch {
       return void this.#res.destroy();
     }
     const delivering = Promise.all([loading, this.#delivering])
-      .then(([prepared]) => this.#deliver(event, prepared))
+      .then(async ([prepared]) => {
+        if (await this.#isCurrent()) this.#deliver(event, prepared);
+      })
       .catch(() => void this.#res.destroy())
       .finally(() => {
         if (this.#delivering === delivering) this.#delivering = undefined;
