@@ -8,7 +8,6 @@ import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
-import type { WatchAuthority } from './watch-authority.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import { qualifiedResource } from '../chain/metrics.js';
@@ -22,8 +21,7 @@ const limits = {
   bytes: 1 << 20,
   bookmarkMs: 60_000,
   heartbeatMs: 25_000,
-  recheckMs: 10_000,
-  invalidMs: 200,
+  recheckMs: 2_000,
   drainTimeoutMs: 60_000,
 };
 
@@ -34,7 +32,7 @@ export class WatchStream {
   readonly #authorized: AuthorizedRequest;
   readonly #options: WatchOptions;
   readonly #res: ApiResponse;
-  readonly #authority: WatchAuthority;
+  readonly #isStillAuthorized: () => Promise<boolean>;
   readonly #metrics: Metrics | undefined;
   readonly #prefix: string;
   readonly #exactName: string | undefined;
@@ -44,8 +42,6 @@ export class WatchStream {
   /** Pending while events wait for facts. */
   #delivering: Promise<void> | undefined;
   #hasSentEvent = false;
-  /** Pending while the authority is checked soon. */
-  #soon: NodeJS.Timeout | undefined;
   #resolveEnded: () => void = () => {};
 
   constructor(
@@ -54,7 +50,7 @@ export class WatchStream {
     authorized: AuthorizedRequest,
     options: WatchOptions,
     res: ApiResponse,
-    authority: WatchAuthority,
+    isStillAuthorized: () => Promise<boolean>,
     metrics?: Metrics,
   ) {
     this.#store = store;
@@ -64,26 +60,11 @@ export class WatchStream {
     this.#authorized = current;
     this.#options = options;
     this.#res = res;
-    this.#authority = authority;
+    this.#isStillAuthorized = isStillAuthorized;
     this.#metrics = metrics;
     const range = rangeOf(this.#kind, authorized.owner, options.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exactName = range.end === `${range.start}!` ? this.#prefix : undefined;
-  }
-
-  /** The account of the caller. */
-  get account(): string | undefined {
-    const { caller } = this.#authorized;
-    return caller.type === 'Account' ? caller.account : undefined;
-  }
-
-  /** Notes that a change could have ended the caller's authority; ends the stream soon if it did. */
-  invalidate(): void {
-    this.#authority.invalidate();
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      if (!this.#res.destroyed) void this.#mayGoOn();
-    }, Math.random() * limits.invalidMs).unref();
   }
 
   /** Whether a GET of these objects shows more than a watch. */
@@ -100,7 +81,7 @@ export class WatchStream {
     });
     const timers = [
       setTimeout(() => this.finish(), this.#options.timeoutMs),
-      this.#every(limits.recheckMs, () => this.#mayGoOn()),
+      this.#every(limits.recheckMs, () => this.#recheck()),
       this.#every(limits.heartbeatMs, () => {
         this.#res.write('\n');
       }),
@@ -112,7 +93,7 @@ export class WatchStream {
     } catch (error) {
       this.#error(statusOf(error));
     } finally {
-      for (const timer of [...timers, this.#soon]) clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       this.#subscription?.leave();
       this.#res.end();
     }
@@ -144,17 +125,8 @@ export class WatchStream {
     }, intervalMs);
   }
 
-  /** Returns whether the caller may have what follows at once; ends the stream if not. */
-  async #isCurrent(): Promise<boolean> {
-    return !this.#isCut && (this.#authority.holds() || (await this.#mayGoOn()));
-  }
-
-  /** Checks the authority again; ends the stream if it is over. */
-  async #mayGoOn(): Promise<boolean> {
-    if (await this.#authority.check()) return true;
-    this.#isCut = true;
-    this.#resolveEnded();
-    return false;
+  async #recheck(): Promise<void> {
+    if (!(await this.#isStillAuthorized())) this.#resolveEnded();
   }
 
   async #start(): Promise<void> {
@@ -194,13 +166,10 @@ export class WatchStream {
       at = page.revision;
       const objects = page.entries.map((entry) => new EncodedObject(this.#kind, entry));
       const prepared = await this.#authorization.loadFor(this.#authorized, objects);
-      if (!(await this.#isCurrent())) return at;
       for (const stored of objects) {
         if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared))
           this.#sendAdded(stored);
-        if (this.#res.writableLength <= limits.bytes) continue;
-        await this.#waitUntilDrained();
-        if (!(await this.#isCurrent())) return at;
+        if (this.#res.writableLength > limits.bytes) await this.#waitUntilDrained();
       }
       await this.#waitUntilDrained();
       if (page.more === 0) return at;
@@ -250,14 +219,12 @@ export class WatchStream {
     const objects = [event.after, event.before].filter((stored) => stored !== undefined);
     const loading = this.#authorization.loadFor(this.#authorized, objects);
     try {
-      if (!loading && !this.#delivering && this.#authority.holds()) return this.#deliver(event);
+      if (!loading && !this.#delivering) return this.#deliver(event);
     } catch {
       return void this.#res.destroy();
     }
     const delivering = Promise.all([loading, this.#delivering])
-      .then(async ([prepared]) => {
-        if (await this.#isCurrent()) this.#deliver(event, prepared);
-      })
+      .then(([prepared]) => this.#deliver(event, prepared))
       .catch(() => void this.#res.destroy())
       .finally(() => {
         if (this.#delivering === delivering) this.#delivering = undefined;

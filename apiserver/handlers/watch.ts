@@ -1,16 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Caller } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
-import type { AuthorityChanges } from '../../registry/authority-changes.js';
 import { requestLabels } from '../chain/metrics.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import { WatchQuota } from './watch-quota.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
-import { WatchAuthority } from './watch-authority.js';
 import { WatchStream } from './watch-stream.js';
 
 /** Serves watches: one JSON event a line (docs/design/kubernetes.md#watches). */
@@ -22,7 +19,6 @@ export class Watcher {
   readonly #quota: WatchQuota;
   readonly #streams = new Set<WatchStream>();
   readonly #metrics: Metrics | undefined;
-  readonly #authority: AuthorityChanges | undefined;
 
   /** `reauthorize` authenticates and authorizes the request of an open watch again. */
   constructor(
@@ -30,7 +26,6 @@ export class Watcher {
     authorization: Authorization,
     encoder: Encoder,
     reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>,
-    authority?: AuthorityChanges,
     metrics?: Metrics,
   ) {
     this.#store = store;
@@ -39,11 +34,6 @@ export class Watcher {
     this.#encoder = encoder;
     this.#reauthorize = reauthorize;
     this.#metrics = metrics;
-    this.#authority = authority;
-    authority?.subscribe((account) => {
-      for (const stream of this.#streams)
-        if (account === undefined || stream.account === account) stream.invalidate();
-    });
   }
 
   async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -65,7 +55,7 @@ export class Watcher {
         authorized,
         options,
         res,
-        new WatchAuthority(() => this.#callerNow(req), authorized.caller, this.#authority),
+        () => this.#isStillAuthorized(req),
         this.#metrics,
       );
       this.#streams.add(stream);
@@ -102,16 +92,12 @@ export class Watcher {
     );
   }
 
-  /** Returns the caller if the request is still authorized, as the same caller for the same range. */
-  async #callerNow(req: ApiRequest): Promise<Caller | undefined> {
+  async #isStillAuthorized(req: ApiRequest): Promise<boolean> {
     const { caller, owner } = req.authorized!;
     const current = await this.#reauthorize(req).catch(() => undefined);
-    return current && identity(current.caller, current.owner) === identity(caller, owner)
-      ? current.caller
-      : undefined;
+    return (
+      current !== undefined &&
+      JSON.stringify([current.caller, current.owner]) === JSON.stringify([caller, owner])
+    );
   }
 }
-
-/** Returns equal texts for equal callers, whenever their sessions end. */
-const identity = (caller: Caller, owner: string | undefined): string =>
-  JSON.stringify([{ ...caller, expires: undefined }, owner]);

@@ -136,7 +136,6 @@ export class Memberships {
     const { name } = (after ?? before)!.metadata;
     if (after) this.#revisions.set(name, Number(after.metadata.resourceVersion));
     else this.#revisions.delete(name);
-    this.#endMemberships(); // What ended by now would not be among those that are scheduled.
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     if (after?.spec.temporaryMembers?.length) this.#temporary.set(name, after);
     else this.#temporary.delete(name);

@@ -3,7 +3,6 @@ import { Pages } from '../../../apiserver/static-pages.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
-import { followAuthority } from './follow-authority.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
 import { apiDescription } from './api-description.js';
@@ -318,7 +317,7 @@ function createServer(
   { config, log, root }: StartContext,
   { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
   { watchCache, keys, authorize, ports, store, policy }: CoreParts,
-  { appearance, groups }: Indexes,
+  { appearance }: Indexes,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
@@ -340,7 +339,6 @@ function createServer(
     allowedHost: config.mockMail ? mockMailHost : undefined,
     authorize,
     limits: store.networkLimits,
-    authority: followAuthority(watchCache, groups, policy),
     authenticators: provider.authenticators,
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
