@@ -14,6 +14,21 @@ const noAddresses: ReadonlySet<string> = new Set();
 /** The longest time that a timer of Node can wait, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1;
 
+/** The most Groups of one person that a commit checks: a commit has a limit of checks. */
+const maxChecked = 32;
+
+/**
+ * Returns the Groups of a person that a commit checks: `operators` first, and no more than the commit
+ * has room for.
+ */
+export const checkedGroups = (groups: readonly string[]): readonly string[] =>
+  groups.length <= maxChecked
+    ? groups
+    : [
+        ...groups.filter((name) => name === operators),
+        ...groups.filter((name) => name !== operators),
+      ].slice(0, maxChecked);
+
 /**
  * An index of the groups of each address, updated from the watch cache, so that requests do not
  * read the store.
@@ -91,7 +106,7 @@ export class Memberships {
    * on a membership of them.
    */
   checksOf(groups: readonly string[]): NonNullable<AccountCaller['standing']> {
-    return groups.map((name) => ({
+    return checkedGroups(groups).map((name) => ({
       key: objectKey(Group, name),
       is: this.#revisions.get(name) ?? 'absent',
     }));

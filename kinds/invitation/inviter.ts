@@ -4,6 +4,7 @@ import type { Call, Caller, Decision, Transaction } from '../../registry/kind.js
 import { forbidden, invalid } from '../../registry/status.js';
 import { Account } from '../account/account.js';
 import { Group, operators } from '../group/group.js';
+import { checkedGroups } from '../group/membership-index.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { naming } from './naming.js';
 import type { InvitationObject, Inviter } from './schema.js';
@@ -87,7 +88,7 @@ async function callerNow(tx: Transaction, caller: Caller, call: Call): Promise<C
     return undefined;
   const email = canonicalAddress(account.status.email.address);
   const groups = await call.ports.groupsOf(email);
-  for (const group of groups) await tx.get(Group, group);
+  for (const group of checkedGroups(groups)) await tx.get(Group, group);
   const { passkeys } = account.status;
   return { ...caller, email, groups, operator: groups.includes(operators), passkeys };
 }

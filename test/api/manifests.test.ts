@@ -140,7 +140,7 @@ describe.each(stores)('manifests, on %s', (store) => {
         secretHashes: [`sha256:${'a'.repeat(64)}`],
       },
     };
-    const folder = folderWith({ 'a.yaml': audience('billing-api', 'nobody'), 'b.yaml': client });
+    const folder = folderWith({ 'a.yaml': audience('billing-api', 'absent'), 'b.yaml': client });
     const options = { directory: temporary() };
     await expect(start(folder.path, options)).rejects.toThrow(
       /a\.yaml: .*spec\.introspectors\[\d\]: Invalid value: must be the name of a Client/,

@@ -87,6 +87,23 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
     }
   });
 
+  test('who is in very many groups changes things, and who they invite signs in', async () => {
+    const [many, guest] = ['many@example.test', 'guest-of-many@example.test'];
+    for (let i = 0; i < 110; i += 1) {
+      const spec = { displayName: `G${i}`, members: [many] };
+      await operator.post('groups', { metadata: { name: `g${i}` }, spec }).is(201);
+    }
+    await operator.patch(`groups/${group}`, { spec: { members: [root, many] } }).is(200);
+    const { tab } = await signIn(services[0], many);
+    await tab.patch('accounts/~', { spec: { displayName: 'Many' } }).is(200);
+    const spec = { email: guest, groups: ['g0'] };
+    await tab.post('invitations', { metadata: { name: 'of-many' }, spec }).is(201);
+    await signIn(services[0], guest);
+    const { body } = await operator.get('invitations/of-many').is(200);
+    expect(body.status.phase).toBe('Accepted');
+    await tab.delete('sessions/~').is(200);
+  });
+
   test('a change that loses a race for another reason succeeds at its next try', async () => {
     const [a, b] = await rivals();
     const labels = (name: string) => ({ metadata: { labels: { [name]: 'yes' } } });

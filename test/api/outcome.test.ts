@@ -189,7 +189,7 @@ describe.each(stores)('a change is authorized as it becomes, on %s', (store) => 
     lead = (await signIn(service, 'lead@example.test')).tab;
   });
 
-  /** Lets leads do everything, but for what `rule` forbids. */
+  /** Lets leads do everything except what `rule` forbids. */
   const forbid = async (rule: string) => {
     const cedar = `${first}
 @id("leads") @message("Leads may.") permit (principal in Group::"leads", action, resource);

@@ -137,7 +137,7 @@ describe.each(stores)('values that are none, on %s', (store) => {
   });
 
   test('are no introspectors of an Audience, by any verb', async () => {
-    const wrong = { introspectors: ['app', 'nobody'] };
+    const wrong = { introspectors: ['app', 'absent'] };
     const at = [422, 'Invalid', 'spec.introspectors[1]'] as const;
     const apply = (spec: object) =>
       operator.send('PATCH', 'audiences/billing?fieldManager=test&force=true', {
