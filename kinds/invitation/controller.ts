@@ -32,10 +32,11 @@ export class InvitationController {
     groups.onChange(() => this.check());
   }
 
-  /** Follows Invitations and Accounts; call it after the watch cache has started. */
+  /** Follows Invitations and Accounts; call it once policy decides. Decides about all of them first. */
   async start(): Promise<void> {
     await this.#informer.start();
     this.#followAccounts();
+    this.check();
   }
 
   /** Stops following, and waits for a check that runs. */
@@ -49,12 +50,12 @@ export class InvitationController {
   /** Decides about all pending Invitations again, in the background. */
   check(): void {
     this.#isDue = true;
-    this.#checking ??= this.#run().finally(() => {
-      this.#checking = undefined;
-    });
+    this.#checking ??= this.#run();
   }
 
   async #run(): Promise<void> {
+    // After `check` has kept this promise.
+    await undefined;
     while (this.#isDue && !this.#isStopped) {
       this.#isDue = false;
       for (const name of this.#pending.keys())
@@ -62,11 +63,12 @@ export class InvitationController {
           this.#log.warn({ err: error, invitation: name }, 'an invitation could not be checked'),
         );
     }
+    this.#checking = undefined;
   }
 
-  #revokeIfLost(name: string): Promise<void> {
+  async #revokeIfLost(name: string): Promise<void> {
     const call = this.#store.systemCall();
-    return call.change(async (tx) => {
+    await call.change(async (tx) => {
       const invitation = await tx.get(Invitation, name);
       if (!invitation || !isPending(invitation, call.now)) return;
       if ((await mayStillInvite(tx, invitation, call)) === false)

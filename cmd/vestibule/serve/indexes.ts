@@ -16,7 +16,7 @@ export interface Indexes {
   readonly scopeIndex: ScopeIndex;
 }
 
-/** Starts the indexes; they follow their kinds until the stop. */
+/** Starts the indexes, but `invitations`, which needs the policy; they follow their kinds until the stop. */
 export async function openIndexes(
   store: Store,
   operators: readonly string[],

@@ -150,6 +150,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const provider = await openProvider(context, base, core, indexes);
   const mails = await registerWorkers(context, base, core, indexes);
   const manifests = await startPolicy(context, core, provider);
+  await indexes.invitations.start();
   const clocks = await followClocks(
     context.config,
     base.storage,
