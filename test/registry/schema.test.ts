@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
 import { atomicObject, declaredKeywords, mapList, setList } from '../../registry/list-type.js';
+import { lineFault } from '../../registry/line-of-text.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
-import { patternDescription } from '../../registry/pattern.js';
+import { lineOfText, patternDescription } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema.js';
 
@@ -316,7 +317,8 @@ describe('zod and the validator agree on what they take', () => {
 
 /**
  * The same schema as the validator sees it: unknown fields are refused at every depth, items of sets
- * and maps are distinct, and base64 is only said (contentEncoding).
+ * and maps are distinct, lines of text are what `lineFault` takes, and base64 is only said
+ * (contentEncoding).
  */
 function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
   if (schema instanceof z.ZodObject) {
@@ -338,11 +340,16 @@ function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
     const idOf = (item: any): string => JSON.stringify(keys ? keys.map((key) => item[key]) : item);
     return type ? list.refine((items) => new Set(items.map(idOf)).size === items.length) : list;
   }
-  if (schema instanceof z.ZodString)
-    return new z.ZodString({
+  if (schema instanceof z.ZodString) {
+    const { checks } = schema._def;
+    const text = new z.ZodString({
       ...schema._def,
-      checks: schema._def.checks.filter(({ kind }) => kind !== 'base64'),
+      checks: checks.filter(({ kind }) => kind !== 'base64'),
     });
+    return checks.some((check) => check.kind === 'regex' && check.regex === lineOfText)
+      ? text.refine((line) => lineFault(line) === undefined)
+      : text;
+  }
   if (schema instanceof z.ZodOptional) return strict(schema.unwrap()).optional();
   if (schema instanceof z.ZodDefault) return strict(schema.removeDefault()).optional();
   if (schema instanceof z.ZodDiscriminatedUnion)
@@ -375,6 +382,8 @@ const texts = fc.constantFrom(
   'javascript:alert(1)',
   'Å',
   'a\nb',
+  ' ',
+  'a\u00a0b',
   '😀',
   `sha256:${'0'.repeat(64)}`,
 );
