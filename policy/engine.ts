@@ -295,7 +295,9 @@ class CedarEngine implements Engine {
     const before = budget.evaluations;
     try {
       return alternativesTo(this.#explainEvaluator, attributes, this.#environment, budget);
-    } catch {
+    } catch (cause) {
+      const { name: policy } = this.#explainEvaluator;
+      this.#activeContext.onEvaluationError?.({ type: 'explanation', policy, rules: [], cause });
       return [];
     } finally {
       this.counts.trials += before - budget.evaluations;

@@ -1,3 +1,4 @@
+import type { Log } from '../../observability/log.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { Store } from '../../registry/store.js';
@@ -15,13 +16,15 @@ const retryMs = 1_000;
  */
 export class PhaseMetrics {
   readonly #store: Store;
+  readonly #log: Log;
   readonly #gauge: Metrics['interactions'];
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(store: Store, gauge: Metrics['interactions']) {
+  constructor(store: Store, gauge: Metrics['interactions'], log: Log) {
     this.#store = store;
+    this.#log = log;
     this.#gauge = gauge;
     this.#reset(new Map());
   }
@@ -48,7 +51,8 @@ export class PhaseMetrics {
         },
         end: () => this.#retryLater(),
       });
-    } catch {
+    } catch (error) {
+      this.#log.warn({ err: error }, 'interactions could not be counted; trying again');
       this.#retryLater();
     }
   }

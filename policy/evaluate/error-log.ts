@@ -3,15 +3,14 @@ import { BoundedMap } from '../../security/bounded-map.js';
 
 /**
  * An evaluation that failed or exceeded the time limit, or a refusal that could not be explained.
- * `rules` lists the rules that failed, or all
- * that were evaluated; it is empty if the error is outside of the rules. Contains nothing of the
- * request.
+ * `rules` lists the rules that failed, or all that were evaluated; it is empty if the error is outside
+ * of the rules. Contains nothing of the request.
  */
 export interface EvaluationError {
   readonly type: 'error' | 'overrun' | 'explanation';
   readonly policy: string;
   readonly rules: readonly string[];
-  /** The exception, if one was thrown while deciding. */
+  /** The exception, if one was thrown. */
   readonly cause?: unknown;
 }
 

@@ -42,8 +42,8 @@ export async function validate(
   if (starts.length === 0) return { faults: [{ message: 'has no rules' }] };
   try {
     return await withCedarWorker(timeoutMs, (call) => runValidation(call, text, schema));
-  } catch {
-    return { faults: [{ message: 'is too complex to validate' }] };
+  } catch (error) {
+    return { faults: [{ message: `is too complex to validate: ${(error as Error).message}` }] };
   }
 }
 

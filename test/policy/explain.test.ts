@@ -58,6 +58,22 @@ async function engineWith(text: string): Promise<Engine> {
 const said = async (text: string, facts: Facts = {}): Promise<string | undefined> =>
   describeAlternatives((await engineWith(text)).explain(signingIn(facts)));
 
+test('a search that fails is reported with its cause', async () => {
+  const errors: unknown[] = [];
+  const engine = await openEngine(kinds, actions, {
+    onEvaluationError: (error) => errors.push(error),
+  });
+  await engine.activate('p-1', permit('context.assurance == "phr"'));
+  const cause = new Error('no facts');
+  const attributes = Object.defineProperty({ ...signingIn({}) }, 'facts', {
+    get: () => {
+      throw cause;
+    },
+  });
+  expect(engine.explain(attributes)).toEqual([]);
+  expect(errors).toEqual([{ type: 'explanation', policy: 'p-1', rules: [], cause }]);
+});
+
 describe('what would have permitted a refused sign-in', () => {
   test.each<[string, string, Facts, string]>([
     [

@@ -37,7 +37,7 @@ export async function openMetricsPort(
   log: Log,
   disposables: DisposableStack,
 ): Promise<string> {
-  const phases = new PhaseMetrics(sources.store, metrics.interactions);
+  const phases = new PhaseMetrics(sources.store, metrics.interactions, log);
   disposables.add(() => phases.stop());
   void phases.start();
   registerServerMetrics(metrics, sources);
