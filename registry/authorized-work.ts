@@ -1,5 +1,6 @@
 import type { OutcomeAuthorizer } from './call-facts.js';
 import type { Transaction } from './kind.js';
+import { StatusError } from './status.js';
 import type { Standing } from './standing.js';
 import type { StoreTransaction } from './transaction.js';
 
@@ -20,7 +21,11 @@ export function authorizedWork<T>(
     tries += 1;
     if (tries > 1) await standing?.renew();
     if (standing) tx.standing = standing.checks;
-    const result = await work(tx);
+    const result = await work(tx).catch(async (error: unknown) => {
+      // What is wrong with an object is told to who may make it: other objects are part of it.
+      if (outcome && error instanceof StatusError) await tx.authorizeOutcome(outcome);
+      throw error;
+    });
     if (outcome) await tx.authorizeOutcome(outcome);
     return result;
   };

@@ -236,16 +236,9 @@ export class Store {
     }
   }
 
-  /**
-   * Runs `work` and commits it together with the record of its `decision`. After a conflict it runs
-   * again, for ten seconds (503).
-   */
-  async change<T>(
-    call: Call,
-    work: (tx: Transaction) => Promise<T>,
-    decision?: Decision,
-  ): Promise<T> {
-    const change = this.#change(call, work, undefined, decision);
+  /** Runs `work` and commits it. After a conflict it runs again, for ten seconds (503). */
+  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const change = this.#change(call, work, undefined, undefined);
     return (await this.networkLimits.refusals.counted(change, call.now)).result;
   }
 

@@ -26,7 +26,7 @@ import { randomName } from './random-name.js';
 import type { Registry } from './registry.js';
 import { takeSecrets } from './secret-fields.js';
 import { setDefaults } from './set-defaults.js';
-import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
+import { alreadyExists, invalid, notFound, noFreeName, type StatusError } from './status.js';
 import {
   clone,
   isLive,
@@ -109,8 +109,8 @@ export class StoreTransaction implements Transaction {
     const name =
       input.metadata.name ??
       (await this.#freeName(kind, (input.metadata.generateName ?? '').slice(0, 58)));
-    if (await this.#isTaken(kind, name))
-      throw input.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
+    const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
+    const taken = (await this.#isTaken(kind, name)) && fault(kind, name);
     const {
       generateName,
       labels,
@@ -134,7 +134,7 @@ export class StoreTransaction implements Transaction {
       status: input.status ?? {},
       internal: input.internal,
     };
-    await this.#runHooks(kind, object, undefined, tracker);
+    await this.#runHooks(kind, object, undefined, tracker, taken);
     return object as ObjectOf<K>;
   }
 
@@ -340,16 +340,16 @@ export class StoreTransaction implements Transaction {
 
   /**
    * Runs the hooks of every write in order: default, secrets, owners of fields, validate,
-   * generation, beforeCommit, unique values.
+   * generation, beforeCommit, unique values. `taken` is thrown once the object is valid.
    */
   async #runHooks(
     kind: AnyKind,
     next: KindObject,
     before: EncodedObject | undefined,
     tracker: FieldTracker,
+    taken: StatusError | false = false,
   ): Promise<void> {
-    const old = before?.object;
-    const call = this.#call;
+    const [old, call] = [before?.object, this.#call];
     const { spec, tracked, secrets } = this.#registry.schemas(kind);
     await setDefaults(kind, spec, { next, old, call });
     const causes = spec.check(next.spec, 'spec');
@@ -359,13 +359,15 @@ export class StoreTransaction implements Transaction {
       takeSecrets(secrets, next, old, { kind: kind.kind, keys: call.keys });
     const changed = !old || hasNewSecret || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
-    if (causes.length === 0) tracker.track({ kind, schema: tracked, next, old, now: call.now });
-    if (causes.length === 0)
+    if (causes.length === 0) {
+      this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
+      tracker.track({ kind, schema: tracked, next, old, now: call.now });
       causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
+    }
     if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+    if (taken) throw taken;
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
-    this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
     await kind.strategy.beforeCommit?.(this, next, old, call);
     await this.#updateUniqueValues(kind, next, old);
   }

@@ -260,9 +260,25 @@ export class Authorization {
     }).allowed;
   }
 
-  /** Authorizes the deletion of one object of a collection. */
-  decide(authorized: AuthorizedRequest, stored: EncodedObject): Decision {
-    return this.#authorize(objectAttributes(authorized, stored, 'allowed'));
+  /**
+   * Authorizes the deletion of one object of a collection; undefined if it is refused. A commit that
+   * finds another version authorizes that, and throws 403.
+   */
+  authorizeOne(
+    authorized: AuthorizedRequest,
+    stored: EncodedObject,
+  ): AuthorizedRequest | undefined {
+    const decide = (one: EncodedObject): Decision =>
+      this.#authorize(objectAttributes(authorized, one, 'allowed'));
+    const decision = decide(stored);
+    if (!decision.allowed) return undefined;
+    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const reauthorize = (current: EncodedObject | undefined): Decision => {
+      const now = current ? decide(current) : decision;
+      if (!now.allowed) throw forbidden(refusalMessage(now), kind, stored.name);
+      return now;
+    };
+    return { ...authorized, decision, target: stored, reauthorize };
   }
 
   /** Decides about the requested object, or about its absence. */

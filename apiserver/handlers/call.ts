@@ -4,7 +4,7 @@ import type { Reauthenticate } from '../../registry/standing.js';
 import type { Store } from '../../registry/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser } from '../http/headers.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
 
 /** What a call needs beside its request. */
@@ -12,6 +12,8 @@ interface CallOptions {
   readonly ports: Ports;
   readonly dryRun: boolean;
   readonly reauthenticate: Reauthenticate;
+  /** The request for one object of a collection; by default the request as it was authorized. */
+  readonly authorized?: AuthorizedRequest;
 }
 
 /** Returns the call of an authorized request; its first change starts from the authorized object. */
@@ -19,9 +21,9 @@ export function callOf(
   store: Store,
   req: ApiRequest,
   res: ApiResponse,
-  { ports, dryRun, reauthenticate }: CallOptions,
+  { ports, dryRun, reauthenticate, authorized = req.authorized! }: CallOptions,
 ): Call {
-  const { caller, target, fromCache = false, reauthorize, outcome, decision } = req.authorized!;
+  const { caller, target, fromCache = false, reauthorize, outcome, decision } = authorized;
   const site = siteOf(req);
   const request: RequestFacts = {
     auditID: req.auditID,

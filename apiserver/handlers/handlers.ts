@@ -251,19 +251,15 @@ export class Handlers {
     const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
     for (const entry of page.entries) {
       const stored = new EncodedObject(requestInfo.kind, entry);
-      const decision = selector.matches(stored.object)
-        ? authorization.decide(prepared ?? req.authorized!, stored)
+      const one = selector.matches(stored.object)
+        ? authorization.authorizeOne(prepared ?? req.authorized!, stored)
         : undefined;
-      if (!decision?.allowed) continue;
-      const old = await this.#parts.store.change(
-        call,
-        async (tx) => {
-          const target = await tx.get(requestInfo.kind, stored.name);
-          if (target) checkPreconditions(requestInfo, options, target);
-          return tx.delete(requestInfo.kind, stored.name);
-        },
-        decision,
-      );
+      if (!one) continue;
+      const old = await this.#call(req, res, options.isDryRun, one).change(async (tx) => {
+        const target = await tx.get(requestInfo.kind, stored.name);
+        if (target) checkPreconditions(requestInfo, options, target);
+        return tx.delete(requestInfo.kind, stored.name);
+      });
       if (old) deletedItems.push(this.#deletedItem(requestInfo.kind, old, call));
       if (deletedItems.length === max) break;
     }
@@ -384,11 +380,17 @@ export class Handlers {
     this.#parts.encoder.json(req, res, code, wireObject(kind, response));
   }
 
-  #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
+  #call(
+    req: ApiRequest,
+    res: ApiResponse,
+    dryRun = false,
+    authorized: AuthorizedRequest = req.authorized!,
+  ): Call {
     const { store, ports, reauthenticate } = this.#parts;
     return callOf(store, req, res, {
       ports: ports(req, res),
       dryRun,
+      authorized,
       reauthenticate: () => reauthenticate(req),
     });
   }

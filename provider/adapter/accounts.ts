@@ -73,7 +73,7 @@ export function accountCaller(
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,
     created: fromTimestamp(account.metadata.creationTimestamp),
-    ...(groups.length > 0 && { standing: [accountCheck(account), ...index.checksOf(groups)] }),
+    standing: [accountCheck(account), ...index.checksOf(groups)],
     ...signedIn,
   };
 }

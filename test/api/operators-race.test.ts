@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
-import { Pending, type Tab } from '../support/tab.js';
+import { Pending, type Answer, type Tab } from '../support/tab.js';
+import { Stream } from '../support/stream.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -56,6 +58,10 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
     operator = (await signIn(service, root)).tab;
     const spec = { displayName, members: [root] };
     await operator.post('groups', { metadata: { name: group }, spec }).is(201);
+    const first = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    const cedar = `${first}
+@id("all-make-groups") permit (principal is Account, action == Action::"create", resource is Group);`;
+    await operator.post('policies', { spec: { cedar } }).is(201);
   });
 
   /** Two new operators, each on a replica of their own. */
@@ -84,6 +90,61 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
       const won = codes.filter((code) => code < 300);
       expect(won).toHaveLength(1);
       expect([401, 403, 404, 409]).toContain(codes.find((code) => code >= 300));
+    }
+  });
+
+  test('deletes no more of a collection when the rights are gone', async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const [a, b] = await rivals();
+      const victim = `victim${count}@example.test`;
+      const { tab } = await signIn(services[0], victim);
+      const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;
+      for (let i = 0; i < 12; i += 1) await signIn(services[0], victim);
+      const range = `sessions?fieldSelector=status.account=${account}`;
+      const { metadata } = (await operator.get(range).is(200)).body;
+      const since = `${range}&watch=true&resourceVersion=${metadata.resourceVersion}`;
+      const watch = new Stream(operator, since);
+      const [deletion, change] = await Promise.all([
+        b.tab.delete(range),
+        ways['a merge patch of the group']!(a, b).is(200),
+      ]);
+      const { items } = (await operator.get(range).is(200)).body;
+      if (deletion.code === 200) expect(items).toHaveLength(0);
+      else expect([401, 403, 409]).toContain(deletion.code);
+      await watch.until(({ events }) => events.length === 13 - items.length);
+      watch.close();
+      const ended = watch.events.map(({ object }) => Number(object.metadata.resourceVersion));
+      const changed = Number(change.body.metadata.resourceVersion);
+      expect(ended.filter((revision) => revision > changed)).toEqual([]);
+    }
+  });
+
+  test('a person without a group changes nothing once the account is disabled', async () => {
+    for (let round = 0; round < 2 * rounds; round += 1) {
+      const { tab } = await signIn(services[0], `person${round}@example.test`);
+      const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;
+      const own = services[1].tab();
+      own.cookies = tab.cookies;
+      await own.get('accounts/~').is(200);
+      const ask = (i: number) =>
+        own.post('groups', { metadata: { name: `g${round}-${i}` }, spec: { displayName: 'G' } });
+      const answers: PromiseLike<Answer>[] = [ask(0)];
+      let isOver = false;
+      const disabling = operator.post(`accounts/${account}/disable`, { spec: {} }).is(200);
+      const disabled = disabling.then((answer) => {
+        isOver = true;
+        return answer;
+      });
+      for (let i = 1; !isOver; i += 1) {
+        answers.push(ask(i));
+        await setImmediate();
+      }
+      const end = Number((await disabled).body.metadata.resourceVersion);
+      const all = await Promise.all(answers);
+      const made = all.filter(({ code }) => code === 201);
+      const revisions = made.map(({ body }) => Number(body.metadata.resourceVersion));
+      expect(revisions.filter((revision) => revision > end)).toEqual([]);
+      for (const { code } of all) expect([201, 401, 403, 409]).toContain(code);
     }
   });
 

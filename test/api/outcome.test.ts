@@ -311,6 +311,62 @@ when { ${condition} };`;
     await operator.post('groups', { metadata: { name: 'fine' }, spec }).is(201);
   });
 
+  /** Creations that fail for what others have: for each, what makes it fail. */
+  const faults: Record<
+    string,
+    { resource: string; spec: object; first?: () => PromiseLike<unknown> }
+  > = {
+    'a name that is taken': { resource: 'groups', spec: specs.groups!(0) },
+    'an address that has an account': {
+      resource: 'accounts',
+      spec: { email: 'lead@example.test' },
+    },
+    'an identifier that is taken': {
+      resource: 'audiences',
+      spec: specs.audiences!(777),
+      first: () =>
+        operator.post('audiences', { metadata: { name: 'its' }, spec: specs.audiences!(777) }),
+    },
+    'a Client that is absent': {
+      resource: 'invitations',
+      spec: { email: 'some@example.test', client: 'absent' },
+    },
+    'a Group that is absent': {
+      resource: 'invitations',
+      spec: { email: 'some@example.test', groups: ['absent'] },
+    },
+    'an introspector that is absent': {
+      resource: 'audiences',
+      spec: { ...specs.audiences!(778), introspectors: ['absent'] },
+    },
+  };
+  describe.each(Object.keys(faults))('%s is not told to who may not create it', (fault) => {
+    const { resource, spec, first: before } = faults[fault]!;
+    const { kind, nameSource, verbs } = kinds.find((one) => one.resource === resource)!;
+    const send = (way: string, name: string): Pending =>
+      nameSource
+        ? lead.post(way === 'POST' ? resource : `${resource}?dryRun=All`, { spec })
+        : creations[way]!(lead, resource, name, spec);
+    const ways = Object.keys(creations).filter(
+      (way) => !way.endsWith('apply') || (verbs.includes('patch') && !nameSource),
+    );
+    test.each(ways)('by %s', async (way) => {
+      await before?.();
+      const name = `taken${next()}`;
+      const isTaken = fault === 'a name that is taken';
+      if (isTaken) await operator.post(resource, { metadata: { name }, spec }).is(201);
+      await forbid(
+        `forbid (principal in Group::"leads", action in [Action::"create", Action::"update", Action::"patch"], resource is ${kind}) when { resource != ${kind}::"*" };`,
+      );
+      await refused(send(way, name));
+      await forbid(nothing);
+      const told = await send(way, name);
+      if (isTaken && way.endsWith('apply')) expect(told.code).toBe(200);
+      else expect([403, 409, 422]).toContain(told.code);
+      expect(told.bytes.toString()).not.toContain('Not this one.');
+    });
+  });
+
   test('the record of a creation names the object', async () => {
     await forbid(nothing);
     const name = `recorded${next()}`;
