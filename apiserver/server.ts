@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { CidrList } from '../security/cidr-list.js';
+import type { AuthorityChanges } from '../registry/authority-changes.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
@@ -55,6 +56,8 @@ interface ServerDependencies extends AccessLogParts {
   /** The ports of the kinds for a request; none by default. */
   readonly ports?: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
+  /** When what open watches were permitted by changes; without it they are checked at intervals. */
+  readonly authority?: AuthorityChanges;
   /** Health checks besides those of the server itself. */
   readonly checks?: readonly HealthCheck[];
   /** The pages and their files; without them their paths are 404. */
@@ -136,6 +139,7 @@ export class Server {
       this.#authorization,
       this.#encoder,
       (req) => this.#reauthorize(req),
+      parts.authority,
       parts.metrics,
     );
     this.#api = createApi({

@@ -27,7 +27,7 @@ export class ActivePolicyController {
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #onChange: () => void;
+  readonly #listeners: (() => void)[];
   readonly #parsedPolicyCache: ParsedPolicyCache;
   #desired = 0;
   #observed = 0;
@@ -38,7 +38,7 @@ export class ActivePolicyController {
 
   /** `onChange` is called whenever another policy became active here. */
   constructor(engine: Engine, store: Store, log: Log, onChange: () => void) {
-    this.#onChange = onChange;
+    this.#listeners = [onChange];
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
@@ -101,6 +101,16 @@ export class ActivePolicyController {
     return (this.#activating = this.#activating.then(() => this.#activate(policy, number)));
   }
 
+  /** Calls the listener whenever another policy became active here. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Returns what resolves when a policy that was received is active or refused; else undefined. */
+  pending(): Promise<void> | undefined {
+    return this.#observed < this.#desired ? this.#activating : undefined;
+  }
+
   /** Resolves once this or a newer policy is active here. */
   async waitUntilActive(policy: PolicyObject): Promise<void> {
     await this.apply(policy);
@@ -133,7 +143,7 @@ export class ActivePolicyController {
     try {
       await this.#useCachedRules(name, policy.spec.cedar);
       this.#observed = number;
-      this.#onChange();
+      for (const listener of this.#listeners) listener();
       this.#log.info({ policy: name, author: policy.status.author }, 'policy activated');
     } catch (error) {
       this.#log.error(

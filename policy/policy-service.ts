@@ -48,6 +48,8 @@ export interface PolicyAuthorizer extends PolicyPort {
   shadowCounts(): Readonly<Record<ShadowResult, number>>;
   /** Throws if this replica does not use the newest policy. */
   ready(): void;
+  /** When this replica activates a policy that it received. */
+  readonly activation: Pick<ActivePolicyController, 'pending' | 'onChange'>;
   stop(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export function openPolicyAuthorizer(
     check: (text) => engine.check(text),
     activate,
     activeName: () => engine.activePolicyName,
+    activation: controller,
     counts: () => ({ ...engine.counts }),
     shadowCounts: () => ({ ...shadow.counts }),
     replay: (text) => replay(engine, store, text, load),

@@ -146,6 +146,7 @@ function callerOf(
     return undefined;
   return accountCaller(services, account, groups, {
     session: metadata.name,
+    expires: internal.expires,
     ...withAddedPasskey(
       {
         authenticated: internal.loginSeconds,

@@ -22,7 +22,7 @@ export function authorizedWork<T>(
     if (tries > 1) await standing?.renew();
     if (standing) tx.standing = standing.checks;
     const result = await work(tx).catch(async (error: unknown) => {
-      // What is wrong with an object is told to who may make it: other objects are part of it.
+      // An error says something about other objects: only who may make this one gets it.
       if (outcome && error instanceof StatusError) await tx.authorizeOutcome(outcome);
       throw error;
     });

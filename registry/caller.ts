@@ -29,6 +29,11 @@ export interface AccountCaller {
   /** Whether it is in Group `operators`. */
   readonly operator: boolean;
   readonly session?: string;
+  /**
+   * When the session ends, in milliseconds since the epoch; absent for a token, which has to be
+   * verified again to know.
+   */
+  readonly expires?: number;
   /** Whether it presented an access token (RFC 6750). */
   readonly byToken?: true;
   /** The time of the last proof, in seconds since the epoch. */

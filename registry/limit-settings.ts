@@ -243,6 +243,18 @@ export const limitSettings = {
     'a page needs some, and each holds memory',
     'Concurrent watches of one session or sign-in, on each replica.',
   ),
+  watchesPerAccount: count(
+    100,
+    [2, 10_000],
+    'a person has several sessions, and each watch holds memory',
+    'Concurrent watches of one account, in all its sessions, on each replica.',
+  ),
+  watchesOfPersons: count(
+    5_000,
+    [100, 100_000],
+    'each page has some, and each holds memory',
+    'Concurrent watches of all accounts, on each replica.',
+  ),
   watchesOfNetwork: count(
     200,
     [10, 10_000],

@@ -6,6 +6,8 @@ import { tooManyRequests } from '../../registry/status.js';
 type Bounds = Pick<
   Limits,
   | 'watchesPerSession'
+  | 'watchesPerAccount'
+  | 'watchesOfPersons'
   | 'watchesOfNetwork'
   | 'watchesOfStrangers'
   | 'networkFactorMiddle'
@@ -13,8 +15,8 @@ type Bounds = Pick<
 >;
 
 /**
- * Limits the open watches on this replica by session or sign-in, and without an account also by
- * network and in total.
+ * Limits the open watches on this replica: by session, by account and of all persons; of sign-ins and
+ * anonymous callers, by network and in total.
  */
 export class WatchQuota {
   readonly #openCounts = new Map<string, number>();
@@ -49,10 +51,14 @@ type Counter = [who: string, max: number];
  * by network too.
  */
 function countersOf(caller: Caller, network: string, bounds: Bounds): Counter[] {
-  const { watchesPerSession, watchesOfNetwork } = bounds;
+  const { watchesPerSession, watchesPerAccount, watchesOfPersons, watchesOfNetwork } = bounds;
   switch (caller.type) {
     case 'Account':
-      return [[`s:${caller.session ?? caller.account}`, watchesPerSession]];
+      return [
+        [`s:${caller.session ?? caller.account}`, watchesPerSession],
+        [`a:${caller.account}`, watchesPerAccount],
+        ['persons', watchesOfPersons],
+      ];
     case 'Browser':
       return [
         [`i:${caller.interaction}`, watchesPerSession],

@@ -1,13 +1,15 @@
-import { CompactedError, type Revision } from '../../storage/storage.js';
-import type { AnyKind } from '../../registry/kind.js';
+import type { Revision } from '../../storage/storage.js';
+import type { AnyKind, Caller } from '../../registry/kind.js';
 import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
-import { expired, StatusError, unavailable } from '../../registry/status.js';
+import { type StatusError, unavailable } from '../../registry/status.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
+import type { WatchAuthority } from './watch-authority.js';
+import { statusOf, tooOld } from './watch-errors.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import { qualifiedResource } from '../chain/metrics.js';
@@ -21,7 +23,9 @@ const limits = {
   bytes: 1 << 20,
   bookmarkMs: 60_000,
   heartbeatMs: 25_000,
-  recheckMs: 2_000,
+  waitingEvents: 10_000,
+  recheckMs: 10_000,
+  invalidMs: 200,
   drainTimeoutMs: 60_000,
 };
 
@@ -32,16 +36,22 @@ export class WatchStream {
   readonly #authorized: AuthorizedRequest;
   readonly #options: WatchOptions;
   readonly #res: ApiResponse;
-  readonly #isStillAuthorized: () => Promise<boolean>;
+  readonly #authority: WatchAuthority;
   readonly #metrics: Metrics | undefined;
   readonly #prefix: string;
   readonly #exactName: string | undefined;
   #subscription: Subscription | undefined;
   #deliveredRevision: Revision = 0;
+  /** Whether nothing more is sent. */
   #isCut = false;
-  /** Pending while events wait for facts. */
+  /** Pending while events wait for facts or for a check of the authority. */
   #delivering: Promise<void> | undefined;
+  #waitingCount = 0;
+  /** Whether an event found too many others waiting: the stream is cut at the end of a revision. */
+  #hasMissed = false;
   #hasSentEvent = false;
+  /** Pending while the authority is checked soon. */
+  #soon: NodeJS.Timeout | undefined;
   #resolveEnded: () => void = () => {};
 
   constructor(
@@ -50,7 +60,7 @@ export class WatchStream {
     authorized: AuthorizedRequest,
     options: WatchOptions,
     res: ApiResponse,
-    isStillAuthorized: () => Promise<boolean>,
+    authority: WatchAuthority,
     metrics?: Metrics,
   ) {
     this.#store = store;
@@ -60,11 +70,24 @@ export class WatchStream {
     this.#authorized = current;
     this.#options = options;
     this.#res = res;
-    this.#isStillAuthorized = isStillAuthorized;
+    this.#authority = authority;
     this.#metrics = metrics;
     const range = rangeOf(this.#kind, authorized.owner, options.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exactName = range.end === `${range.start}!` ? this.#prefix : undefined;
+  }
+
+  get caller(): Caller {
+    return this.#authorized.caller;
+  }
+
+  /** Notes that a change could have ended the caller's authority; ends the stream soon if it did. */
+  invalidate(): void {
+    this.#authority.invalidate();
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      if (!this.#res.destroyed) void this.#mayGoOn();
+    }, Math.random() * limits.invalidMs).unref();
   }
 
   /** Whether a GET of these objects shows more than a watch. */
@@ -81,7 +104,7 @@ export class WatchStream {
     });
     const timers = [
       setTimeout(() => this.finish(), this.#options.timeoutMs),
-      this.#every(limits.recheckMs, () => this.#recheck()),
+      this.#every(limits.recheckMs, () => this.#mayGoOn()),
       this.#every(limits.heartbeatMs, () => {
         this.#res.write('\n');
       }),
@@ -93,16 +116,21 @@ export class WatchStream {
     } catch (error) {
       this.#error(statusOf(error));
     } finally {
-      for (const timer of timers) clearTimeout(timer);
+      for (const timer of [...timers, this.#soon]) clearTimeout(timer);
+      this.#isCut = true;
       this.#subscription?.leave();
       this.#res.end();
     }
   }
 
-  /** Ends the stream, with a last bookmark if the client asked for bookmarks. */
+  /**
+   * Ends the stream after the events that wait, with a last bookmark if there are none and the client
+   * asked for bookmarks.
+   */
   finish(): void {
     this.#bookmark();
-    this.#resolveEnded();
+    if (this.#delivering) void this.#delivering.then(() => this.#resolveEnded());
+    else this.#resolveEnded();
   }
 
   get #kind(): AnyKind {
@@ -125,12 +153,23 @@ export class WatchStream {
     }, intervalMs);
   }
 
-  async #recheck(): Promise<void> {
-    if (!(await this.#isStillAuthorized())) this.#resolveEnded();
+  /** Returns whether the caller may have what follows at once; ends the stream if not. */
+  async #isCurrent(): Promise<boolean> {
+    return !this.#isCut && (this.#authority.holds() || (await this.#mayGoOn()));
+  }
+
+  /** Checks the authority again; ends the stream if it is over. */
+  async #mayGoOn(): Promise<boolean> {
+    if (await this.#authority.check()) return true;
+    this.#isCut = true;
+    this.#resolveEnded();
+    return false;
   }
 
   async #start(): Promise<void> {
     const { from, initial } = this.#options;
+    // What changed since the request was authorized was not noticed.
+    if (!(await this.#isCurrent())) return;
     if (from !== undefined && (await staleRevision(this.#store, from)) !== undefined)
       throw tooOld();
     const revision =
@@ -144,7 +183,10 @@ export class WatchStream {
       );
     this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
       event: (event) => this.#onEvent(event),
-      ready: () => this.#waitUntilDrained(),
+      ready: () =>
+        this.#delivering
+          ? this.#delivering.then(() => this.#waitUntilDrained())
+          : this.#waitUntilDrained(),
       end: (why) => {
         this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not continue'));
         this.#resolveEnded();
@@ -166,10 +208,13 @@ export class WatchStream {
       at = page.revision;
       const objects = page.entries.map((entry) => new EncodedObject(this.#kind, entry));
       const prepared = await this.#authorization.loadFor(this.#authorized, objects);
+      if (!(await this.#isCurrent())) return at;
       for (const stored of objects) {
         if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared))
           this.#sendAdded(stored);
-        if (this.#res.writableLength > limits.bytes) await this.#waitUntilDrained();
+        if (this.#res.writableLength <= limits.bytes) continue;
+        await this.#waitUntilDrained();
+        if (!(await this.#isCurrent())) return at;
       }
       await this.#waitUntilDrained();
       if (page.more === 0) return at;
@@ -194,42 +239,55 @@ export class WatchStream {
     clearTimeout(timer);
   }
 
+  #onEvent(event: WatchCacheEvent): void {
+    const name = (event.after ?? event.before)!.name;
+    const isOfRange =
+      this.#exactName !== undefined ? name === this.#exactName : name.startsWith(this.#prefix);
+    if (this.#isCut || this.#hasMissed || !isOfRange) return;
+    if (this.#waitingCount === limits.waitingEvents) this.#hasMissed = true;
+    else this.#deliverInOrder(event);
+  }
+
+  /**
+   * Delivers an event after those before it, after the facts that the rules mention are loaded, and
+   * after the authority is checked if something changed.
+   */
+  #deliverInOrder(event: WatchCacheEvent): void {
+    const objects = [event.after, event.before].filter((stored) => stored !== undefined);
+    const loading = this.#authorization.loadFor(this.#authorized, objects);
+    try {
+      if (!loading && !this.#delivering && this.#authority.holds())
+        return this.#deliverUnlessBehind(event);
+    } catch {
+      return void this.#res.destroy();
+    }
+    this.#waitingCount += 1;
+    const delivering = Promise.all([loading, this.#delivering])
+      .then(async ([prepared]) => {
+        if (await this.#isCurrent()) this.#deliverUnlessBehind(event, prepared);
+      })
+      .catch(() => void this.#res.destroy())
+      .finally(() => {
+        this.#waitingCount -= 1;
+        if (this.#delivering === delivering) this.#delivering = undefined;
+      });
+    this.#delivering = delivering;
+  }
+
   /**
    * Sends an event. A client that is too far behind gets no more and resumes from its
    * resourceVersion, never within a revision, which several objects may share.
    */
-  #onEvent(event: WatchCacheEvent): void {
-    const name = (event.after ?? event.before)!.name;
-    if (
-      this.#isCut ||
-      (this.#exactName !== undefined ? name !== this.#exactName : !name.startsWith(this.#prefix))
-    )
-      return;
-    if (event.revision !== this.#deliveredRevision && this.#res.writableLength > limits.bytes) {
+  #deliverUnlessBehind(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
+    if (this.#isCut) return;
+    const isNext = event.revision !== this.#deliveredRevision;
+    if (isNext && (this.#hasMissed || this.#res.writableLength > limits.bytes)) {
       this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
       this.#isCut = true;
       return this.#resolveEnded();
     }
     this.#deliveredRevision = event.revision;
-    this.#deliverInOrder(event);
-  }
-
-  /** Delivers an event after the facts that the rules mention are loaded, and after those before it. */
-  #deliverInOrder(event: WatchCacheEvent): void {
-    const objects = [event.after, event.before].filter((stored) => stored !== undefined);
-    const loading = this.#authorization.loadFor(this.#authorized, objects);
-    try {
-      if (!loading && !this.#delivering) return this.#deliver(event);
-    } catch {
-      return void this.#res.destroy();
-    }
-    const delivering = Promise.all([loading, this.#delivering])
-      .then(([prepared]) => this.#deliver(event, prepared))
-      .catch(() => void this.#res.destroy())
-      .finally(() => {
-        if (this.#delivering === delivering) this.#delivering = undefined;
-      });
-    this.#delivering = delivering;
+    this.#deliver(event, prepared);
   }
 
   #countEvent(): void {
@@ -300,12 +358,6 @@ export class WatchStream {
   }
 }
 
-/** Returns the Status of a watch that cannot continue. */
-function statusOf(error: unknown): StatusError {
-  if (error instanceof StatusError) return error;
-  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not continue');
-}
-
 function eventType(
   before: EncodedObject | undefined,
   after: EncodedObject | undefined,
@@ -313,5 +365,3 @@ function eventType(
   if (!before) return 'ADDED';
   return after ? 'MODIFIED' : 'DELETED';
 }
-
-const tooOld = (): StatusError => expired('too old resource version');

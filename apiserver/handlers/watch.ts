@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Caller } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
+import type { AuthorityChanges } from '../../registry/authority-changes.js';
 import { requestLabels } from '../chain/metrics.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import { WatchQuota } from './watch-quota.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
+import { WatchAuthority } from './watch-authority.js';
 import { WatchStream } from './watch-stream.js';
 
 /** Serves watches: one JSON event a line (docs/design/kubernetes.md#watches). */
@@ -19,6 +22,7 @@ export class Watcher {
   readonly #quota: WatchQuota;
   readonly #streams = new Set<WatchStream>();
   readonly #metrics: Metrics | undefined;
+  readonly #authority: AuthorityChanges | undefined;
 
   /** `reauthorize` authenticates and authorizes the request of an open watch again. */
   constructor(
@@ -26,6 +30,7 @@ export class Watcher {
     authorization: Authorization,
     encoder: Encoder,
     reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>,
+    authority?: AuthorityChanges,
     metrics?: Metrics,
   ) {
     this.#store = store;
@@ -34,6 +39,10 @@ export class Watcher {
     this.#encoder = encoder;
     this.#reauthorize = reauthorize;
     this.#metrics = metrics;
+    this.#authority = authority;
+    authority?.subscribe((concerns) => {
+      for (const stream of this.#streams) if (concerns(stream.caller)) stream.invalidate();
+    });
   }
 
   async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -55,7 +64,7 @@ export class Watcher {
         authorized,
         options,
         res,
-        () => this.#isStillAuthorized(req),
+        new WatchAuthority(() => this.#callerNow(req), authorized.caller, this.#authority),
         this.#metrics,
       );
       this.#streams.add(stream);
@@ -92,12 +101,16 @@ export class Watcher {
     );
   }
 
-  async #isStillAuthorized(req: ApiRequest): Promise<boolean> {
+  /** Returns the caller if the request is still authorized, as the same caller for the same range. */
+  async #callerNow(req: ApiRequest): Promise<Caller | undefined> {
     const { caller, owner } = req.authorized!;
     const current = await this.#reauthorize(req).catch(() => undefined);
-    return (
-      current !== undefined &&
-      JSON.stringify([current.caller, current.owner]) === JSON.stringify([caller, owner])
-    );
+    return current && identity(current.caller, current.owner) === identity(caller, owner)
+      ? current.caller
+      : undefined;
   }
 }
+
+/** Returns equal texts for equal callers, whenever their sessions end. */
+const identity = (caller: Caller, owner: string | undefined): string =>
+  JSON.stringify([{ ...caller, expires: undefined }, owner]);

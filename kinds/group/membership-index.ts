@@ -84,6 +84,11 @@ export class Memberships {
     return this.#informer.isFresh ? this.#cachedOf(canonicalAddress(address)) : undefined;
   }
 
+  /** Returns the sorted names of an address's groups as of the last change that was received. */
+  indexedGroupsOf(address: string): readonly string[] {
+    return this.#cachedOf(canonicalAddress(address));
+  }
+
   /**
    * Returns the sorted names of an address's groups; waits for the index or reads the store if it
    * is stale.
@@ -151,6 +156,7 @@ export class Memberships {
     const { name } = (after ?? before)!.metadata;
     if (after) this.#revisions.set(name, Number(after.metadata.resourceVersion));
     else this.#revisions.delete(name);
+    this.#endMemberships(); // What ended by now would not be among those that are scheduled.
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     if (after?.spec.temporaryMembers?.length) this.#temporary.set(name, after);
     else this.#temporary.delete(name);

@@ -57,7 +57,7 @@ export function accountCaller(
   { settings, groups: index }: Pick<ProviderServices, 'settings' | 'groups'>,
   account: AccountObject,
   groups: readonly string[],
-  signedIn: SignedIn & Partial<OperatorPasskeyFacts> = {},
+  signedIn: SignedIn & Partial<OperatorPasskeyFacts> & Pick<AccountCaller, 'expires'> = {},
 ): AccountCaller {
   const { authenticated } = signedIn;
   const recentSignIn =

@@ -222,7 +222,16 @@ describe('no body, header, query or token occupies the thread for long', () => {
 
   test.each(Object.entries(tokens))('a token: %s', async (_, token) => {
     const fields = `client_id=app&response_type=code&${list(jwtParameters.length, (i) => `${jwtParameters[i]}=${token}`, '&')}`;
-    for (const name of ['token', 'par', 'auth', 'device/auth', 'logout', 'token/introspection'])
+    for (const name of [
+      'token',
+      'par',
+      'auth',
+      'device/auth',
+      'logout',
+      'introspect',
+      'userinfo',
+      'revoke',
+    ])
       await expectShort(() => form(`/oauth2/${name}`, fields));
     for (const scheme of ['Bearer', 'DPoP', 'Basic'])
       await expectShort(() =>
@@ -237,15 +246,7 @@ describe('no body, header, query or token occupies the thread for long', () => {
   test.each(Object.entries({ ...selectors, 'a long value': `x=${'%41'.repeat(80_000)}` }))(
     'a form: %s',
     async (_, fields) => {
-      for (const name of [
-        'token',
-        'par',
-        'auth',
-        'device/auth',
-        'device',
-        'logout',
-        'token/revocation',
-      ])
+      for (const name of ['token', 'par', 'auth', 'device/auth', 'device', 'logout', 'revoke'])
         await expectShort(() => form(`/oauth2/${name}`, `client_id=app&${fields}`));
     },
   );

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Grant } from '../../kinds/grant.js';
+import { Client } from '../../kinds/client/client.js';
+import { Group } from '../../kinds/group/group.js';
+import { clock } from '../support/clock.js';
 import { tokenOf } from '../support/device.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
@@ -32,6 +35,11 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
     replica = await service.replica();
     await createClient(service, 'app');
     operator = await person('op@example.test');
+    const bystanders = {
+      metadata: { name: 'bystanders' },
+      spec: { displayName: 'B', members: [] },
+    };
+    await operator.tab.post('groups', bystanders).is(201);
     policy = (await operator.tab.get('policies/p-1').is(200)).body.spec.cedar;
   });
   afterAll(stopAll);
@@ -166,6 +174,123 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
       await one.elsewhere.get('groups?watch=true').fails(403, 'Forbidden');
       await operator.tab.delete('groups/operators').is(200);
     });
+  });
+
+  describe('a watch sends nothing that follows, once', () => {
+    const body = (members: string[], temporaryMembers: object[] = []) => ({
+      metadata: { name: 'operators' },
+      spec: { displayName: 'Operators', members, temporaryMembers },
+    });
+    const forbidding = (): string =>
+      `${policy}\nforbid (principal is Account, action == Action::"watch", resource is Client);\n`;
+    afterEach(async () => {
+      clock.release();
+      await operator.tab.delete('groups/operators');
+    });
+
+    const change = (kind: typeof Group | typeof Client, name: string, displayName: string) =>
+      service.store.change(service.store.systemCall(), (tx) =>
+        tx.update(kind as typeof Group, name, (next) => {
+          next.spec.displayName = displayName;
+        }),
+      );
+
+    type Ending = (of: Person, token: string | undefined) => unknown;
+    const byEither: Record<string, Ending> = {
+      'they are no longer in the group': () =>
+        operator.tab.patch('groups/operators', { spec: { members: [operator.address] } }).is(200),
+      'the group is gone': () => operator.tab.delete('groups/operators').is(200),
+      'their membership is over': () => clock.advance(301_000),
+      'their membership is over, and a Group changes': async () => {
+        clock.advance(301_000);
+        await change(Group, 'bystanders', `Changed by ${Date.now()}`);
+      },
+      'their account is disabled': ({ name }) =>
+        operator.tab.post(`accounts/${name}/disable`, {}).is(200),
+      'their account is deleted': ({ tab }) => tab.delete('accounts/~').is(200),
+      'the policy is replaced': () => law(forbidding()),
+    };
+    const byCookie: Record<string, Ending> = {
+      'their session is ended': ({ tab }) => tab.delete('sessions/~').is(200),
+      'their session has expired': () => clock.advance(400 * 86_400_000),
+    };
+    const byToken: Record<string, Ending> = {
+      'their grant is withdrawn': ({ tab, name }) => tab.delete(`grants/${name}-vestibule`).is(200),
+      'their token is revoked': (_, token) =>
+        service.tab().send('POST', '/oauth2/revoke', {
+          plain: true,
+          body: new URLSearchParams({ client_id: 'vestibule', token: token! }).toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        }),
+      'their token has expired': () => clock.advance(3_700_000),
+    };
+    const cases = [
+      ...Object.entries({ ...byEither, ...byCookie }).map((one) => ['cookie', ...one] as const),
+      ...Object.entries({ ...byEither, ...byToken }).map((one) => ['token', ...one] as const),
+    ];
+
+    test.each(cases)('by %s: %s', async (by, what, end) => {
+      clock.own();
+      const one = await person();
+      const until = new Date(Date.now() + 300_000).toISOString().replace(/\.\d+/, '');
+      const isTemporary = what.startsWith('their membership is over');
+      const temporary = isTemporary ? [{ email: one.address, until }] : [];
+      const members = [operator.address, ...(isTemporary ? [] : [one.address])];
+      await operator.tab.post('groups', body(members, temporary)).is(201);
+      const name = `seen-${one.name}`;
+      await createClient(service, name);
+      const token = by === 'token' ? await tokenOf(service, one.tab) : undefined;
+      const stream = await new Stream(
+        token === undefined ? one.elsewhere : replica.tab(),
+        'clients?watch=true',
+        'application/json',
+        token,
+      ).until(({ events }) => events.some(({ object }) => object.metadata.name === name));
+      const known = stream.events.length;
+      await end(one, token);
+      for (let i = 0; i < 5; i += 1) await change(Client, name, `Again ${i}`);
+      await ends([stream]);
+      const sent = stream.events.slice(known).map(({ object }) => object.metadata.name);
+      expect(sent).not.toContain(name);
+      clock.release();
+      if (what === 'the policy is replaced') await law(policy);
+    });
+  });
+
+  test('an account has a ceiling of watches, in all its sessions, and so have all persons', async () => {
+    const limited = await startTest({
+      store,
+      flags: [
+        '--limits-watches-per-session=3',
+        '--limits-watches-per-account=4',
+        '--limits-watches-of-persons=100',
+        '--limit-factor=10000',
+      ],
+    });
+    await createClient(limited, 'app');
+    const open = (tab: Tab) =>
+      new Stream(tab, 'sessions?watch=true').until(({ code }) => code !== 0);
+    const tabs = [];
+    for (let i = 0; i < 2; i += 1) tabs.push((await signIn(limited, 'ada@example.test')).tab);
+    const codes: number[] = [];
+    const streams: Stream[] = [];
+    for (const tab of [...Array(4).fill(tabs[0]), ...Array(3).fill(tabs[1])] as Tab[]) {
+      const stream = await open(tab);
+      codes.push(stream.code);
+      streams.push(stream);
+    }
+    expect(codes).toEqual([200, 200, 200, 429, 200, 429, 429]);
+    for (let i = 0; streams.filter(({ code }) => code === 200).length < 100; i += 1) {
+      const { tab } = await signIn(limited, `p${i}@example.test`);
+      for (let watch = 0; watch < 3; watch += 1) streams.push(await open(tab));
+    }
+    const last = (await signIn(limited, 'last@example.test')).tab;
+    expect((await open(last)).code).toBe(429);
+    for (const stream of streams) stream.close();
+    await settles(
+      () => open(last),
+      ({ code }) => code === 200,
+    );
   });
 
   test('a policy that hides one object hides its changes from a watch that goes on', async () => {

@@ -588,6 +588,17 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "Concurrent watches of one session or sign-in, on each replica. From 2 to 1000.",
     value: '20',
   },
+  'limits-watches-per-account': {
+    description:
+      "Concurrent watches of one account, in all its sessions, on each replica. From 2 " +
+      "to 10000.",
+    value: '100',
+  },
+  'limits-watches-of-persons': {
+    description:
+      "Concurrent watches of all accounts, on each replica. From 100 to 100000.",
+    value: '5000',
+  },
   'limits-watches-of-network': {
     description:
       "Concurrent watches of sign-ins from one client network, on each replica. From 10 " +

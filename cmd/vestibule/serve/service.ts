@@ -3,6 +3,7 @@ import { Pages } from '../../../apiserver/static-pages.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
+import { followAuthority } from './follow-authority.js';
 import { healthChecks } from './health-checks.js';
 import { ensureKeys, readKeys } from './keys-file.js';
 import { apiDescription } from './api-description.js';
@@ -318,7 +319,7 @@ function createServer(
   { config, log, root }: StartContext,
   { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
   { watchCache, keys, authorize, ports, store, policy }: CoreParts,
-  { appearance }: Indexes,
+  { appearance, groups }: Indexes,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
@@ -340,6 +341,7 @@ function createServer(
     allowedHost: config.mockMail ? mockMailHost : undefined,
     authorize,
     limits: store.networkLimits,
+    authority: followAuthority(watchCache, groups, policy),
     authenticators: provider.authenticators,
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
@@ -392,8 +394,6 @@ async function serve(
     ...(metricsURL !== undefined && { metricsURL }),
     stop: () => disposables.release(),
     inviteFirstOperator: () => inviteFirstOperator(store),
-    reopen: async () => {
-      await audit?.reopen();
-    },
+    reopen: async () => void (await audit?.reopen()),
   };
 }
