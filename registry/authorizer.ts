@@ -22,6 +22,8 @@ export interface AuthorizationAttributes {
   /** The owner whose range a list, watch or deletecollection is limited to. */
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
+  /** When the request was made, in milliseconds since the epoch; by default now. */
+  readonly at?: number;
   /** The entities that were loaded for this request (`Authorizer.load`), by type and id. */
   readonly entities?: LoadedEntities;
   /**

@@ -64,6 +64,7 @@ export function decideFor(
       entities,
       record,
       explain,
+      at,
       ...rest
     }: Record<string, unknown>,
   ) =>
@@ -76,6 +77,7 @@ export function decideFor(
       entities,
       record,
       explain,
+      at,
       facts: { ...(site && { site }), ...(network && { network }), ...rest },
     } as AuthorizationAttributes);
 }

@@ -102,7 +102,7 @@ export interface Call {
   /**
    * Asks the policy about an action of the kind's own: sharing a scope, a sign-up, a sign-in
    * method. `record` says whether the decision is recorded; `caller` replaces the caller of the
-   * request, and `entities` what is known about entities.
+   * request, `at` its time (ms since the epoch), and `entities` what is known about entities.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   /** Sends the caller a warning beside the answer, in English (in Kubernetes, a Warning header). */

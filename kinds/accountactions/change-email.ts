@@ -15,7 +15,7 @@ import {
   StatusError,
   tooManyRequests,
 } from '../../registry/status.js';
-import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -46,6 +46,7 @@ import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
+import { signedInNow } from '../account/policy-facts.js';
 import { Account } from '../account/account.js';
 import {
   readChallenge,
@@ -260,13 +261,13 @@ async function changeAddress(
 }
 
 /**
- * Asks the policy whether the person may have an account with a new address (signUp), with the
- * facts of that address. The decision is recorded in this commit.
+ * Asks the policy whether the person may have an account with a new address, as it is asked for someone
+ * who signs up there by mail now. The decision is recorded in this commit.
  */
 async function signUpRefusal(
   tx: Transaction,
   call: Call,
-  { metadata: { name, creationTimestamp }, status: { passkeys } }: AccountObject,
+  { metadata: { name } }: AccountObject,
   address: string,
 ): Promise<StatusError | undefined> {
   const email = canonicalAddress(address);
@@ -274,8 +275,9 @@ async function signUpRefusal(
   const decision = await call.decide('signUp', {
     caller: { ...call.caller, email, groups, operator: groups.includes(operators) },
     client: accountPageClient,
-    passkeys,
-    created: fromTimestamp(creationTimestamp),
+    passkeys: 0,
+    created: call.now,
+    ...signedInNow('EmailCode', call.now),
     ...((await pendingInvitation(tx, address, call)) && { invited: true }),
     record: 'change',
   });

@@ -23,12 +23,14 @@ export async function acceptInvitation(
   const { invitation, groups } = pending;
   const { name } = invitation.metadata;
   for (const group of groups) await joinGroup(tx, group, email.address);
-  await tx.update(Invitation, name, ({ status }) => {
+  await tx.update(Invitation, name, (next) => {
+    const { status } = next;
     status.phase = 'Accepted';
     status.account = metadata.name;
     status.acceptedTimestamp = toTimestamp(call.now);
     status.groups = [...groups];
     delete status.deliveryState;
+    next.internal = undefined;
   });
   tx.after(() =>
     call.ports.audit('invitation.accepted', { account: metadata.name, invitation: name, groups }),

@@ -16,18 +16,13 @@ import {
   InvitationSpec,
   InvitationStatus,
   isPending,
+  maxLifetimeOf,
   phaseAt,
   type InvitationObject,
 } from './schema.js';
 
 /** How long an Invitation is kept after it was accepted or has expired, in milliseconds. */
 const retentionMs = 90 * 86_400_000;
-
-/** The furthest that `spec.until` may be ahead, in milliseconds. */
-const maxLifetimeMs = 366 * 86_400_000;
-
-/** The same for Group `operators`, in milliseconds. */
-const maxOperatorLifetimeMs = 7 * 86_400_000;
 
 /**
  * An invitation by mail. Its link begins an ordinary sign-in; what accepts it is the sign-in with
@@ -88,10 +83,6 @@ export const Invitation = defineKind({
     },
   },
 });
-
-/** Returns how long an Invitation to Groups may be open, in milliseconds. */
-const maxLifetimeOf = (groups: readonly string[]): number =>
-  groups.includes(operators) ? maxOperatorLifetimeMs : maxLifetimeMs;
 
 /** Only the service itself invites without an address: the first operator. */
 function faultsOf(

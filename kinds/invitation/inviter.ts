@@ -1,9 +1,10 @@
 import { refusalMessage } from '../../registry/authorizer.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import type { Call, Caller, Decision, Transaction } from '../../registry/kind.js';
+import type { Call, Caller, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, invalid } from '../../registry/status.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { Group, operators } from '../group/group.js';
+import { Group, membersAt, operators } from '../group/group.js';
 import { checkedGroups } from '../group/membership-index.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { naming } from './naming.js';
@@ -15,13 +16,20 @@ interface Asker {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the caller who invites, as the Invitation keeps it; undefined for the service itself. */
-export function inviterOf({ caller, now }: Call): Inviter | undefined {
+/** What seals a network: it opens nowhere else. */
+const networkContext = 'invitation network';
+
+/** Returns who invites, as the Invitation keeps it; undefined for the service itself. */
+export function inviterOf({ caller, request, keys }: Call): Inviter | undefined {
   if (caller.type === 'System') return undefined;
-  if (caller.type !== 'Account') return { caller, signedInRecently: false };
-  const { recentUntil = 0, standing: _, ...person } = caller;
-  const kept = { ...person, email: '', groups: [] };
-  return { caller: kept, signedInRecently: now / 1000 <= recentUntil };
+  const { network, site } = request;
+  const from = {
+    ...(site && { site }),
+    ...(network && { network: keys.seal(networkContext, network).toString('base64url') }),
+  };
+  if (caller.type !== 'Account') return { caller, ...from };
+  const { standing: _, expires: __, ...person } = caller;
+  return { caller: { ...person, email: '', groups: [] }, ...from };
 }
 
 /**
@@ -48,9 +56,9 @@ export async function assertMayInvite(
 }
 
 /**
- * Returns whether who invited could invite still: with the sign-in of that moment, and with today's
- * account, groups and policy; undefined if the policy could not be applied. The commit checks the
- * account and the Groups that were read.
+ * Returns whether who invited could do so still: by the request and the sign-in of that moment, and with
+ * today's account, groups and policy; undefined if the policy could not be applied or the network cannot
+ * be opened any more. The commit checks the account and the Groups that were read.
  */
 export async function mayStillInvite(
   tx: Transaction,
@@ -61,37 +69,61 @@ export async function mayStillInvite(
   if (!inviter) return true;
   const caller = await callerNow(tx, inviter.caller, call);
   if (!caller) return false;
-  const { signedInRecently } = inviter;
-  const asker: Asker = {
-    caller,
-    facts: { signedInRecently, site: undefined, network: undefined },
-  };
+  const network = networkOf(inviter, call);
+  const isWhole = (network === undefined) === (inviter.network === undefined);
+  const at = fromTimestamp(metadata.creationTimestamp);
+  const asker: Asker = { caller, facts: { site: inviter.site, network, at } };
   const about = { kind: naming, name: metadata.name, caller, record: 'never' };
   const creation = await call.decide('create', { ...about, ...asker.facts, client: spec.client });
-  if (!creation.allowed) return isFailure(creation) ? undefined : false;
+  if (!creation.allowed) return isFailure(creation) || !isWhole ? undefined : false;
   for (const name of spec.groups) {
     if (!(await tx.get(Group, name))) continue;
     const decision = await decideGroup(tx, call, name, asker);
-    if (!decision.allowed) return isFailure(decision) ? undefined : false;
+    if (!decision.allowed) return isFailure(decision) || !isWhole ? undefined : false;
   }
   return true;
+}
+
+/** Returns the network of who invited; undefined if none was kept, or its key was dropped. */
+function networkOf({ network }: Inviter, { keys }: Call): string | undefined {
+  const sealed = Buffer.from(network ?? '', 'base64url');
+  if (network === undefined || !keys.opens(sealed)) return undefined;
+  return keys.open(networkContext, sealed).toString();
 }
 
 /** Returns whether a decision refuses because no policy could be applied. */
 const isFailure = ({ reasons }: Decision): boolean => reasons[0]?.rule === 'error';
 
-/** Returns the inviter with the rights of now; undefined for an account that cannot sign in. */
+/**
+ * Returns the inviter with the rights of now; undefined for an account that cannot sign in. An index
+ * that is behind gives no Group: those that a commit checks are read.
+ */
 async function callerNow(tx: Transaction, caller: Caller, call: Call): Promise<Caller | undefined> {
   if (caller.type !== 'Account') return caller;
   const account = await tx.get(Account, caller.account);
   if (!account || account.status.disabledTimestamp || account.metadata.deletionTimestamp)
     return undefined;
   const email = canonicalAddress(account.status.email.address);
-  const groups = await call.ports.groupsOf(email);
-  for (const group of checkedGroups(groups)) await tx.get(Group, group);
+  const groups = new Set(await call.ports.groupsOf(email));
+  for (const name of checkedGroups([...groups])) {
+    const group = await tx.get(Group, name);
+    if (!isInGroup(name, group, email, call.now)) groups.delete(name);
+  }
   const { passkeys } = account.status;
-  return { ...caller, email, groups, operator: groups.includes(operators), passkeys };
+  const operator = groups.has(operators);
+  return { ...caller, email, groups: [...groups], operator, passkeys };
 }
+
+/** Returns whether a Group has an address now; those of the settings are in `operators` without one. */
+const isInGroup = (
+  name: string,
+  group: ObjectOf<typeof Group> | undefined,
+  email: string,
+  now: number,
+): boolean =>
+  name === operators && !group?.spec.members.length
+    ? true
+    : group !== undefined && membersAt(group.spec, now).has(email);
 
 const decideGroup = async (
   tx: Transaction,

@@ -39,9 +39,10 @@ export async function revokeInvitation(
   tx: Transaction,
   { metadata: { name } }: InvitationObject,
 ): Promise<void> {
-  await tx.update(Invitation, name, ({ status }) => {
-    status.phase = 'Revoked';
-    delete status.deliveryState;
+  await tx.update(Invitation, name, (next) => {
+    next.status.phase = 'Revoked';
+    delete next.status.deliveryState;
+    next.internal = undefined;
   });
 }
 

@@ -3,6 +3,7 @@ import { conditions, type Condition } from '../../registry/conditions.js';
 import { setList } from '../../registry/list-type.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
+import { operators } from '../group/group.js';
 import { emailAddress } from '../signin/email-address.js';
 import { deliveryState, languageTag, timestamp } from '../signin/schema-types.js';
 
@@ -51,11 +52,23 @@ export const InvitationStatus = z.object({
   conditions: conditions('Accepted').optional(),
 });
 
-/** Who invited, with the facts of the sign-in at that moment. */
+/** Who invited, with what rules may use of the request and its sign-in. */
 export interface Inviter {
   readonly caller: Caller;
-  readonly signedInRecently: boolean;
+  readonly site?: string;
+  /** The network, sealed (base64url). */
+  readonly network?: string;
 }
+
+/** The furthest that an Invitation may be open, in milliseconds. */
+const maxLifetimeMs = 366 * 86_400_000;
+
+/** The same for Group `operators`, in milliseconds. */
+const maxOperatorLifetimeMs = 7 * 86_400_000;
+
+/** Returns how long an Invitation to Groups may be open, in milliseconds. */
+export const maxLifetimeOf = (groups: readonly string[]): number =>
+  groups.includes(operators) ? maxOperatorLifetimeMs : maxLifetimeMs;
 
 /**
  * The internal part: the SHA-256 (base64url) of the token that the first operator needs, and who
@@ -73,8 +86,10 @@ export type InvitationObject = KindObject<
 >;
 
 /** Reports whether an Invitation can be accepted at `now` (ms since the epoch). */
-export const isPending = ({ spec, status }: InvitationObject, now: number): boolean =>
-  status.phase === 'Pending' && now < fromTimestamp(spec.until!);
+export const isPending = ({ metadata, spec, status }: InvitationObject, now: number): boolean =>
+  status.phase === 'Pending' &&
+  now < fromTimestamp(spec.until!) &&
+  now <= fromTimestamp(metadata.creationTimestamp) + maxLifetimeOf(spec.groups);
 
 /** Returns the condition Accepted, which is False while an Invitation is pending and once it expired. */
 export function acceptedCondition({ metadata, spec, status }: InvitationObject): Condition {

@@ -105,7 +105,7 @@ export class AuthorizationRequest {
   }
 
   get time(): number {
-    return this.#environment.timeMs ?? Date.now();
+    return this.#environment.timeMs ?? this.attributes.at ?? Date.now();
   }
   get isRecorded(): boolean {
     return this.#environment.isRecorded ?? false;

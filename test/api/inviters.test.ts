@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Invitation } from '../../kinds/invitation/invitation.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { contextAttributes } from '../../policy/model/context-attributes.js';
 import { until } from '../support/patience.js';
+import { clock } from '../support/clock.js';
 import { stores } from '../support/stores.js';
 
-afterAll(stopAll);
+beforeAll(() => clock.own());
+afterAll(async () => {
+  await stopAll();
+  clock.release();
+});
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 const day = 86_400_000;
@@ -19,6 +26,37 @@ when { context.signedInRecently };
 @id("leads-change-readers") @message("Leads may change the readers.")
 permit (principal in Group::"leads", action == Action::"update", resource == Group::"readers")
 when { context.signedInRecently };`;
+
+const inAMinute = (): number => Date.now() + 60_000;
+const msOfDay = (ms: number): number => ms % day;
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** For each fact of a request, what holds when it invites; where it can, not a minute later. */
+const conditions: Record<string, () => string> = {
+  acrRequested: () => 'context.acrRequested == ""',
+  assurance: () => 'context.assurance != "phr" && context.assurance != ""',
+  client: () => '!(context has client)',
+  domain: () => 'context.domain == "example.test"',
+  invited: () => '!context.invited',
+  metadataOnly: () => '!context.metadataOnly',
+  method: () => '!(context has method)',
+  methods: () => 'context.methods.contains("EmailCode")',
+  network: () => 'context has network && context.network.isLoopback()',
+  newBrowser: () => '!context.newBrowser',
+  now: () => `context.now < datetime("${new Date(inAMinute()).toISOString()}")`,
+  operatorsHavePasskeys: () => '!context.operatorsHavePasskeys',
+  operatorsHaveFullPasskeys: () => '!context.operatorsHaveFullPasskeys',
+  passkeys: () => 'context has passkeys && context.passkeys == 0',
+  scopesRequested: () => 'context.scopesRequested.isEmpty()',
+  signInAge: () => 'context has signInAge && context.signInAge < 60',
+  signedInRecently: () => 'context.signedInRecently',
+  site: () => 'context.site == "same-origin"',
+  timeOfDay: () =>
+    msOfDay(inAMinute()) < 60_000
+      ? `context.timeOfDay >= duration("${msOfDay(Date.now())}ms")`
+      : `context.timeOfDay < duration("${msOfDay(inAMinute())}ms")`,
+  weekday: () => `context.weekday == "${weekdays[new Date().getUTCDay()]}"`,
+};
 
 describe.each(stores)('who invited, on %s', (store) => {
   let service: TestService;
@@ -42,11 +80,11 @@ describe.each(stores)('who invited, on %s', (store) => {
     (await operator.get('groups/readers').is(200)).body.spec.members;
 
   /** A new lead who has invited a guest. */
-  const invited = async () => {
+  const invited = async (condition = 'context.signedInRecently') => {
     count += 1;
     const [lead, guest] = [`lead${count}@example.test`, `guest${count}@example.test`];
-    await write(leadsInvite);
     await setLeads({ members: [lead] });
+    await write(leadsInvite.replaceAll('context.signedInRecently', condition));
     const { tab } = await signIn(service, lead);
     const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;
     const { body } = await tab
@@ -154,6 +192,28 @@ unless { context.invited || principal in Group::"operators" };`);
     expect((await read(name)).status.invitedBy).toBe(one.account);
   });
 
+  describe.each(Object.keys(conditions))('a rule about the fact %s', (fact) => {
+    test('holds later for the request that invited', async () => {
+      const one = await invited(conditions[fact]!());
+      const spec = { email: `second-${one.guest}`, groups: ['readers'] };
+      const second = await one.tab
+        .post('invitations', { metadata: { generateName: 'i-' }, spec })
+        .is(201);
+      clock.advance(61_000);
+      operator = (await signIn(service, 'op@example.test')).tab;
+      await setLeads({ members: [one.lead, 'more@example.test'] });
+      await signIn(service, one.guest);
+      expect(await readers()).toContain(one.guest);
+      await setLeads({ members: [] });
+      const { name } = second.body.metadata;
+      await until(async () => (await read(name)).status.phase === 'Revoked');
+    });
+  });
+
+  test('the conditions are about every fact of a request', () => {
+    expect(Object.keys(conditions).sort()).toEqual(Object.keys(contextAttributes).sort());
+  });
+
   test.each([
     [['operators'], 6, 201],
     [['operators'], 8, 422],
@@ -170,6 +230,40 @@ unless { context.invited || principal in Group::"operators" };`);
     const answer = operator.post('invitations', { metadata: { generateName: 'i-' }, spec });
     if (code === 422) await answer.fails(422, 'Invalid', 'spec.until');
     else await answer.is(201);
+  });
+
+  test('from an older release lasts seven days at the most, to operators', async () => {
+    const email = `older${(count += 1)}@example.test`;
+    const name = `older${count}`;
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.create(Invitation, {
+        metadata: { name },
+        spec: { email, groups: ['operators'], until: inDays(7) },
+        status: { phase: 'Pending' },
+        internal: undefined,
+      }),
+    );
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Invitation, name, ({ metadata, spec }) => {
+        metadata.creationTimestamp = inDays(-8);
+        spec.until = inDays(1);
+      }),
+    );
+    expect((await read(name)).status.phase).toBe('Expired');
+    await signIn(service, email);
+    const { body } = await operator.get('groups/operators').is(200);
+    expect(body.spec.members).not.toContain(email);
+  });
+
+  test('keeps nothing of who invited once it has ended', async () => {
+    const one = await invited();
+    const { name } = one.invitation.metadata;
+    const stored = async () => (await service.store.stored(Invitation, name))!.object.internal;
+    expect(await stored()).toMatchObject({ inviter: { network: expect.any(String) } });
+    expect(JSON.stringify(await stored())).not.toContain('127.0.0.1');
+    await signIn(service, one.guest);
+    expect((await read(name)).status.phase).toBe('Accepted');
+    expect(await stored()).toBeUndefined();
   });
 
   test('lasts seven days at the most by default, to operators', async () => {
