@@ -1,41 +1,76 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Keys } from '../security/keyring.js';
 import { lastAppliedAnnotation } from './managedfields/apply.js';
+import type { TrackedWrite } from './field-tracker.js';
 import type { AnyKind, KindObject } from './kind.js';
 import type { FieldPath, SecretField } from './secret-schema.js';
+import { parseJSON } from './strict-json.js';
 
 /** The part of `internal` that holds secrets, by the path of the field. */
 interface SecretHolder {
   secrets?: Record<string, string>;
 }
 
+const none: ReadonlySet<string> = new Set();
+
 /**
  * Moves the secrets of `next.spec` to `next.internal`, and removes them where kubectl keeps a copy.
- * Returns whether one changed.
+ * A secret that is sent again stays as it is, but under the newest key. Returns those that changed.
  */
 export function takeSecrets(
   fields: readonly SecretField[],
   next: KindObject,
   old: KindObject | undefined,
   { kind, keys }: Omit<Place, 'name'>,
-): boolean {
+): ReadonlySet<string> {
+  if (fields.length === 0) return none;
   const before = old ? secretsOf(old) : {};
   // The object may have been changed in this transaction already.
   const current = (next.internal as SecretHolder | undefined)?.secrets ?? before;
   const after = { ...current };
+  const changed = new Set<string>();
   for (const field of fields) {
-    const name = field.path.join('.');
+    const place = { kind, name: field.path.join('.'), keys };
+    const [name, kept] = [place.name, current[place.name]];
+    const isOver = valueAt(next.spec, field.path.slice(0, -1)) === undefined;
     const value = takeOut(next.spec, field.path) as string | undefined;
-    if (value === '') delete after[name];
-    else if (value !== undefined && !isSame(field, { kind, name, keys }, current[name], value))
-      after[name] = keep(field, { kind, name, keys }, value);
+    const isKept = value === undefined ? !isOver : isSame(field, place, kept, value);
+    if (value === '' || isOver) delete after[name];
+    else if (value !== undefined && !(isKept && isOfNewestKey(field, place, kept!, value)))
+      after[name] = keep(field, place, value);
+    if (!isKept || kept !== before[name]) changed.add(name);
   }
   alignLastApplied(
     next,
     fields.map(({ path }) => path),
   );
   next.internal = { ...(next.internal as object), secrets: after };
-  return !isDeepStrictEqual(before, after);
+  return changed;
+}
+
+/**
+ * Returns a write as owners of fields see it: with a mark in place of each secret, which is another one
+ * if the secret `changed`.
+ */
+export function withSecretMarks(
+  fields: readonly SecretField[],
+  write: TrackedWrite,
+  changed: ReadonlySet<string>,
+): TrackedWrite {
+  if (fields.length === 0) return write;
+  const marked = (object: KindObject, isChanged: (name: string) => boolean): KindObject => {
+    const spec = structuredClone(object.spec);
+    for (const { path } of fields) {
+      const name = path.join('.');
+      if (hasSecret(object, name)) setAt(spec, path, isChanged(name) ? 'changed' : 'kept');
+    }
+    return { ...object, spec };
+  };
+  return {
+    ...write,
+    next: marked(write.next, (name) => changed.has(name)),
+    old: write.old && marked(write.old, () => false),
+  };
 }
 
 /** A secret of an object, by its path below `spec` with dots, such as `mail.password`. */
@@ -126,11 +161,24 @@ function isSame(
   stored: string | undefined,
   value: string,
 ): boolean {
-  if (stored === undefined) return false;
+  if (stored === undefined) return value === '';
   const bytes = Buffer.from(stored, 'base64url');
   const context = contextOf(kind, name);
   if (storage === 'Hashed') return keys.macMatches(context, value, bytes);
   return keys.opens(bytes) && keys.open(context, bytes).equals(Buffer.from(value));
+}
+
+/** Returns whether a secret of this value would be kept by the same key now. */
+function isOfNewestKey(
+  { storage }: SecretField,
+  { kind, name, keys }: Place,
+  stored: string,
+  value: string,
+): boolean {
+  const bytes = Buffer.from(stored, 'base64url');
+  return storage === 'Hashed'
+    ? keys.mac(contextOf(kind, name), value).equals(bytes)
+    : keys.isSealedByNewest(bytes);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -138,7 +186,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseJSON(Buffer.from(text)); // Refuses members that others hide.
     return isRecord(parsed) ? parsed : undefined;
   } catch {
     return undefined;

@@ -24,7 +24,7 @@ import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import { randomName } from './random-name.js';
 import type { Registry } from './registry.js';
-import { takeSecrets } from './secret-fields.js';
+import { takeSecrets, withSecretMarks } from './secret-fields.js';
 import { setDefaults } from './set-defaults.js';
 import { alreadyExists, invalid, notFound, noFreeName, type StatusError } from './status.js';
 import {
@@ -353,15 +353,14 @@ export class StoreTransaction implements Transaction {
     const { spec, tracked, secrets } = this.#registry.schemas(kind);
     await setDefaults(kind, spec, { next, old, call });
     const causes = spec.check(next.spec, 'spec');
-    const hasNewSecret =
-      secrets.length > 0 &&
-      causes.length === 0 &&
-      takeSecrets(secrets, next, old, { kind: kind.kind, keys: call.keys });
-    const changed = !old || hasNewSecret || !isDeepStrictEqual(old.spec, next.spec);
+    const sent = causes.length === 0 ? secrets : [];
+    const newSecrets = takeSecrets(sent, next, old, { kind: kind.kind, keys: call.keys });
+    const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
     if (causes.length === 0) {
       this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
-      tracker.track({ kind, schema: tracked, next, old, now: call.now });
+      const write = { kind, schema: tracked, next, old, now: call.now };
+      tracker.track(withSecretMarks(secrets, write, newSecrets));
       causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
     }
     if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));

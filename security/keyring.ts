@@ -256,6 +256,11 @@ export class Keys {
     );
   }
 
+  /** Returns whether the newest sealing key sealed it. */
+  isSealedByNewest(sealed: Buffer): boolean {
+    return sealed.readUInt32BE(0) === this.#active.sealing[0]!.id;
+  }
+
   /** Opens what any current key sealed for the same context; throws if none did. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);

@@ -1,4 +1,5 @@
 import { forbiddenField, invalidType, requiredValue } from '../../registry/field-errors.js';
+import { clone } from '../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import {
   ConfigurationApply,
@@ -89,13 +90,11 @@ export class Applier {
     const metadata = isRecord(body.metadata) ? body.metadata : {};
     if (createsObject) {
       if (metadata.uid || metadata.resourceVersion) throw notFound(kind, name);
-      const { spec = {} } = applied.fields;
-      const draft = draftOf(kind, {
-        ...applied.fields,
-        spec,
-        metadata: { ...applied.fields.metadata, name },
+      const object = await call.change((tx) => {
+        const { spec = {}, metadata: given } = clone(applied.fields); // Each try changes its own.
+        const fields = { ...applied.fields, spec, metadata: { ...given, name } };
+        return tx.create(kind, draftOf(kind, fields) as never, apply);
       });
-      const object = await call.change((tx) => tx.create(kind, draft as never, apply));
       return { code: 201, object, call };
     }
     const object = await call.change((tx) =>

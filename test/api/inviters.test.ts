@@ -235,6 +235,10 @@ unless { context.invited || principal in Group::"operators" };`);
   test('from an older release lasts seven days at the most, to operators', async () => {
     const email = `older${(count += 1)}@example.test`;
     const name = `older${count}`;
+    await operator.post('groups', {
+      metadata: { name: 'operators' },
+      spec: { displayName: 'Operators', members: ['op@example.test'] },
+    });
     await service.store.change(service.store.systemCall(), (tx) =>
       tx.create(Invitation, {
         metadata: { name },

@@ -61,7 +61,8 @@ const touch = defineAction({
 const apiVersion = 'relays.example.com/v1alpha1';
 const base = `/apis/${apiVersion}/relays`;
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
-const keys = new Keys(testKeys());
+const file = testKeys();
+const keys = new Keys(file);
 
 afterAll(stopAll);
 
@@ -244,6 +245,104 @@ describe.each(stores)('secrets of a kind, on %s', (store) => {
     await apply({ hook: '' });
     expect(hasSecret(await stored(name), 'hook')).toBe(false);
     expect(openSecret(of(await stored(name), 'login.password'), keys)).toBe(other.password);
+  });
+
+  const apply = (name: string, manager: string, spec: object, query = '') =>
+    send(
+      'PATCH',
+      `/${name}?fieldManager=${manager}${query}`,
+      { apiVersion, kind: 'Relay', metadata: { name }, spec },
+      'application/apply-patch+yaml',
+    );
+
+  test('have owners as other fields do', async () => {
+    const name = `o${(count += 1)}`;
+    const [one, other] = [pair(), pair()];
+    written.push(one, other);
+    await apply(name, 'first', specWith(one));
+    const { code, body } = await apply(name, 'second', specWith(other));
+    expect(code).toBe(409);
+    expect(body.details.causes.map(({ field }: any) => field)).toEqual([
+      '.spec.hook',
+      '.spec.login.password',
+    ]);
+    await holds(name, one);
+    const shared = await apply(name, 'second', specWith(one));
+    expect(shared.code).toBe(200);
+    const owners = shared.body.metadata.managedFields.map((entry: any) => [
+      entry.manager,
+      entry.fieldsV1['f:spec']['f:hook'],
+      entry.fieldsV1['f:spec']['f:login']['f:password'],
+    ]);
+    expect(owners).toEqual([
+      ['first', {}, {}],
+      ['second', {}, {}],
+    ]);
+    expect((await apply(name, 'second', specWith(other), '&force=true')).code).toBe(200);
+    await holds(name, other);
+    expect((await apply(name, 'first', specWith(one))).code).toBe(409);
+    const { body: updated } = await send(
+      'PATCH',
+      `/${name}?fieldManager=third`,
+      { spec: { hook: one.hook } },
+      'application/merge-patch+json',
+    );
+    expect(
+      updated.metadata.managedFields.find(({ manager }: any) => manager === 'third').fieldsV1,
+    ).toEqual({ 'f:spec': { 'f:hook': {} } });
+  });
+
+  test('go with the object that they are in', async () => {
+    const name = `p${(count += 1)}`;
+    const one = pair();
+    written.push(one);
+    await send('POST', '', manifest(name, specWith(one)));
+    const { body } = await send(
+      'PATCH',
+      `/${name}`,
+      { spec: { login: null } },
+      'application/merge-patch+json',
+    );
+    expect(body.metadata.generation).toBe(2);
+    expect(hasSecret(await stored(name), 'login.password')).toBe(false);
+    expect(hasSecret(await stored(name), 'hook')).toBe(true);
+  });
+
+  test.each([
+    ['a member that a second one hides', (text: string) => `{"hook":${text},"hook":null}`],
+    ['an object that a second one hides', (text: string) => `{"hook":${text}},"spec":{}`],
+    ['a name with an escape', (text: string) => `{"h\\u006fok":${text}}`],
+    ['what is not JSON', (text: string) => `{"hook":${text}`],
+  ])('are not kept where kubectl keeps a copy, in %s', async (_, spec) => {
+    const name = `k${(count += 1)}`;
+    const one = pair();
+    written.push(one);
+    const copy = `{"apiVersion":"${apiVersion}","kind":"Relay","spec":${spec(JSON.stringify(one.hook))}}`;
+    const metadata = { name, annotations: { [annotation]: copy } };
+    const { code } = await send('POST', '', { metadata, spec: { hook: one.hook } });
+    expect(code).toBe(201);
+    expect(JSON.stringify(await stored(name))).not.toContain(one.hook);
+  });
+
+  test('move to the newest key when they are sent again, without a change of the spec', async () => {
+    const name = `m${(count += 1)}`;
+    const one = pair();
+    written.push(one);
+    const { body: first } = await send('POST', '', manifest(name, specWith(one)));
+    const next = testKeys();
+    const sealing = [...next.sealing, ...file.sealing];
+    keys.replace({ ...file, sealing, hmac: [...next.hmac, ...file.hmac] });
+    await holds(name, one);
+    const { body: again } = await send(
+      'PATCH',
+      `/${name}`,
+      { spec: specWith(one) },
+      'application/merge-patch+json',
+    );
+    expect(again.metadata.generation).toBe(first.metadata.generation);
+    keys.replace({ ...file, sealing: next.sealing, hmac: next.hmac });
+    await holds(name, one);
+    keys.replace(file);
   });
 
   test('are refused with their field and without their text', async () => {
