@@ -150,8 +150,6 @@ export class Server {
       authorization: this.#authorization,
       encoder: this.#encoder,
       watcher: this.#watcher,
-      reauthenticate: (req) =>
-        this.#authentication.caller(req, boundName(req.requestInfo as ResourceRequestInfo), true),
     });
     const message = this.#messageChain(parts);
     this.#messageSteps = message.length;

@@ -1,7 +1,6 @@
 import type { OutcomeAuthorizer } from './call-facts.js';
 import type { Transaction } from './kind.js';
 import { StatusError } from './status.js';
-import type { Standing } from './standing.js';
 import type { StoreTransaction } from './transaction.js';
 
 /** The work of one try of a commit. */
@@ -14,13 +13,10 @@ export type Work<T> = (tx: StoreTransaction) => Promise<T>;
 export function authorizedWork<T>(
   work: (tx: Transaction) => Promise<T>,
   outcome: OutcomeAuthorizer | undefined,
-  standing: Standing | undefined,
+  assertRights: ((tx: Transaction) => Promise<void>) | undefined,
 ): Work<T> {
-  let tries = 0;
   return async (tx) => {
-    tries += 1;
-    if (tries > 1) await standing?.renew();
-    if (standing) tx.standing = standing.checks;
+    await assertRights?.(tx);
     const result = await work(tx).catch(async (error: unknown) => {
       // An error says something about other objects: only who may make this one gets it.
       if (outcome && error instanceof StatusError) await tx.authorizeOutcome(outcome);

@@ -10,7 +10,6 @@ import type {
   RequestFacts,
 } from './kind.js';
 import type { EncodedObject } from './encoded-object.js';
-import type { Reauthenticate } from './standing.js';
 
 /** The facts of one call. */
 export interface CallFacts {
@@ -21,8 +20,6 @@ export interface CallFacts {
   target?: AuthorizedTarget;
   outcome?: OutcomeAuthorizer;
   decision?: Decision;
-  /** Present if the caller may lose rights while the request is served. */
-  reauthenticate?: Reauthenticate;
   /** Sends a message of `Call.warn` to the caller; by default nowhere. */
   warn?: (message: string) => void;
 }

@@ -1,5 +1,3 @@
-import type { Check } from '../storage/storage.js';
-
 /** The caller of a request; each request has exactly one. */
 export type Caller =
   | { readonly type: 'Anonymous' }
@@ -51,11 +49,6 @@ export interface AccountCaller {
   readonly operatorsHavePasskeys?: boolean;
   /** For an operator: whether any operator has a passkey that counts in full. */
   readonly operatorsHaveFullPasskeys?: boolean;
-  /**
-   * The versions of the objects that these rights come from. The commit of a change checks them
-   * (docs/design/policy.md#rights-at-the-commit).
-   */
-  readonly standing?: readonly Check[];
 }
 
 /**

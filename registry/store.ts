@@ -30,7 +30,6 @@ import type { Keys } from '../security/keyring.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
-import { Standing } from './standing.js';
 import { unavailable } from './status.js';
 import {
   clone,
@@ -53,6 +52,8 @@ interface StoreDependencies {
   readonly authorize: Authorizer;
   /** The ports of this service's own calls. */
   readonly ports: () => Ports;
+  /** Throws unless the caller has still the rights that the call was authorized with, by what it reads. */
+  readonly assertRights?: (tx: Transaction, call: Call) => Promise<void>;
 }
 
 /** The result of a change, and whether anything was committed. */
@@ -108,10 +109,9 @@ export class Store {
    * Returns the Call of one request; its first change starts from the target that was authorized.
    */
   call(facts: CallFacts): Call {
-    const { keys, settings, authorize } = this.#dependencies;
+    const { keys, settings, authorize, assertRights } = this.#dependencies;
     let { target, decision } = facts;
-    const { caller, outcome, reauthenticate } = facts;
-    const standing = reauthenticate && new Standing(caller, reauthenticate);
+    const { outcome } = facts;
     const call: Call = {
       now: Date.now(),
       caller: facts.caller,
@@ -133,7 +133,12 @@ export class Store {
         const authorized = target;
         target = undefined;
         const { result, committed } = await this.networkLimits.refusals.counted(
-          this.#change(call, authorizedWork(work, outcome, standing), authorized, decision),
+          this.#change(
+            call,
+            authorizedWork(work, outcome, assertRights && ((tx) => assertRights(tx, call))),
+            authorized,
+            decision,
+          ),
           call.now,
         );
         if (committed) decision = undefined;

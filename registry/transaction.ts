@@ -70,8 +70,6 @@ export class StoreTransaction implements Transaction {
   readonly effects: (() => void)[] = [];
   /** The decision about what the transaction makes; replaces that of the request in the record. */
   decision: Decision | undefined;
-  /** Checks on the rights of the caller; they hold beside those of what was read. */
-  standing: readonly Check[] = [];
 
   constructor(registry: Registry, source: TransactionSource, call: Call) {
     this.#registry = registry;
@@ -278,10 +276,9 @@ export class StoreTransaction implements Transaction {
 
   /** Returns the checks and writes of the commit, and the objects that get its revision. */
   finish(): { part: StagedWrites; written: KindObject[] } {
-    const read = [...this.#read].map(
+    const checks = [...this.#read].map(
       ([key, entry]): Check => ({ key, is: entry?.revision ?? 'absent' }),
     );
-    const checks = [...this.standing, ...read];
     const writes: Write[] = [...this.#rawWrites.values()];
     const written: KindObject[] = [];
     for (const [key, { kind, before, object }] of this.#staged) {

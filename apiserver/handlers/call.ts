@@ -1,6 +1,5 @@
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
-import type { Reauthenticate } from '../../registry/standing.js';
 import type { Store } from '../../registry/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser } from '../http/headers.js';
@@ -11,7 +10,6 @@ import { warningHeader } from '../http/warning.js';
 interface CallOptions {
   readonly ports: Ports;
   readonly dryRun: boolean;
-  readonly reauthenticate: Reauthenticate;
   /** The request for one object of a collection; by default the request as it was authorized. */
   readonly authorized?: AuthorizedRequest;
 }
@@ -21,7 +19,7 @@ export function callOf(
   store: Store,
   req: ApiRequest,
   res: ApiResponse,
-  { ports, dryRun, reauthenticate, authorized = req.authorized! }: CallOptions,
+  { ports, dryRun, authorized = req.authorized! }: CallOptions,
 ): Call {
   const { caller, target, fromCache = false, reauthorize, outcome, decision } = authorized;
   const site = siteOf(req);
@@ -39,7 +37,6 @@ export function callOf(
     ports,
     dryRun,
     decision,
-    reauthenticate,
     ...(outcome && { outcome: { ...outcome, authorize: noting(req, outcome) } }),
     warn: (message) => void res.appendHeader('Warning', warningHeader(message)),
     ...(target && reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),

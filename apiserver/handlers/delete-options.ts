@@ -10,7 +10,8 @@ import { deleteOptionsSchema, type SentDeleteOptions } from '../request/delete-o
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { optionsKind } from '../request/options-kind.js';
 
-type DeleteOptions = SentDeleteOptions & { readonly isDryRun: boolean };
+/** The options of a deletion. */
+export type DeleteOptions = SentDeleteOptions & { readonly isDryRun: boolean };
 
 const validator = new Validator(deleteOptionsSchema);
 const policies = ['Orphan', 'Background', 'Foreground', undefined];

@@ -3,7 +3,6 @@ import type {
   AnyKind,
   Awaitable,
   Call,
-  Caller,
   CreateActionBody,
   KindObject,
   Ports,
@@ -26,12 +25,11 @@ import {
 } from './field-validation.js';
 import type { Encoder } from '../http/response.js';
 import { wireObject } from '../codec/object-encoding.js';
-import { rangeOf } from './list.js';
 import { isBrowser } from '../http/headers.js';
+import { deleteCollection } from './delete-collection.js';
 import { checkPreconditions, deleted, readDeleteOptions } from './delete-options.js';
-import { emptyQuery, maxCount, versionOf, wholeNumber } from '../codec/query.js';
+import { emptyQuery, versionOf } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { parseSelector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
 import { wholeRepresentation } from '../codec/representation.js';
 import { Applier } from './apply.js';
@@ -39,7 +37,6 @@ import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader } from './body-reader.js';
 import { callOf } from './call.js';
 import { managerOf } from './managed-fields.js';
-import { toStatusError } from '../../registry/storage-errors.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
 import { isNavigation } from '../http/headers.js';
@@ -52,8 +49,6 @@ export interface HandlerDependencies {
   encoder: Encoder;
   limits: NetworkLimits;
   ports(req: ApiRequest, res: ApiResponse): Ports;
-  /** Authenticates the caller of a request again. */
-  reauthenticate(req: ApiRequest): Awaitable<Caller>;
 }
 
 const empty = Buffer.alloc(0);
@@ -231,53 +226,14 @@ export class Handlers {
     });
   }
 
-  /**
-   * Deletes the selected objects that the caller may delete, one at a time; returns them as a List.
-   */
+  /** Deletes the selected objects that the caller may delete; returns them as a List. */
   async deletecollection(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, owner } = authorizedOf(req);
+    const { requestInfo } = authorizedOf(req);
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
-    const call = this.#call(req, res, options.isDryRun);
-    const selector = parseSelector(requestInfo.query, requestInfo.kind);
-    const page = await toStatusError(
-      this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
+    const answer = await deleteCollection(req, options, this.#parts, (authorized) =>
+      this.#call(req, res, options.isDryRun, authorized),
     );
-    const { authorization } = this.#parts;
-    const prepared = await authorization.loadFor(
-      req.authorized!,
-      page.entries.map((entry) => new EncodedObject(requestInfo.kind, entry)),
-    );
-    const deletedItems: unknown[] = [];
-    const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
-    for (const entry of page.entries) {
-      const stored = new EncodedObject(requestInfo.kind, entry);
-      const one = selector.matches(stored.object)
-        ? authorization.authorizeOne(prepared ?? req.authorized!, stored)
-        : undefined;
-      if (!one) continue;
-      const old = await this.#call(req, res, options.isDryRun, one).change(async (tx) => {
-        const target = await tx.get(requestInfo.kind, stored.name);
-        if (target) checkPreconditions(requestInfo, options, target);
-        return tx.delete(requestInfo.kind, stored.name);
-      });
-      if (old) deletedItems.push(this.#deletedItem(requestInfo.kind, old, call));
-      if (deletedItems.length === max) break;
-    }
-    this.#parts.encoder.json(req, res, 200, {
-      kind: `${requestInfo.kind.kind}List`,
-      apiVersion: requestInfo.kind.apiVersion,
-      metadata: { resourceVersion: String(page.revision) },
-      items: deletedItems,
-    });
-  }
-
-  /**
-   * Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps.
-   */
-  #deletedItem(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const response = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
-    kind.strategy.status?.(response, call);
-    return wireObject(kind, response);
+    this.#parts.encoder.json(req, res, 200, answer);
   }
 
   /**
@@ -386,12 +342,11 @@ export class Handlers {
     dryRun = false,
     authorized: AuthorizedRequest = req.authorized!,
   ): Call {
-    const { store, ports, reauthenticate } = this.#parts;
+    const { store, ports } = this.#parts;
     return callOf(store, req, res, {
       ports: ports(req, res),
       dryRun,
       authorized,
-      reauthenticate: () => reauthenticate(req),
     });
   }
 }

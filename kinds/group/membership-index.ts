@@ -1,5 +1,3 @@
-import type { AccountCaller } from '../../registry/caller.js';
-import { objectKey } from '../../registry/encoded-object.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
@@ -38,8 +36,6 @@ export class Memberships {
   #isListed = false;
   #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
-  /** The revision of each group, by name. */
-  readonly #revisions = new Map<string, number>();
   /** Groups with temporary members, by name. */
   readonly #temporary = new Map<string, GroupObject>();
   /** The addresses of each group that are members now. */
@@ -107,17 +103,6 @@ export class Memberships {
   }
 
   /**
-   * Returns checks that Groups are as this index knows them, for the commit of a change that depends
-   * on a membership of them.
-   */
-  checksOf(groups: readonly string[]): NonNullable<AccountCaller['standing']> {
-    return checkedGroups(groups).map((name) => ({
-      key: objectKey(Group, name),
-      is: this.#revisions.get(name) ?? 'absent',
-    }));
-  }
-
-  /**
    * Returns the addresses of a group, each with all its groups; waits or reads the store if the
    * index is stale.
    */
@@ -154,8 +139,6 @@ export class Memberships {
 
   #update(before: GroupObject | undefined, after: GroupObject | undefined): void {
     const { name } = (after ?? before)!.metadata;
-    if (after) this.#revisions.set(name, Number(after.metadata.resourceVersion));
-    else this.#revisions.delete(name);
     this.#endMemberships(); // What ended by now would not be among those that are scheduled.
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     if (after?.spec.temporaryMembers?.length) this.#temporary.set(name, after);

@@ -1,12 +1,12 @@
 import { refusalMessage } from '../../registry/authorizer.js';
 import { invalidValue } from '../../registry/field-errors.js';
-import type { Call, Caller, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
+import type { Call, Caller, Decision, Transaction } from '../../registry/kind.js';
 import { forbidden, invalid } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { Group, membersAt, operators } from '../group/group.js';
+import { addressOf, isInGroup } from '../account/caller-rights.js';
+import { Group, operators } from '../group/group.js';
 import { checkedGroups } from '../group/membership-index.js';
-import { canonicalAddress } from '../signin/email-address.js';
 import { naming } from './naming.js';
 import type { InvitationObject, Inviter } from './schema.js';
 
@@ -28,7 +28,7 @@ export function inviterOf({ caller, request, keys }: Call): Inviter | undefined 
     ...(network && { network: keys.seal(networkContext, network).toString('base64url') }),
   };
   if (caller.type !== 'Account') return { caller, ...from };
-  const { standing: _, expires: __, ...person } = caller;
+  const { expires: _, ...person } = caller;
   return { caller: { ...person, email: '', groups: [] }, ...from };
 }
 
@@ -101,29 +101,15 @@ const isFailure = ({ reasons }: Decision): boolean => reasons[0]?.rule === 'erro
 async function callerNow(tx: Transaction, caller: Caller, call: Call): Promise<Caller | undefined> {
   if (caller.type !== 'Account') return caller;
   const account = await tx.get(Account, caller.account);
-  if (!account || account.status.disabledTimestamp || account.metadata.deletionTimestamp)
-    return undefined;
-  const email = canonicalAddress(account.status.email.address);
+  const email = addressOf(account);
+  if (!account || email === undefined) return undefined;
   const groups = new Set(await call.ports.groupsOf(email));
-  for (const name of checkedGroups([...groups])) {
-    const group = await tx.get(Group, name);
-    if (!isInGroup(name, group, email, call.now)) groups.delete(name);
-  }
+  for (const name of checkedGroups([...groups]))
+    if (!isInGroup(name, await tx.get(Group, name), email, call)) groups.delete(name);
   const { passkeys } = account.status;
   const operator = groups.has(operators);
   return { ...caller, email, groups: [...groups], operator, passkeys };
 }
-
-/** Returns whether a Group has an address now; those of the settings are in `operators` without one. */
-const isInGroup = (
-  name: string,
-  group: ObjectOf<typeof Group> | undefined,
-  email: string,
-  now: number,
-): boolean =>
-  name === operators && !group?.spec.members.length
-    ? true
-    : group !== undefined && membersAt(group.spec, now).has(email);
 
 const decideGroup = async (
   tx: Transaction,

@@ -3,7 +3,6 @@ import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
-import { objectKey } from '../../registry/encoded-object.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { ownerReference } from '../../registry/owner-reference.js';
@@ -46,15 +45,9 @@ export interface SignedIn extends Partial<SignInFacts> {
   readonly session?: string;
 }
 
-/** The account of a caller with groups is the one that was read: not disabled, with the address. */
-const accountCheck = ({ metadata }: AccountObject) => ({
-  key: objectKey(Account, metadata.name),
-  is: Number(metadata.resourceVersion),
-});
-
 /** Returns the account as a caller for policy, with its groups and the facts of its sign-in. */
 export function accountCaller(
-  { settings, groups: index }: Pick<ProviderServices, 'settings' | 'groups'>,
+  { settings }: Pick<ProviderServices, 'settings'>,
   account: AccountObject,
   groups: readonly string[],
   signedIn: SignedIn & Partial<OperatorPasskeyFacts> & Pick<AccountCaller, 'expires'> = {},
@@ -73,7 +66,6 @@ export function accountCaller(
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,
     created: fromTimestamp(account.metadata.creationTimestamp),
-    standing: [accountCheck(account), ...index.checksOf(groups)],
     ...signedIn,
   };
 }

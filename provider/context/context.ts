@@ -41,7 +41,7 @@ export interface ProviderServices {
   readonly epoch: number;
   /** The Appearance; when it changes, a new Provider is built. */
   readonly appearance: Pick<AppearanceIndex, 'current'>;
-  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'checksOf' | 'groupsOf'>;
+  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
   readonly networkLimits?: NetworkLimits;
   readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };

@@ -4,7 +4,12 @@ import { Group } from '../../kinds/group/group.js';
 import { Recovery } from '../../kinds/recovery/recovery.js';
 import { Authenticator } from '../support/authenticator.js';
 import { clock } from '../support/clock.js';
-import { confirmedDeviceCode, redeemDeviceCode, refreshCommand } from '../support/device.js';
+import {
+  confirmedDeviceCode,
+  redeemDeviceCode,
+  refreshCommand,
+  tokenOf,
+} from '../support/device.js';
 import {
   askingOf,
   authenticated,
@@ -162,6 +167,43 @@ describe.each(stores)('taking an account back, on %s', (store) => {
       take: async ({ tab }) => {
         const current = (await tab.get('sessions/~').is(200)).body.metadata.name;
         await tab.delete(`sessions?fieldSelector=metadata.name!%3D${current}`).is(200);
+      },
+    },
+    {
+      act: 'signs out everywhere, here too',
+      passkey: false,
+      dead: ofSession,
+      take: async ({ tab }) => tab.delete('sessions').is(200),
+    },
+    {
+      act: 'signs out everywhere by the command',
+      passkey: false,
+      dead: ofSession,
+      take: async ({ tab }) => {
+        const token = await tokenOf(service, tab);
+        const { code } = await tab.send('DELETE', 'sessions', {
+          plain: true,
+          cookies: false,
+          headers: { authorization: `Bearer ${token}` },
+        });
+        expect(code).toBe(200);
+      },
+    },
+    {
+      act: 'signs out everywhere while the thief changes the account all the time',
+      passkey: false,
+      dead: ofSession,
+      take: async ({ tab, email }) => {
+        const thief = await byMailbox(email);
+        const over = new AbortController();
+        const disturb = async (): Promise<void> => {
+          for (let i = 0; !over.signal.aborted; i += 1)
+            await thief.patch('accounts/~', { spec: { displayName: `Eve ${i}` } });
+        };
+        const disturbing = Promise.all([disturb(), disturb()]);
+        await tab.delete('sessions').is(200);
+        over.abort();
+        await disturbing;
       },
     },
     {

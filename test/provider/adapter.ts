@@ -43,7 +43,7 @@ export function adapterCases(
       cookies: cookieNames(house.baseURL),
       fetch: undefined as never,
       epoch,
-      groups: { cachedGroupsOf: () => [], checksOf: () => [], groupsOf: async () => [] },
+      groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
       operatorPasskeys: {
         currentFacts: async () => ({
           operatorsHavePasskeys: false,

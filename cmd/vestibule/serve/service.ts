@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Pages } from '../../../apiserver/static-pages.js';
+import { assertRights } from '../../../kinds/account/caller-rights.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
@@ -145,8 +146,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const core = await openStore(context, base);
   const { config, log, disposables } = context;
   const indexes = await openIndexes(core.store, config.operators, log, disposables);
-  context.lateParts.groups = indexes.groups;
-  context.lateParts.invitations = indexes.invitations;
+  Object.assign(context.lateParts, indexes);
   core.policy.useEntities(new EntitySource(core.store, indexes));
   const provider = await openProvider(context, base, core, indexes);
   const mails = await registerWorkers(context, base, core, indexes);
@@ -222,7 +222,8 @@ async function openStore(
     ...lateParts.provider!.ports(...request),
     policy: lateParts.policy!,
   });
-  const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
+  const dependencies = { storage, registry, watchCache, keys, settings, authorize, ports };
+  const store = new Store({ ...dependencies, assertRights });
   lateParts.store = store;
   const policy = openPolicyAuthorizer(
     await engine,

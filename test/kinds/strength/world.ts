@@ -197,8 +197,7 @@ export class World {
     const groups = await this.#store
       .systemCall()
       .ports.groupsOf(account.status.email.address.toLowerCase());
-    const index = { checksOf: () => [] } as never;
-    return accountCaller({ settings: this.#store.settings, groups: index }, account, groups, {
+    return accountCaller({ settings: this.#store.settings }, account, groups, {
       session,
       ...withAddedPasskey(
         { authenticated: held.internal.loginSeconds, methods, assurance },

@@ -1,0 +1,60 @@
+import { clone, EncodedObject } from '../../registry/encoded-object.js';
+import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
+import { toStatusError } from '../../registry/storage-errors.js';
+import type { Store } from '../../registry/store.js';
+import type { Authorization } from '../chain/authorization.js';
+import { wireObject } from '../codec/object-encoding.js';
+import { maxCount, wholeNumber } from '../codec/query.js';
+import { parseSelector } from '../codec/selectors.js';
+import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
+import { checkPreconditions, deleted, type DeleteOptions } from './delete-options.js';
+import { rangeOf } from './list.js';
+
+/**
+ * Deletes the selected objects that the caller may delete, each in a commit of its own; returns them as
+ * a List. `callOf` returns the call for one object.
+ */
+export async function deleteCollection(
+  req: ApiRequest,
+  options: DeleteOptions,
+  { store, authorization }: { readonly store: Store; readonly authorization: Authorization },
+  callOf: (authorized: AuthorizedRequest) => Call,
+): Promise<Record<string, unknown>> {
+  const { owner } = req.authorized!;
+  const requestInfo = req.authorized!.requestInfo as ResourceRequestInfo;
+  const { kind } = requestInfo;
+  const selector = parseSelector(requestInfo.query, kind);
+  const page = await toStatusError(store.storage.list(rangeOf(kind, owner, selector.name)));
+  const objects = page.entries.map((entry) => new EncodedObject(kind, entry));
+  const prepared = (await authorization.loadFor(req.authorized!, objects)) ?? req.authorized!;
+  const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
+  const items: unknown[] = [];
+  for (const stored of objects) {
+    const one = selector.matches(stored.object)
+      ? authorization.authorizeOne(prepared, stored)
+      : undefined;
+    if (!one) continue;
+    const call = callOf(one);
+    const old = await call.change(async (tx) => {
+      const target = await tx.get(kind, stored.name);
+      if (target) checkPreconditions(requestInfo, options, target);
+      return tx.delete(kind, stored.name);
+    });
+    if (old) items.push(deletedItem(kind, old, call));
+    if (items.length === max) break;
+  }
+  return {
+    kind: `${kind.kind}List`,
+    apiVersion: kind.apiVersion,
+    metadata: { resourceVersion: String(page.revision) },
+    items,
+  };
+}
+
+/** Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps. */
+function deletedItem(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
+  const response = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
+  kind.strategy.status?.(response, call);
+  return wireObject(kind, response);
+}
