@@ -35,7 +35,7 @@ export const requestedFacts = ({ spec, internal }: Requested) => ({
 });
 
 /** The person who signs in; `account` is the name of the Account if one exists. */
-interface Person {
+export interface Person {
   readonly account: string | undefined;
   readonly address: string;
   readonly passkeys: number;

@@ -26,7 +26,7 @@ import { countedMail, giveBackMails, mailLimits } from '../interaction/email-cha
 import { maxCountedMails } from '../interaction/schema.js';
 import { accountPageClient } from '../signin/account-page.js';
 import { operators } from '../group/group.js';
-import { pendingInvitation } from '../invitation/pending.js';
+import { verifiedFacts } from '../invitation/verified-person.js';
 import {
   areCodesLocked,
   codesLocked,
@@ -46,8 +46,8 @@ import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { mailLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
-import { signedInNow } from '../account/policy-facts.js';
 import { Account } from '../account/account.js';
+import { requestedFacts, signedInNow } from '../account/policy-facts.js';
 import {
   readChallenge,
   removeChallenge,
@@ -240,7 +240,7 @@ async function changeAddress(
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
   const previous = account.status.email.address;
   if (canonicalAddress(previous) !== canonicalAddress(address)) {
-    const refusal = await signUpRefusal(tx, call, account, address);
+    const refusal = await signUpRefusal(tx, call, name, address);
     if (refusal) return refusal;
     if (await isTakenAddress(tx, call, address)) await takeAddress(tx, call, name);
     else await revokeOtherSessions(tx, call, name, { endsApps: true });
@@ -261,24 +261,24 @@ async function changeAddress(
 }
 
 /**
- * Asks the policy whether the person may have an account with a new address, as it is asked for someone
- * who signs up there by mail now. The decision is recorded in this commit.
+ * Asks the policy whether the person may have an account with a new address (signUp): the question of
+ * a newcomer who verified it by code, at the account page. So nothing that the account has counts but
+ * its name. The decision is recorded in this commit.
  */
 async function signUpRefusal(
   tx: Transaction,
   call: Call,
-  { metadata: { name } }: AccountObject,
+  name: string,
   address: string,
 ): Promise<StatusError | undefined> {
-  const email = canonicalAddress(address);
-  const groups = await call.ports.groupsOf(email);
+  const newcomer = { account: undefined, address, passkeys: 0 };
+  const facts = await verifiedFacts(tx, call, newcomer, signedInNow('EmailCode', call.now));
+  const { groups } = facts;
+  const operator = groups.includes(operators);
   const decision = await call.decide('signUp', {
-    caller: { ...call.caller, email, groups, operator: groups.includes(operators) },
-    client: accountPageClient,
-    passkeys: 0,
-    created: call.now,
-    ...signedInNow('EmailCode', call.now),
-    ...((await pendingInvitation(tx, address, call)) && { invited: true }),
+    caller: { type: 'Account', account: name, email: canonicalAddress(address), groups, operator },
+    ...facts,
+    ...requestedFacts({ spec: { client: accountPageClient, scopes: ['openid'] }, internal: {} }),
     record: 'change',
   });
   await decision.recordIn?.(tx);

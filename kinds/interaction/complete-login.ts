@@ -3,12 +3,12 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
 import { authenticationClaims } from '../session/acr.js';
-import { pendingInvitation } from '../invitation/pending.js';
+import { verifiedFacts } from '../invitation/verified-person.js';
 import { clearChallenges } from '../signin/passkey-challenge.js';
 import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { accountFacts, requestedFacts, signedInNow } from '../account/policy-facts.js';
+import { requestedFacts, signedInNow } from '../account/policy-facts.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 
 type AccountObject = ObjectOf<typeof Account>;
@@ -56,11 +56,7 @@ export async function denialReason(
   const signedIn = signedInNow(method, call.now, isFullStrength);
   const facts = {
     ...requestedFacts(interaction),
-    newBrowser: !call.ports.knowsBrowser(address),
-    ...withInvitation(
-      await accountFacts(call, person, signedIn),
-      await pendingInvitation(tx, address, call),
-    ),
+    ...(await verifiedFacts(tx, call, person, signedIn)),
     ...(!existingAccount && { becomes: name }),
   };
   const allowDecisions: Decision[] = [];
@@ -82,19 +78,6 @@ export async function denialReason(
   }
   for (const decision of allowDecisions) await decision.recordIn?.(tx);
   return undefined;
-}
-
-/**
- * Adds the facts of a pending Invitation. The person is in its Groups already: the same commit adds
- * them, so a rule that asks for one must not refuse the sign-in that accepts it.
- */
-function withInvitation<F extends { readonly groups: readonly string[] }>(
-  facts: F,
-  pending: Awaited<ReturnType<typeof pendingInvitation>>,
-): F {
-  if (!pending) return facts;
-  const groups = [...new Set([...facts.groups, ...pending.groups])].sort();
-  return { ...facts, groups, invited: true };
 }
 
 /** Returns the sentence that says when the passkey reaches full strength, with a leading space. */

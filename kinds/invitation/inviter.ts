@@ -4,7 +4,7 @@ import type { Call, Caller, Decision, Transaction } from '../../registry/kind.js
 import { forbidden, invalid } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { addressOf, isInGroup } from '../account/caller-rights.js';
+import { addressOf, isInGroup } from '../group/caller-rights.js';
 import { Group, operators } from '../group/group.js';
 import { checkedGroups } from '../group/membership-index.js';
 import { naming } from './naming.js';

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
 import { entityAttributes } from '../../policy/model/entity-attributes.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signedInByPasskey } from '../support/passkeys.js';
 import { mailTo, signIn } from '../support/signin.js';
 import { Pending, type Answer, type Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
@@ -407,28 +406,6 @@ when { ${condition} };`;
       await changeTo(tab, `out${next()}@other.test`).fails(403, 'Forbidden');
       const { body: after } = await tab.get('accounts/~').is(200);
       expect(after.status.email).toEqual(before.status.email);
-    });
-
-    test.each([
-      ['an account that is old', 'principal.created < datetime("2020-01-01")'],
-      ['an account of now', 'principal.created > datetime("2020-01-01")'],
-      ['passkeys of the account', 'principal.passkeys >= 1'],
-      ['an account without passkeys', 'principal.passkeys < 1'],
-      ['passkeys', 'context has passkeys && context.passkeys >= 1'],
-      ['a sign-in by passkey', 'context.methods.contains("Passkey")'],
-      ['a sign-in by code', 'context.methods.contains("EmailCode")'],
-      ['full strength', 'context.assurance == "phr"'],
-      ['a sign-in of now', 'context has signInAge && context.signInAge < 60'],
-    ])('as for a newcomer where sign-up needs %s', async (_, condition) => {
-      await forbid(nothing);
-      const { tab } = await signedInByPasskey(service, `${next()}${leaver}`);
-      await signUpIf(condition);
-      const isNewcomer = await signIn(service, `new${next()}@other.test`).then(
-        () => true,
-        () => false,
-      );
-      const answer = await changeTo(tab, `out${next()}@other.test`);
-      expect(answer.code).toBe(isNewcomer ? 200 : 403);
     });
 
     test('to an address that the rules accept', async () => {

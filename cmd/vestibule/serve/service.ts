@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Pages } from '../../../apiserver/static-pages.js';
-import { assertRights } from '../../../kinds/account/caller-rights.js';
+import { assertRights } from '../../../kinds/group/caller-rights.js';
 import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
