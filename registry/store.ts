@@ -255,7 +255,7 @@ export class Store {
   ): Promise<ChangeResult<T>> {
     let outcome = this.#optimisticCache
       ? await this.#tryFromCache(call, work, target, decision)
-      : await this.#tryCommit(call, work, this.#source(target?.stored), decision);
+      : await this.#tryCommit(call, work, this.#source(target?.stored), decision, true);
     outcome ??= await this.#tryOnCurrent(call, work, target, decision);
     for (const deadline = performance.now() + retryForMs; 'conflictKey' in outcome; ) {
       outcome = await this.#retryMutex.run(outcome.conflictKey, () => {
@@ -319,6 +319,7 @@ export class Store {
         trackedWork,
         { get, known: target ? [target.stored] : [] },
         decision,
+        true,
       );
       if (!usedCache || 'conflictKey' in outcome || outcome.committed) return outcome;
     } catch (error) {
@@ -335,11 +336,15 @@ export class Store {
     work: Work<T>,
     source: TransactionSource,
     decision: Decision | undefined,
+    isFirst = false,
   ): Promise<TryResult<T>> {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
+    // A change that lost before goes first: otherwise who changes an object all the time keeps others out.
+    const busy = isFirst && part.checks.find(({ key }) => this.#retryMutex.isBusy(key));
+    if (busy) return { conflictKey: busy.key };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await (tx.decision ?? decision)?.recordIn?.(record);
     const outcome = await this.commit(
