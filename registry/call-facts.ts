@@ -41,8 +41,11 @@ export interface OutcomeAuthorizer {
   readonly kind: AnyKind;
   /** The name of the object that the request changes; absent if it creates objects. */
   readonly name?: string;
-  /** Returns the permitting decision; throws if the request is refused. */
-  authorize(object: KindObject): Awaitable<Decision>;
+  /**
+   * Returns the permitting decision; throws if the request is refused. The refusal is not recorded if
+   * the try is `provisional`: made from a cache, and made again on what is stored.
+   */
+  authorize(object: KindObject, provisional: boolean): Awaitable<Decision>;
 }
 
 /** Returns how a call asks the policy: with the site and the network of its request. */

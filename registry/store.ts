@@ -317,7 +317,7 @@ export class Store {
       const outcome = await this.#tryCommit(
         call,
         trackedWork,
-        { get, known: target ? [target.stored] : [] },
+        { get, isCached: () => usedCache, known: target ? [target.stored] : [] },
         decision,
         true,
       );

@@ -41,6 +41,8 @@ import { toTimestamp } from './timestamp.js';
 /** The source of a transaction's reads: the store, or objects that were read for this request. */
 export interface TransactionSource {
   get(key: string): Promise<Entry | undefined>;
+  /** Whether something came from a cache so far, so that a failed try is made again. */
+  isCached?(): boolean;
   readonly known?: readonly EncodedObject[];
   /** Another transaction of the same commit, whose raw keys this one continues from. */
   readonly first?: StoreTransaction;
@@ -270,7 +272,7 @@ export class StoreTransaction implements Transaction {
     for (const { kind: written, before, object } of this.#staged.values()) {
       if (written !== kind || !object) continue;
       const isOutcome = name === undefined ? !before : object.metadata.name === name;
-      if (isOutcome) this.decision = await authorize(object);
+      if (isOutcome) this.decision = await authorize(object, this.#source.isCached?.() ?? false);
     }
   }
 

@@ -1,6 +1,6 @@
 import { authorizeLoaded, type Authorizer } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
-import type { Awaitable, Decision, KindObject } from '../../registry/kind.js';
+import type { Decision, KindObject } from '../../registry/kind.js';
 import { actionOf, type AuthorizationRequestContext } from './authorization-attributes.js';
 import { forbiddenError } from './authorization-errors.js';
 
@@ -17,15 +17,20 @@ export function outcomeOf(
 ): { readonly outcome?: OutcomeAuthorizer } {
   const { kind, verb, name } = context.requestInfo;
   if (!changingVerbs.has(verb) || kind.boundToCookie) return {};
-  const authorizeObject = (object: KindObject): Awaitable<Decision> =>
-    authorizeOutcome(authorize, context, object);
-  return { outcome: { kind, ...(name !== undefined && { name }), authorize: authorizeObject } };
+  return {
+    outcome: {
+      kind,
+      ...(name !== undefined && { name }),
+      authorize: (object, provisional) => authorizeOutcome(authorize, context, object, provisional),
+    },
+  };
 }
 
 async function authorizeOutcome(
   authorize: Authorizer,
   { requestInfo, caller, facts }: AuthorizationRequestContext,
   object: KindObject,
+  provisional: boolean,
 ): Promise<Decision> {
   const { kind } = requestInfo;
   const { name } = object.metadata;
@@ -33,6 +38,6 @@ async function authorizeOutcome(
   const attributes = { caller, action, kind, name, object, becomes: true, facts } as const;
   const decision = await authorizeLoaded(authorize, { ...attributes, record: 'allowed' });
   if (decision.allowed) return decision;
-  const refusal = await authorizeLoaded(authorize, attributes);
+  const refusal = provisional ? decision : await authorizeLoaded(authorize, attributes);
   throw forbiddenError({ ...requestInfo, name }, caller, refusal);
 }

@@ -46,8 +46,8 @@ export function callOf(
 /** Authorizes what a request makes; the audit log names the decision about that. */
 const noting =
   (req: ApiRequest, { authorize }: OutcomeAuthorizer): OutcomeAuthorizer['authorize'] =>
-  async (object) => {
-    const decision = await authorize(object);
+  async (object, provisional) => {
+    const decision = await authorize(object, provisional);
     req.authorized = { ...req.authorized!, decision };
     return decision;
   };

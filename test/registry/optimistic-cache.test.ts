@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { outcomeOf } from '../../apiserver/chain/outcome.js';
+import type { Authorizer } from '../../registry/authorizer.js';
 import { OptimisticCache } from '../../registry/optimistic-cache.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Transaction } from '../../registry/kind.js';
@@ -221,5 +223,33 @@ describe('a store that is far away', () => {
     await two.put('a', { size: 8 });
     await expect(changeWith(now, grow)).rejects.toMatchObject({ reason: 'Forbidden' });
     expect([sizes.at(-1), await sizeOf('a')]).toEqual([8, 8]);
+  });
+
+  test('a refusal of what a change makes is recorded once, of what is stored', async () => {
+    deaf = true;
+    await two.put('a', { size: 7 });
+    const recorded: unknown[] = [];
+    const changeFor = (least: number): Promise<unknown> => {
+      const authorize: Authorizer = ({ object, record }) => {
+        const { size } = object!.spec as { size: number };
+        const allowed = size >= least;
+        if (!allowed && record !== 'allowed') recorded.push(size);
+        return { allowed, reasons: [] };
+      };
+      const requestInfo = { kind: Thing, verb: 'update', resource: 'things', name: 'a' };
+      const caller = { type: 'System' } as const;
+      const call = one.store.call({
+        caller,
+        request: { auditID: '', network: '', userAgent: '', acceptLanguage: '', browser: false },
+        ports: {} as never,
+        ...outcomeOf(authorize, { requestInfo, caller, facts: {} } as never),
+      });
+      return call.change((tx) => tx.update(Thing, 'a', ({ spec }) => void (spec.colour = 'red')));
+    };
+    expect(one.store.lastKnown(Thing, 'a')!.object.spec.size).toBe(1);
+    await changeFor(5);
+    expect(recorded).toEqual([]);
+    await expect(changeFor(8)).rejects.toMatchObject({ reason: 'Forbidden' });
+    expect(recorded).toEqual([7]);
   });
 });
