@@ -31,8 +31,8 @@ describe.each(stores)('introspection, on %s', (store) => {
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });
     await createClient(service, 'app');
-    await createAudience(service, 'billing');
     await createRequester(service, 'billing-api', []);
+    await createAudience(service, 'billing');
     await createRequester(service, 'shop', ['billing']);
     await createClient(service, 'public', {
       type: 'Public',

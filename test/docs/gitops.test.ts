@@ -57,7 +57,7 @@ test('the rules permit the controllers Clients and Groups, except the operators'
     await controller.get('accounts', plain).fails(403, 'Forbidden');
     const names = (await controller.get('groups', plain).is(200)).body.items;
     expect(names).toEqual([]);
-    await controller.post('groups', staff('operators'), plain).fails(409, 'AlreadyExists');
+    await controller.post('groups', staff('operators'), plain).fails(403, 'Forbidden');
     await controller
       .patch('groups/operators', { spec: { members: ['eve@example.test'] } }, plain)
       .fails(404, 'NotFound');
