@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Keys } from '../security/keyring.js';
+import { clone } from './encoded-object.js';
 import { lastAppliedAnnotation } from './managedfields/apply.js';
 import type { TrackedWrite } from './field-tracker.js';
 import type { AnyKind, KindObject } from './kind.js';
@@ -59,7 +60,7 @@ export function withSecretMarks(
 ): TrackedWrite {
   if (fields.length === 0) return write;
   const marked = (object: KindObject, isChanged: (name: string) => boolean): KindObject => {
-    const spec = structuredClone(object.spec);
+    const spec = clone(object.spec);
     for (const { path } of fields) {
       const name = path.join('.');
       if (hasSecret(object, name)) setAt(spec, path, isChanged(name) ? 'changed' : 'kept');

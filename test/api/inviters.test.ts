@@ -144,8 +144,8 @@ describe.each(stores)('who invited, on %s', (store) => {
 
   test('stays pending while the policy cannot be applied', async () => {
     const one = await invited();
-    const failing =
-      '@id("sum") permit (principal is Account, action == Action::"create", resource is Invitation) when { (principal.passkeys + 1) * 999999999999999 * 999999999999999 > 0 };';
+    const failing = `@id("sum") permit (principal is Account, action == Action::"create", resource is Invitation)
+when { (principal.passkeys + 1) * 999999999999999 * 999999999999999 > 0 };`;
     await write(`${leadsInvite}\n${failing}`);
     await setLeads({ members: [one.lead, 'more@example.test'] });
     await signIn(service, one.guest);

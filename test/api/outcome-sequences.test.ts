@@ -17,12 +17,21 @@ const flags = ['--operators', 'op@example.test', '--limit-factor', '100000'];
 
 /** Leads may do everything except what these rules forbid; `forbidden` says the same. */
 const rules = `
-@id("leads") @message("Leads may.") permit (principal in Group::"leads", action, resource);
-@id("no-vip") @message("Not this one.") forbid (principal in Group::"leads", action, resource == Group::"vip");
-@id("no-secret") @message("Not this one.") forbid (principal in Group::"leads", action, resource == Client::"secret");
-@id("no-own-apps") @message("Not this one.") forbid (principal in Group::"leads", action, resource is Client) when { resource.firstParty };
-@id("no-finance") @message("Not this one.") forbid (principal in Group::"leads", action, resource is Client) when { resource.groups.contains("finance") };
-@id("no-bank") @message("Not this one.") forbid (principal in Group::"leads", action, resource is Client) when { resource.host == "bank.example.test" && resource.type == "Confidential" };`;
+@id("leads") @message("Leads may.")
+permit (principal in Group::"leads", action, resource);
+@id("no-vip") @message("Not this one.")
+forbid (principal in Group::"leads", action, resource == Group::"vip");
+@id("no-secret") @message("Not this one.")
+forbid (principal in Group::"leads", action, resource == Client::"secret");
+@id("no-own-apps") @message("Not this one.")
+forbid (principal in Group::"leads", action, resource is Client)
+when { resource.firstParty };
+@id("no-finance") @message("Not this one.")
+forbid (principal in Group::"leads", action, resource is Client)
+when { resource.groups.contains("finance") };
+@id("no-bank") @message("Not this one.")
+forbid (principal in Group::"leads", action, resource is Client)
+when { resource.host == "bank.example.test" && resource.type == "Confidential" };`;
 
 /** Returns whether the rules forbid an object to leads. */
 function forbidden(resource: string, { metadata, spec }: any): boolean {

@@ -356,7 +356,8 @@ when { ${condition} };`;
       const isTaken = fault === 'a name that is taken';
       if (isTaken) await operator.post(resource, { metadata: { name }, spec }).is(201);
       await forbid(
-        `forbid (principal in Group::"leads", action in [Action::"create", Action::"update", Action::"patch"], resource is ${kind}) when { resource != ${kind}::"*" };`,
+        `forbid (principal in Group::"leads", action in [Action::"create", Action::"update", Action::"patch"],
+resource is ${kind}) when { resource != ${kind}::"*" };`,
       );
       await refused(send(way, name));
       await forbid(nothing);
