@@ -21,7 +21,7 @@ export class LimitRefusals {
   readonly #minutes = new Map<number, Map<string, number>>();
 
   /** Counts one refusal at `now`, in ms since the epoch. */
-  count({ name, setting }: Limit, now: number): void {
+  count({ name, setting }: Pick<Limit, 'name' | 'setting'>, now: number): void {
     this.#settings.set(name, setting);
     this.#totals.set(name, (this.#totals.get(name) ?? 0) + 1);
     const minute = Math.floor(now / minuteMs);

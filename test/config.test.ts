@@ -1,3 +1,4 @@
+import { limitFlag } from '../registry/limit-flag.js';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,6 @@ import {
   type LimitSetting,
 } from '../registry/limit-settings.js';
 import {
-  limitFlag,
   settingKey,
   settings,
   variableName,

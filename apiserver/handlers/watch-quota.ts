@@ -1,18 +1,9 @@
 import type { Caller } from '../../registry/kind.js';
-import type { Limits } from '../../registry/limit-settings.js';
+import { limitFlag } from '../../registry/limit-flag.js';
+import type { LimitRefusals } from '../../registry/limit-refusals.js';
+import type { LimitName, Limits } from '../../registry/limit-settings.js';
 import { prefixesOf } from '../../registry/prefixes.js';
-import { tooManyRequests } from '../../registry/status.js';
-
-type Bounds = Pick<
-  Limits,
-  | 'watchesPerSession'
-  | 'watchesPerAccount'
-  | 'watchesOfPersons'
-  | 'watchesOfNetwork'
-  | 'watchesOfStrangers'
-  | 'networkFactorMiddle'
-  | 'networkFactorWide'
->;
+import { type StatusError, tooManyRequests } from '../../registry/status.js';
 
 /**
  * Limits the open watches on this replica: by session, by account and of all persons; of sign-ins and
@@ -20,21 +11,34 @@ type Bounds = Pick<
  */
 export class WatchQuota {
   readonly #openCounts = new Map<string, number>();
-  readonly #bounds: Bounds;
+  readonly #limits: Limits;
+  readonly #refusals: LimitRefusals;
 
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
+  constructor(limits: Limits, refusals: LimitRefusals) {
+    this.#limits = limits;
+    this.#refusals = refusals;
   }
 
-  /** Takes a slot and returns the function that frees it; throws 429 if none is left. */
+  /**
+   * Takes a slot and returns the function that frees it; throws 429 if none is left. Operators learn
+   * which flag sets the limit.
+   */
   acquire(caller: Caller, network: string): () => void {
-    const counters = countersOf(caller, network, this.#bounds);
-    if (counters.some(([who, bound]) => (this.#openCounts.get(who) ?? 0) >= bound))
-      throw tooManyRequests(5, 'too many watches are open');
+    const counters = countersOf(caller, network, this.#limits);
+    for (const [who, setting, factor = 1] of counters)
+      if ((this.#openCounts.get(who) ?? 0) >= this.#limits[setting] * factor)
+        throw this.#refused(caller, setting);
     for (const [who] of counters) this.#openCounts.set(who, (this.#openCounts.get(who) ?? 0) + 1);
     return () => {
       for (const [who] of counters) this.#release(who);
     };
+  }
+
+  #refused(caller: Caller, setting: LimitName): StatusError {
+    this.#refusals.count({ name: setting.toLowerCase(), setting }, Date.now());
+    const isOperator = caller.type === 'Account' && caller.operator;
+    const which = isOperator ? `: --${limitFlag(setting)} is ${this.#limits[setting]}` : '';
+    return tooManyRequests(5, `too many watches are open${which}`);
   }
 
   #release(who: string): void {
@@ -44,28 +48,27 @@ export class WatchQuota {
   }
 }
 
-type Counter = [who: string, max: number];
+type Counter = [who: string, setting: LimitName, factor?: number];
 
 /**
  * Returns the counters of a watch with their limits. Anyone can start interactions, so those count
  * by network too.
  */
-function countersOf(caller: Caller, network: string, bounds: Bounds): Counter[] {
-  const { watchesPerSession, watchesPerAccount, watchesOfPersons, watchesOfNetwork } = bounds;
+function countersOf(caller: Caller, network: string, limits: Limits): Counter[] {
   switch (caller.type) {
     case 'Account':
       return [
-        [`s:${caller.session ?? caller.account}`, watchesPerSession],
-        [`a:${caller.account}`, watchesPerAccount],
-        ['persons', watchesOfPersons],
+        [`s:${caller.session ?? caller.account}`, 'watchesPerSession'],
+        [`a:${caller.account}`, 'watchesPerAccount'],
+        ['persons', 'watchesOfPersons'],
       ];
     case 'Browser':
       return [
-        [`i:${caller.interaction}`, watchesPerSession],
-        ...networkCounters('b', network, watchesOfNetwork, bounds),
+        [`i:${caller.interaction}`, 'watchesPerSession'],
+        ...networkCounters('b', network, 'watchesOfNetwork', limits),
       ];
     case 'Anonymous':
-      return networkCounters('n', network, watchesPerSession, bounds);
+      return networkCounters('n', network, 'watchesPerSession', limits);
     default:
       return [];
   }
@@ -77,17 +80,17 @@ function countersOf(caller: Caller, network: string, bounds: Bounds): Counter[] 
 function networkCounters(
   prefix: string,
   network: string,
-  max: number,
-  { watchesOfStrangers, networkFactorMiddle, networkFactorWide }: Bounds,
+  setting: LimitName,
+  { networkFactorMiddle, networkFactorWide }: Limits,
 ): Counter[] {
   const { wide, within } = prefixesOf(network);
   const factors = { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide };
   const nested = within.map(
-    ([width, name]): Counter => [`${prefix}:${wide} ${name}`, max * factors[width]],
+    ([width, name]): Counter => [`${prefix}:${wide} ${name}`, setting, factors[width]],
   );
   return [
     ...nested,
-    [`${prefix}:${wide}`, max * (nested.length > 0 ? networkFactorWide : 1)],
-    ['everybody', watchesOfStrangers],
+    [`${prefix}:${wide}`, setting, nested.length > 0 ? networkFactorWide : 1],
+    ['everybody', 'watchesOfStrangers'],
   ];
 }

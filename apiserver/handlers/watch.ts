@@ -34,7 +34,7 @@ export class Watcher {
     metrics?: Metrics,
   ) {
     this.#store = store;
-    this.#quota = new WatchQuota(store.settings.limits);
+    this.#quota = new WatchQuota(store.settings.limits, store.networkLimits.refusals);
     this.#authorization = authorization;
     this.#encoder = encoder;
     this.#reauthorize = reauthorize;

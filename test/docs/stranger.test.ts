@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WatchQuota } from '../../apiserver/handlers/watch-quota.js';
+import { LimitRefusals } from '../../registry/limit-refusals.js';
 import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { loginLimit } from '../../kinds/interaction/login.js';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
@@ -76,7 +77,7 @@ async function drained(limit: Limit, all: readonly string[], amount: number): Pr
  * sign-in.
  */
 function watches(all: readonly string[]): number {
-  const places = new WatchQuota(defaultLimits);
+  const places = new WatchQuota(defaultLimits, new LimitRefusals());
   let open = 0;
   for (let round = 0; round < 400; round += 1)
     for (const [i, network] of all.entries()) {

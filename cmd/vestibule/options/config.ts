@@ -9,9 +9,10 @@ import {
   type LimitName,
   type Limits,
 } from '../../../registry/limit-settings.js';
+import { limitFlag } from '../../../registry/limit-flag.js';
 import { hideUserinfo } from '../../../security/hide-userinfo.js';
 import { parseSetting, type OptionValues, type SettingValue } from './setting-value.js';
-import { limitFlag, settings, type ServeFlag } from './flags.js';
+import { settings, type ServeFlag } from './flags.js';
 
 /** The validated settings of one process. */
 export interface Config {

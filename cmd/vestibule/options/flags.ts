@@ -1,3 +1,4 @@
+import { limitFlag, limitPrefix } from '../../../registry/limit-flag.js';
 import {
   limitSettings,
   type LimitName,
@@ -34,9 +35,6 @@ export const variableName = (flag: string): string =>
 const camelCase = (flag: string): string =>
   flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The prefix of every limit's flag. */
-const limitPrefix = 'limits-';
-
 /**
  * Returns the key of a setting in the configuration file and in the chart's values; `limits.<key>`
  * for a limit.
@@ -45,10 +43,6 @@ export const settingKey = (flag: string): string =>
   flag.startsWith(limitPrefix)
     ? `limits.${camelCase(flag.slice(limitPrefix.length))}`
     : camelCase(flag);
-
-/** Returns the flag of a limit. */
-export const limitFlag = (name: LimitName): string =>
-  limitPrefix + name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** A duration: a number, in seconds unless a unit follows. */
 export const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
