@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Revision } from '../../storage/storage.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
 import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
@@ -10,6 +11,7 @@ import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
 import type { WatchAuthority } from './watch-authority.js';
 import { statusOf, tooOld } from './watch-errors.js';
+import { type WaitingEvent, WaitingEvents } from './waiting-events.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import { qualifiedResource } from '../chain/metrics.js';
@@ -23,7 +25,6 @@ const limits = {
   bytes: 1 << 20,
   bookmarkMs: 60_000,
   heartbeatMs: 25_000,
-  waitingEvents: 10_000,
   recheckMs: 10_000,
   invalidMs: 200,
   drainTimeoutMs: 60_000,
@@ -42,13 +43,13 @@ export class WatchStream {
   readonly #exactName: string | undefined;
   #subscription: Subscription | undefined;
   #deliveredRevision: Revision = 0;
+  readonly #waiting = new WaitingEvents();
+  /** Pending while events wait. */
+  #delivering: Promise<void> | undefined;
+  /** Whether no more events are taken: the stream ends after those that wait. */
+  #isClosing = false;
   /** Whether nothing more is sent. */
   #isCut = false;
-  /** Pending while events wait for facts or for a check of the authority. */
-  #delivering: Promise<void> | undefined;
-  #waitingCount = 0;
-  /** Whether an event found too many others waiting: the stream is cut at the end of a revision. */
-  #hasMissed = false;
   #hasSentEvent = false;
   /** Pending while the authority is checked soon. */
   #soon: NodeJS.Timeout | undefined;
@@ -129,8 +130,7 @@ export class WatchStream {
    */
   finish(): void {
     this.#bookmark();
-    if (this.#delivering) void this.#delivering.then(() => this.#resolveEnded());
-    else this.#resolveEnded();
+    this.#close();
   }
 
   get #kind(): AnyKind {
@@ -155,7 +155,7 @@ export class WatchStream {
 
   /** Returns whether the caller may have what follows at once; ends the stream if not. */
   async #isCurrent(): Promise<boolean> {
-    return !this.#isCut && (this.#authority.holds() || (await this.#mayGoOn()));
+    return (this.#authority.holds() || (await this.#mayGoOn())) && !this.#isCut;
   }
 
   /** Checks the authority again; ends the stream if it is over. */
@@ -183,10 +183,10 @@ export class WatchStream {
       );
     this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
       event: (event) => this.#onEvent(event),
-      ready: () =>
-        this.#delivering
-          ? this.#delivering.then(() => this.#waitUntilDrained())
-          : this.#waitUntilDrained(),
+      ready: async () => {
+        await this.#delivering;
+        await this.#waitUntilDrained();
+      },
       end: (why) => {
         this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not continue'));
         this.#resolveEnded();
@@ -239,20 +239,15 @@ export class WatchStream {
     clearTimeout(timer);
   }
 
+  /**
+   * Delivers an event after those before it, after the facts that the rules mention are loaded, and
+   * after the authority is checked if something changed; at once if there is nothing to wait for.
+   */
   #onEvent(event: WatchCacheEvent): void {
     const name = (event.after ?? event.before)!.name;
     const isOfRange =
       this.#exactName !== undefined ? name === this.#exactName : name.startsWith(this.#prefix);
-    if (this.#isCut || this.#hasMissed || !isOfRange) return;
-    if (this.#waitingCount === limits.waitingEvents) this.#hasMissed = true;
-    else this.#deliverInOrder(event);
-  }
-
-  /**
-   * Delivers an event after those before it, after the facts that the rules mention are loaded, and
-   * after the authority is checked if something changed.
-   */
-  #deliverInOrder(event: WatchCacheEvent): void {
+    if (this.#isClosing || this.#isCut || !isOfRange) return;
     const objects = [event.after, event.before].filter((stored) => stored !== undefined);
     const loading = this.#authorization.loadFor(this.#authorized, objects);
     try {
@@ -261,17 +256,32 @@ export class WatchStream {
     } catch {
       return void this.#res.destroy();
     }
-    this.#waitingCount += 1;
-    const delivering = Promise.all([loading, this.#delivering])
-      .then(async ([prepared]) => {
-        if (await this.#isCurrent()) this.#deliverUnlessBehind(event, prepared);
-      })
-      .catch(() => void this.#res.destroy())
-      .finally(() => {
-        this.#waitingCount -= 1;
-        if (this.#delivering === delivering) this.#delivering = undefined;
-      });
-    this.#delivering = delivering;
+    if (!this.#waiting.push(event, loading)) return this.#terminate();
+    this.#delivering ??= this.#deliverWaiting();
+  }
+
+  async #deliverWaiting(): Promise<void> {
+    try {
+      while (!this.#waiting.isEmpty && !this.#isCut) {
+        await Promise.resolve(); // The events of a revision are received together.
+        await this.#deliverAll(this.#waiting.takeAll());
+      }
+    } catch {
+      this.#res.destroy();
+    } finally {
+      this.#delivering = undefined;
+      if (this.#isClosing) this.#resolveEnded();
+    }
+  }
+
+  /** Delivers events that waited. One check counts for all, because they were received before it. */
+  async #deliverAll(events: readonly WaitingEvent[]): Promise<void> {
+    const prepared = await Promise.all(events.map(({ loading }) => loading));
+    if (!(await this.#isCurrent())) return;
+    for (const [i, { event }] of events.entries()) {
+      if (this.#res.writableLength > limits.bytes / 2) await nextTurn(); // The client reads.
+      this.#deliverUnlessBehind(event, prepared[i]);
+    }
   }
 
   /**
@@ -280,14 +290,24 @@ export class WatchStream {
    */
   #deliverUnlessBehind(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
     if (this.#isCut) return;
-    const isNext = event.revision !== this.#deliveredRevision;
-    if (isNext && (this.#hasMissed || this.#res.writableLength > limits.bytes)) {
-      this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
+    if (event.revision !== this.#deliveredRevision && this.#res.writableLength > limits.bytes) {
       this.#isCut = true;
-      return this.#resolveEnded();
+      return this.#terminate();
     }
     this.#deliveredRevision = event.revision;
     this.#deliver(event, prepared);
+  }
+
+  /** Ends the stream of a client that is too far behind, after the events that wait. */
+  #terminate(): void {
+    this.#countTerminated();
+    this.#close();
+  }
+
+  /** Takes no more events; the stream ends after those that wait. */
+  #close(): void {
+    this.#isClosing = true;
+    if (!this.#delivering) this.#resolveEnded();
   }
 
   #countEvent(): void {
@@ -302,8 +322,12 @@ export class WatchStream {
 
   /** Ends the connection of a client that reads nothing. */
   #disconnect(): void {
-    this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
+    this.#countTerminated();
     this.#res.destroy();
+  }
+
+  #countTerminated(): void {
+    this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
   }
 
   #deliver(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
@@ -335,7 +359,7 @@ export class WatchStream {
   }
 
   #bookmark(): void {
-    if (this.#options.bookmarks && this.#subscription && !this.#isCut && !this.#delivering)
+    if (this.#options.bookmarks && this.#subscription && !this.#isClosing && !this.#delivering)
       this.#write('BOOKMARK', this.#bookmarkObject(this.#subscription.position()));
   }
 
