@@ -5,10 +5,14 @@ import { wholeRepresentation } from '../apiserver/codec/representation.js';
 import { WaitingEvents } from '../apiserver/handlers/waiting-events.js';
 import { WatchAuthority } from '../apiserver/handlers/watch-authority.js';
 import type { WatchOptions } from '../apiserver/handlers/watch-options.js';
+import { Watcher } from '../apiserver/handlers/watch.js';
 import { WatchStream } from '../apiserver/handlers/watch-stream.js';
-import type { ApiResponse, AuthorizedRequest } from '../apiserver/http/message.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../apiserver/http/message.js';
+import type { Encoder } from '../apiserver/http/response.js';
 import { Group } from '../kinds/group/group.js';
 import { encode } from '../registry/encoded-object.js';
+import type { AuthorityChanges } from '../registry/authority-changes.js';
+import { defaultLimits } from '../registry/limit-settings.js';
 import type { Caller, KindObject } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { WatchCacheEvent } from '../registry/watchcache/event.js';
@@ -119,4 +123,55 @@ test('what waits for a watch is bounded in number and bytes, never within a revi
   expect([1, 2].map(() => large.push(event, undefined))).toEqual([true, true]);
   expect(large.push(eventAt(1, 'b'), undefined)).toBe(true);
   expect(large.push(eventAt(2, 'b'), undefined)).toBe(false);
+});
+
+test('a watch is checked when it starts if something changed since its request came', async () => {
+  let notice: Parameters<AuthorityChanges['subscribe']>[0] = () => {};
+  const caller: Caller = {
+    type: 'Account',
+    account: 'a',
+    email: 'a@test',
+    operator: false,
+    expires: Date.now() + 3_600_000,
+  };
+  const store = {
+    settings: { limits: defaultLimits },
+    networkLimits: {},
+    watchCache: { subscribe: () => ({ position: () => 0, leave: () => {} }) },
+    storage: { list: async () => ({ revision: 1, entries: [], more: 0 }) },
+  } as unknown as Store;
+  let checks = 0;
+  const watcher = new Watcher(
+    store,
+    { loadFor: () => undefined } as unknown as Authorization,
+    { begin: () => {} } as unknown as Encoder,
+    async () => {
+      checks += 1;
+      throw new Error('the session ended');
+    },
+    {
+      subscribe(listener) {
+        notice = listener;
+      },
+      settle: () => undefined,
+    },
+  );
+  const open = (receivedAt: number): Promise<void> => {
+    const requestInfo = {
+      type: 'resource',
+      kind: Group,
+      representation: wholeRepresentation,
+      query: new Map([['watch', '1']]),
+    };
+    const req = { receivedAt, method: 'GET', authorized: { caller, requestInfo }, network: '' };
+    return watcher.watch(req as unknown as ApiRequest, new PassThrough() as unknown as ApiResponse);
+  };
+  void open(performance.now());
+  await new Promise(setImmediate);
+  expect(checks).toBe(0);
+  const receivedAt = performance.now();
+  notice(() => true);
+  await open(receivedAt);
+  expect(checks).toBeGreaterThan(0);
+  await watcher.stop();
 });

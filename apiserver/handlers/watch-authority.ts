@@ -15,16 +15,21 @@ export class WatchAuthority {
   #isOver = false;
   /** Grows with each change; a check holds only for the changes before it. */
   #changeCount = 0;
-  #checkedCount = -1; // what changed since the request was authorized was not noticed
+  #checkedCount: number;
 
-  /** `callerNow` authorizes the request again; undefined if it is refused. */
+  /**
+   * `callerNow` authorizes the request again; undefined if it is refused. `isCurrent` is whether nothing
+   * changed since the request was received, so that its own authorization counts as the first check.
+   */
   constructor(
     callerNow: () => Promise<Caller | undefined>,
     caller: Caller,
     changes: AuthorityChanges | undefined,
+    isCurrent = false,
   ) {
     this.#callerNow = callerNow;
     this.#changes = changes;
+    this.#checkedCount = isCurrent ? 0 : -1;
     this.#holdsUntil = this.#endOf(caller);
   }
 

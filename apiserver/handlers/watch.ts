@@ -23,6 +23,8 @@ export class Watcher {
   readonly #streams = new Set<WatchStream>();
   readonly #metrics: Metrics | undefined;
   readonly #authority: AuthorityChanges | undefined;
+  /** When the last change was noticed, as `performance.now()`. */
+  #changedAt = performance.now();
 
   /** `reauthorize` authenticates and authorizes the request of an open watch again. */
   constructor(
@@ -41,6 +43,7 @@ export class Watcher {
     this.#metrics = metrics;
     this.#authority = authority;
     authority?.subscribe((concerns) => {
+      this.#changedAt = performance.now();
       for (const stream of this.#streams) if (concerns(stream.caller)) stream.invalidate();
     });
   }
@@ -64,7 +67,12 @@ export class Watcher {
         authorized,
         options,
         res,
-        new WatchAuthority(() => this.#callerNow(req), authorized.caller, this.#authority),
+        new WatchAuthority(
+          () => this.#callerNow(req),
+          authorized.caller,
+          this.#authority,
+          req.receivedAt > this.#changedAt,
+        ),
         this.#metrics,
       );
       this.#streams.add(stream);

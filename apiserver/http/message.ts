@@ -38,6 +38,8 @@ export interface AuthorizedRequest {
  */
 export class ApiRequest extends IncomingMessage {
   auditID = '';
+  /** When the service began to serve it, as `performance.now()`. */
+  readonly receivedAt = performance.now();
   network = '';
   /** The number of header fields that were sent. */
   fieldCount = 0;
