@@ -3,6 +3,7 @@ import type { LimitOf } from '../registry/rate-limit.js';
 import { prefixesOf } from '../registry/prefixes.js';
 import { hideRefusedDocuments, showErrorsHere } from './configuration/client-documents.js';
 import { configuration } from './configuration/configuration.js';
+import { hashAccessTokens } from './claims/token-hash.js';
 import { recordDisclosures } from './claims/disclosures.js';
 import { registerEventListeners } from './http/events.js';
 import { currentUnitOfWork } from './context/unit-of-work.js';
@@ -39,6 +40,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   skipUnsavedSessions(provider);
   hideRefusedDocuments(services, provider);
   showErrorsHere(provider);
+  hashAccessTokens(provider);
   recordDisclosures(services, provider);
   registerEventListeners(services, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(services, session));

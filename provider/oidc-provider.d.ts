@@ -78,6 +78,8 @@ declare module 'oidc-provider' {
     readonly profile?: 'FAPI2';
     /** Added by this service: the Client's `spec.lifetimes`. */
     readonly lifetimes?: { accessToken?: string; idToken?: string; refreshToken?: string };
+    /** Added by this service: the scopes that it may request. */
+    readonly allowedScopes?: string;
     readonly clientName?: string;
     readonly clientUri?: string;
     readonly policyUri?: string;
@@ -85,6 +87,7 @@ declare module 'oidc-provider' {
     readonly redirectUris: string[];
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
+    grantTypeAllowed(type: string): boolean;
     redirectUriAllowed(uri: string): boolean;
     postLogoutRedirectUriAllowed(uri: string): boolean;
     compareClientSecret(actual: string): boolean | Promise<boolean>;
@@ -201,6 +204,8 @@ declare module 'oidc-provider' {
     readonly entities: {
       Client?: Client;
       Interaction?: Interaction;
+      /** A pushed request; `request` is an unsecured JWT of its parameters. */
+      PushedAuthorizationRequest?: { readonly request: string };
       AuthorizationCode?: Token;
       RotatedRefreshToken?: Token;
       RefreshToken?: Token;
@@ -264,6 +269,8 @@ declare module 'oidc-provider' {
     readonly available: Record<string, unknown> & { sub: string };
     readonly client: Client;
     readonly extra: Record<string, unknown>;
+    readonly ctx?: ProviderContext;
+    set(claim: string, value: unknown): void;
     payload(): Promise<Record<string, unknown>>;
   }
 
@@ -286,7 +293,7 @@ declare module 'oidc-provider' {
     readonly Session: Model<Session> & {
       prototype: { persist(this: Session): Promise<unknown> };
     };
-    readonly AccessToken: Model<Token>;
+    readonly AccessToken: Model<Token> & { prototype: { save(this: Token): Promise<string> } };
     use(middleware: (ctx: KoaContext, next: () => Promise<void>) => Promise<void>): this;
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>;
     interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;

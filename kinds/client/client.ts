@@ -9,7 +9,7 @@ import { alreadyExists, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
 import { conditions } from '../../registry/conditions.js';
 import { conditionsOf } from './conditions.js';
-import { applyProfile, securityFaults, securityFields } from './security-profile.js';
+import { applyProfile, pkceOf, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
 import { outboundFaults } from '../claims/outbound-url.js';
 import { accountPageClient } from '../signin/account-page.js';
@@ -119,11 +119,10 @@ const ClientSpec = z.object({
   idTokenClaims: setList(z.array(claimName()))
     .max(50)
     .optional()
-    .describe('The claims that the ID token includes.'),
-  idTokenSignedResponseAlg: z
-    .enum(['ES256', 'RS256'])
-    .default('ES256')
-    .describe('The signature algorithm of its ID tokens.'),
+    .describe(
+      'The claims of agreed scopes that the ID token includes: by default email, email_verified, name, ' +
+        'preferred_username and groups. None with an empty list.',
+    ),
   groups: setList(z.array(z.string().min(1).max(253)))
     .max(20)
     .optional()
@@ -194,7 +193,7 @@ export const Client = defineKind({
   columns: {
     'Display-Name': (client) => client.spec.displayName,
     Type: (client) => client.spec.type,
-    PKCE: { wide: (client) => client.spec.pkce },
+    PKCE: { wide: (client) => pkceOf(client.spec) },
   },
   strategy: {
     default(next) {

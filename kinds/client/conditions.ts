@@ -3,12 +3,14 @@ import {
   type Condition,
   type ConditionState,
 } from '../../registry/conditions.js';
+import { pkceOf } from './security-profile.js';
 
 /** The parts of a Client that its conditions depend on. */
 interface ClientState {
   readonly spec: {
     readonly type: 'Public' | 'Confidential';
-    readonly pkce: 'Required' | 'Optional';
+    readonly pkce?: 'Required' | 'Optional' | undefined;
+    readonly profile?: 'FAPI2' | undefined;
     readonly tokenEndpointAuthMethod?: string | undefined;
     readonly grantTypes: readonly string[];
     readonly redirectURIs: readonly string[];
@@ -53,8 +55,8 @@ function readyState({ spec, status }: ClientState): ConditionState {
   };
 }
 
-const pkceState = ({ spec: { pkce } }: ClientState): ConditionState =>
-  pkce === 'Optional'
+const pkceState = ({ spec }: ClientState): ConditionState =>
+  pkceOf(spec) === 'Optional'
     ? {
         type: 'PKCERequired',
         status: 'False',

@@ -13,10 +13,17 @@ export const securityFields = {
     ),
   pkce: z
     .enum(['Required', 'Optional'])
-    .default('Required')
+    .optional()
     .describe(
-      'Whether every authorization request must have a code challenge (RFC 7636). Optional is ' +
-        'only for Confidential Clients.',
+      'Whether every authorization request must have a code challenge (RFC 7636). By default Optional for ' +
+        'Confidential Clients (RFC 9700 §2.1.1); Public ones and profile FAPI2 must have Required.',
+    ),
+  idTokenSignedResponseAlg: z
+    .enum(['ES256', 'RS256'])
+    .optional()
+    .describe(
+      'The signature algorithm of its ID tokens. By default RS256 (OpenID Connect Registration §2), and ' +
+        'ES256 with profile FAPI2.',
     ),
   requirePushedAuthorizationRequests: z
     .boolean()
@@ -41,9 +48,21 @@ interface ClientSpec extends Security {
   readonly type: 'Public' | 'Confidential';
   readonly applicationType: 'web' | 'native';
   readonly redirectURIs: readonly string[];
-  readonly idTokenSignedResponseAlg: string;
   tokenEndpointAuthMethod?: string;
 }
+
+type Defaulted = Pick<ClientSpec, 'pkce' | 'type' | 'profile' | 'idTokenSignedResponseAlg'>;
+
+/** Returns whether authorization requests of a Client must have a code challenge. */
+export const pkceOf = ({ pkce, type, profile }: Defaulted): NonNullable<Security['pkce']> =>
+  pkce ?? (type === 'Public' || profile === 'FAPI2' ? 'Required' : 'Optional');
+
+/** Returns the signature algorithm of a Client's ID tokens. */
+export const idTokenAlgOf = ({
+  idTokenSignedResponseAlg,
+  profile,
+}: Defaulted): NonNullable<Security['idTokenSignedResponseAlg']> =>
+  idTokenSignedResponseAlg ?? (profile === 'FAPI2' ? 'ES256' : 'RS256');
 
 /** Sets the fields that a profile requires and the spec leaves unset. */
 export function applyProfile(spec: ClientSpec): void {
@@ -86,7 +105,7 @@ function* fapiFaults(spec: ClientSpec): Iterable<readonly [field: string, messag
   if (spec.requirePushedAuthorizationRequests === false)
     yield ['requirePushedAuthorizationRequests', 'must be true'];
   if (spec.dpopBoundAccessTokens === false) yield ['dpopBoundAccessTokens', 'must be true'];
-  if (spec.idTokenSignedResponseAlg !== 'ES256')
+  if (spec.idTokenSignedResponseAlg === 'RS256')
     yield ['idTokenSignedResponseAlg', 'must be ES256'];
   for (const [i, uri] of spec.redirectURIs.entries())
     if (!isSecureRedirect(uri, spec.applicationType))

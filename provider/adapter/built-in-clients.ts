@@ -41,7 +41,7 @@ export function builtInClients({
       redirect_uris: [],
       response_types: [],
       grant_types: [...(deviceAuthorization ? [deviceGrant] : []), 'refresh_token'],
-      scope: 'openid offline_access api',
+      allowedScopes: 'openid offline_access api',
     },
     {
       ...common,
@@ -51,7 +51,7 @@ export function builtInClients({
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],
       grant_types: [],
-      scope: 'openid',
+      allowedScopes: 'openid',
     },
   ];
 }

@@ -1,5 +1,6 @@
 import type { AdapterPayload, Client as LibraryClient, ClientMetadata } from 'oidc-provider';
 import { builtInClients, Client } from '../../kinds/client/client.js';
+import { idTokenAlgOf, pkceOf } from '../../kinds/client/security-profile.js';
 import { documentURL } from '../../kinds/client/document-url.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
@@ -84,7 +85,8 @@ export function metadataOf(
       (type) =>
         (codes || type !== 'authorization_code') && (deviceAuthorization || type !== deviceGrant),
     ),
-    scope: scopes.length > 0 ? scopes.join(' ') : 'openid',
+    // Not as `scope`, for which oidc-provider refuses a request for any other.
+    allowedScopes: scopes.length > 0 ? scopes.join(' ') : 'openid',
     token_endpoint_auth_method: method,
     ...(method.startsWith('client_secret') && { client_secret: secretMarker(hashes) }),
     ...(spec.jwks && { jwks: spec.jwks }),
@@ -94,9 +96,9 @@ export function metadataOf(
     ...(spec.tokenEndpointAuthSigningAlg && {
       token_endpoint_auth_signing_alg: spec.tokenEndpointAuthSigningAlg,
     }),
-    pkce: spec.pkce,
+    pkce: pkceOf(spec),
     ...(spec.profile && { profile: spec.profile }),
-    id_token_signed_response_alg: spec.idTokenSignedResponseAlg,
+    id_token_signed_response_alg: idTokenAlgOf(spec),
     ...(spec.lifetimes && { lifetimes: spec.lifetimes }),
     ...(spec.lifetimes?.signIn !== undefined && {
       default_max_age: parseDuration(spec.lifetimes.signIn) / 1000,

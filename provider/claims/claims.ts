@@ -39,6 +39,9 @@ export async function findAccount(
   );
 }
 
+/** The claims of ID tokens where the Client says nothing: what libraries and programs look for there. */
+const defaultIDTokenClaims = ['email', 'email_verified', 'name', 'preferred_username', 'groups'];
+
 /**
  * Returns the claims for a Client: those of agreed scopes that policy still permits. The ID token
  * carries only the claims that the Client has there.
@@ -55,7 +58,7 @@ async function claimsFor(
   await assertIdentityShared(services, account, client, { use: request.use, signedIn });
   const idTokenClaims =
     request.use === 'id_token'
-      ? new Set((await clientObject(services, client))?.spec.idTokenClaims)
+      ? new Set((await clientObject(services, client))?.spec.idTokenClaims ?? defaultIDTokenClaims)
       : undefined;
   if (idTokenClaims?.size === 0) return { sub };
   const agreed = new Set(

@@ -23,6 +23,7 @@ import { signingKeys } from '../adapter/signing-keys.js';
 import { lifetimes } from './lifetimes.js';
 import { renderError } from '../http/pages.js';
 import { interactionPrompts } from '../interaction/prompts.js';
+import { assertScopes } from './requested-scopes.js';
 import { routes } from '../context/routes.js';
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
@@ -48,14 +49,13 @@ export function configuration(services: ProviderServices): Configuration {
     responseTypes: ['code', 'none'],
     extraParams: {
       vestibule_method: undefined,
-      scope: requireOpenid,
+      scope: assertScopes(services),
       code_challenge: assertCodeChallenge,
       claims: assertClaims,
     },
     pkce: { required: (_ctx: unknown, client: Client) => client.pkce !== 'Optional' },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-    clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    extraClientMetadata: { properties: ['lifetimes', 'pkce', 'profile'] },
+    extraClientMetadata: { properties: ['allowedScopes', 'lifetimes', 'pkce', 'profile'] },
     enabledJWA: algorithms,
     allowOmittingSingleRegisteredRedirectUri: false,
     conformIdTokenClaims: false,
@@ -157,19 +157,6 @@ function signInClaims({ oidc }: ProviderContext): { acr?: string; auth_time?: nu
     ...(acr !== undefined && { acr }),
     ...(authTime !== undefined && { auth_time: authTime }),
   };
-}
-
-/**
- * Throws unless openid is requested. Policy decides about it at each sign-in; without it a Client
- * would still learn the subject from introspection and logout tokens. It is added to a request for
- * a resource: its Client may know OAuth alone.
- */
-function requireOpenid({ oidc }: ProviderContext, scope: string | undefined): void {
-  if (scope?.split(' ').includes('openid')) return;
-  const { params } = oidc;
-  if (scope === undefined || params?.resource === undefined)
-    throw new errors.InvalidScope('openid must be one of the requested scopes', scope);
-  params.scope = `openid ${scope}`;
 }
 
 /**

@@ -14,7 +14,7 @@ import { revokeReused } from '../adapter/revocation.js';
 import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
 import {
-  logUnknownScopes,
+  logIgnoredScopes,
   mayShowParameters,
   sentParameters,
   wrongParameters,
@@ -40,7 +40,7 @@ export const commitMiddleware =
       sendError(services, provider, ctx, toProviderError(error));
     }
     unitOfWork.client = ctx.oidc?.entities.Client?.clientId;
-    if (ctx.status < 400) logUnknownScopes(services, ctx);
+    if (ctx.status < 400) logIgnoredScopes(services, ctx);
     await finishHeaders(services, provider, ctx);
   };
 

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../security/loopback.js';
 import type { KoaContext } from 'oidc-provider';
+import { sentScopes } from '../configuration/requested-scopes.js';
 import type { ProviderServices } from '../context/context.js';
 
 /** The number of characters of a parameter that are shown. */
@@ -144,26 +145,31 @@ const scopeRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Logs the scopes of a request that do not exist. oidc-provider ignores them and removes them from
- * its parameters (OpenID Connect Core §3.1.2.1).
+ * Logs the scopes of a request that were ignored: those that do not exist or that the Client does not list,
+ * and `offline_access` where it needs `prompt=consent`.
  */
-export function logUnknownScopes(
+export function logIgnoredScopes(
   { log, scopes }: Pick<ProviderServices, 'log' | 'scopes'>,
   ctx: KoaContext,
 ): void {
   if (!scopeRoutes.has(ctx.oidc?.route ?? '')) return;
-  const scope = ctx.oidc!.body
-    ? ctx.oidc!.body.scope
-    : new URLSearchParams(ctx.originalUrl.split('?')[1]).get('scope');
-  if (typeof scope !== 'string') return;
   const ofResources = Object.values(ctx.oidc!.resourceServers).flatMap((one) => [...one.scopes]);
-  const known = new Set([...scopes().map(({ name }) => name), ...ofResources]);
-  const unknown = scope.split(' ').filter((name) => name !== '' && !known.has(name));
-  if (unknown.length === 0) return;
+  const kept = new Set(String(ctx.oidc!.params?.scope ?? '').split(' '));
+  const granted = new Set([
+    ...ofResources,
+    ...scopes()
+      .map(({ name }) => name)
+      .filter((name) => kept.has(name)),
+  ]);
+  const ignored = sentScopes(ctx).filter((name) => !granted.has(name));
+  if (ignored.length === 0) return;
   const parameters = {
     client_id: redact(showableText(String(sentParameters(ctx).client_id))),
-    scope: redact(showableText(unknown.join(' '))),
+    scope: redact(showableText(ignored.join(' '))),
   };
   const auditID = ctx.response.get('Audit-ID');
-  log.info({ parameters, auditID }, 'unknown scopes of a request were ignored');
+  log.info(
+    { parameters, auditID },
+    'scopes of a request were ignored: set spec.scopes of the Client',
+  );
 }

@@ -36,15 +36,14 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
       spec: { displayName: name, redirectURIs: ['https://rp.example.test/cb'], ...spec },
     });
 
-  test('PKCE is required unless the spec of a Confidential one says otherwise, and a condition says so since when', async () => {
-    const { body: strict } = await made('strict', {}).is(201);
-    expect(strict.spec.pkce).toBe('Required');
+  test('PKCE is required of a Confidential one if its spec says so, and a condition says so since when', async () => {
+    const { body: strict } = await made('strict', { pkce: 'Required' }).is(201);
     expect(strict.status.conditions).toMatchObject([
       { type: 'Ready', status: 'False', reason: 'NoSecret' },
       { type: 'PKCERequired', status: 'True' },
     ]);
     const { body: lenient } = await operator
-      .patch('clients/strict', { spec: { pkce: 'Optional' } })
+      .patch('clients/strict', { spec: { pkce: null } })
       .is(200);
     expect(lenient.status.conditions.slice(1)).toMatchObject([
       {
@@ -58,7 +57,10 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
       .patch('clients/strict', { spec: { displayName: 'renamed' } })
       .is(200);
     expect(renamed.status.conditions).toEqual(lenient.status.conditions);
-    await made('spa', { type: 'Public', pkce: 'Optional' }).fails(422, 'Invalid', 'spec.pkce');
+    const { body: spa } = await made('spa', { type: 'Public' }).is(201);
+    expect(spa.status.conditions[1]).toMatchObject({ type: 'PKCERequired', status: 'True' });
+    await operator.patch('clients/strict', { spec: { type: 'Public' } }).is(200);
+    await made('open', { type: 'Public', pkce: 'Optional' }).fails(422, 'Invalid', 'spec.pkce');
     await made('odd', { pkce: 'Sometimes' }).fails(422, 'Invalid', 'spec.pkce');
   });
 
@@ -69,8 +71,8 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
       tokenEndpointAuthSigningAlg: 'ES256',
       requirePushedAuthorizationRequests: true,
       dpopBoundAccessTokens: true,
-      pkce: 'Required',
     });
+    expect(body.status.conditions[1]).toMatchObject({ type: 'PKCERequired', status: 'True' });
     const forbidden: [string, object][] = [
       ['spec.pkce', { pkce: 'Optional' }],
       ['spec.requirePushedAuthorizationRequests', { requirePushedAuthorizationRequests: false }],

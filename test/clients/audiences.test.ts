@@ -49,7 +49,7 @@ describe('openid-client', () => {
     oidc.discovery(
       new URL(service.baseURL),
       'shop',
-      { id_token_signed_response_alg: 'ES256' },
+      undefined,
       oidc.ClientSecretBasic(secretOf('shop')),
       { execute: [oidc.allowInsecureRequests] },
     );

@@ -41,14 +41,17 @@ const redeem = async (
 };
 
 describe('PKCE', () => {
-  test('is demanded of a Client by default, and not where its spec says Optional', async () => {
-    await house.client('strict');
-    await house.client('lenient', { pkce: 'Optional' });
+  test('is demanded of a Public Client, and of a Confidential one whose spec says Required', async () => {
+    await house.client('spa', { type: 'Public' });
+    await house.client('strict', { pkce: 'Required' });
+    await house.client('lenient');
     const account = (await house.account()).metadata.name;
-    const refused = await new Browser(house).go(
-      without(await (await RelyingParty.of(house, 'strict')).begin()),
-    );
-    expect(refused.location?.searchParams.get('error')).toBe('invalid_request');
+    for (const name of ['spa', 'strict']) {
+      const refused = await new Browser(house).go(
+        without(await (await RelyingParty.of(house, name)).begin()),
+      );
+      expect(refused.location?.searchParams.get('error')).toBe('invalid_request');
+    }
     const back = await new Browser(house).authorize(
       without(await (await RelyingParty.of(house, 'lenient')).begin()),
       { account },
@@ -59,7 +62,7 @@ describe('PKCE', () => {
   });
 
   test('once begun is not talked down: a code of a request with a challenge needs its verifier, one without takes none', async () => {
-    await house.client('downgraded', { pkce: 'Optional' });
+    await house.client('downgraded');
     const rp = await RelyingParty.of(house, 'downgraded');
     const account = (await house.account()).metadata.name;
     const code = async (url: URL): Promise<string> =>

@@ -137,8 +137,13 @@ describe('the command', () => {
       (await rp.begin({ resource: `${house.baseURL}/apis` })).url,
     );
     expect(back.location!.searchParams.get('error')).toBe('invalid_target');
-    const scope = await new Browser(house).go((await rp.begin({ scope: 'openid api' })).url);
-    expect(scope.location!.searchParams.get('error')).toBe('invalid_scope');
+    const tokens = await rp.signIn(
+      new Browser(house),
+      { account: (await house.account()).metadata.name },
+      { scope: 'openid api' },
+    );
+    expect(tokens.scope).toBe('openid');
+    await expect(bearer(tokens.access_token)).rejects.toMatchObject({ reason: 'Unauthorized' });
   });
 });
 

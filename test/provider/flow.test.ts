@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/grant.js';
@@ -16,6 +17,10 @@ afterAll(async () => {
   await house.close();
 });
 
+/** The `at_hash` of an access token: the left half of its SHA-256 (OpenID Connect Core §3.1.3.6). */
+const hashOf = ({ access_token }: { access_token: string }): string =>
+  createHash('sha256').update(access_token).digest().subarray(0, 16).toString('base64url');
+
 const nameIn = (path: string): string => /interactions\/([a-z2-7]{32})/.exec(path)![1]!;
 
 describe('a sign-in', () => {
@@ -30,7 +35,10 @@ describe('a sign-in', () => {
       amr: ['otp'],
       auth_time: expect.any(Number),
     });
-    expect(tokens.claims()).not.toHaveProperty('email');
+    // Libraries read these from the ID token, and compare at_hash where it is there.
+    expect(tokens.claims()).toMatchObject({ email: 'ada@example.test', email_verified: true });
+    expect(tokens.claims()).toMatchObject({ name: 'Ada <Lovelace>', at_hash: hashOf(tokens) });
+    expect(tokens.claims()).not.toHaveProperty('given_name');
     const info = await oidc.fetchUserInfo(rp.config, tokens.access_token, account.metadata.name);
     expect(info).toEqual({
       sub: account.metadata.name,
@@ -274,6 +282,16 @@ describe('a sign-in', () => {
     const tokens = await rp.signIn(new Browser(house), { account });
     expect(tokens.claims()).toMatchObject({ email: 'wants@example.test', sub: account });
     expect(tokens.claims()).not.toHaveProperty('name');
+  });
+
+  test('has no claims of the person in the ID token of a Client that wants none', async () => {
+    await house.client('spare', { idTokenClaims: [] });
+    const rp = await RelyingParty.of(house, 'spare');
+    const account = (await house.account('spare@example.test')).metadata.name;
+    const tokens = await rp.signIn(new Browser(house), { account });
+    expect(tokens.claims()).toHaveProperty('sub', account);
+    for (const claim of ['email', 'email_verified', 'name'])
+      expect(tokens.claims()).not.toHaveProperty(claim);
   });
 
   test('gives pairwise subjects, one per sector and always the same', async () => {

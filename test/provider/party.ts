@@ -105,7 +105,11 @@ export class Party {
     return new Party(
       service,
       server,
-      { client_id: name, id_token_signed_response_alg: more.idTokenSignedResponseAlg ?? 'ES256' },
+      {
+        client_id: name,
+        id_token_signed_response_alg:
+          more.idTokenSignedResponseAlg ?? (more.profile === 'FAPI2' ? 'ES256' : 'RS256'),
+      },
       auth,
     );
   }

@@ -139,9 +139,13 @@ describe('authorization', () => {
     await house.client('plain');
   });
 
-  test('without PKCE, or with plain, is an error at the Client, issuer beside it', async () => {
+  test('without PKCE where it is required, or with plain, is an error at the Client, issuer beside it', async () => {
     const { code_challenge: _, code_challenge_method: __, ...none } = base('plain');
-    for (const fields of [none, { ...base('plain'), code_challenge_method: 'plain' }]) {
+    await house.client('public', { type: 'Public' });
+    for (const fields of [
+      { ...none, client_id: 'public' },
+      { ...base('plain'), code_challenge_method: 'plain' },
+    ]) {
       const answer = await ask(fields);
       expect(answer.status).toBe(303);
       const back = new URL(answer.headers.get('location')!);

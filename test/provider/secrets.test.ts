@@ -237,11 +237,10 @@ describe('a Client in the library’s words', () => {
             { name: 'later', required: false },
           ],
         })
-      ).scope,
+      ).allowedScopes,
     ).toBe('email');
-    expect((await draft('scopes-b', { scopes: [{ name: 'later', required: false }] })).scope).toBe(
-      'openid',
-    );
+    const later = await draft('scopes-b', { scopes: [{ name: 'later', required: false }] });
+    expect(later.allowedScopes).toBe('openid');
   });
 
   test('without redirect URIs has no code flow; without a secret has one that nothing matches', async () => {

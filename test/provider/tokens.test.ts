@@ -4,6 +4,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
+import type { ClientSpec } from '../../kinds/client/client.js';
 import { House, openStorage } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
@@ -66,11 +67,48 @@ describe('refresh tokens', () => {
     clock.release();
   });
 
-  test('come only with offline_access and prompt=consent', async () => {
-    const { tokens } = await signedIn('no-offline', { scope: 'openid offline_access' });
-    expect(tokens.refresh_token).toBeUndefined();
-    expect(tokens.scope).toBe('openid');
-  });
+  const listed = ['openid', 'offline_access'].map((name) => ({ name, required: false }));
+  const unlisted = [{ name: 'openid', required: true }];
+  const grantTypes = ['authorization_code' as const];
+  test.each<[string, Partial<ClientSpec>, Record<string, string>, string[] | undefined, boolean]>([
+    ['agreed', { scopes: listed }, {}, undefined, true],
+    ['agreed with prompt=consent', { scopes: listed }, { prompt: 'consent' }, undefined, true],
+    ['of an app of the operator', { scopes: listed, firstParty: true }, {}, undefined, true],
+    ['left out by the person', { scopes: listed }, {}, ['openid'], false],
+    ['not in the scopes of the Client', { scopes: unlisted }, {}, undefined, false],
+    ['not used by the Client', { scopes: listed, grantTypes }, {}, undefined, false],
+    ['of a public Client', { scopes: listed, type: 'Public' }, {}, undefined, false],
+    [
+      'of a public Client with prompt=consent',
+      { scopes: listed, type: 'Public' },
+      { prompt: 'consent' },
+      undefined,
+      true,
+    ],
+  ])(
+    'come with offline_access %s, also by a pushed request',
+    async (what, spec, more, scopes, comes) => {
+      const name = what.replaceAll(/[^a-z]/g, '-');
+      await house.client(name, spec);
+      const rp = await RelyingParty.of(house, name, { public: spec.type === 'Public' });
+      const parameters = { scope: 'openid offline_access', ...more };
+      for (const isPushed of [false, true]) {
+        const account = (await house.account()).metadata.name;
+        const begun = await rp.begin(parameters);
+        const url = isPushed
+          ? await oidc.buildAuthorizationUrlWithPAR(rp.config, begun.url.searchParams)
+          : begun.url;
+        const person = { account, ...(scopes && { scopes }) };
+        const back = await new Browser(house).authorize(url, person);
+        const tokens = await rp.redeem(back.location!, begun);
+        expect([isPushed, tokens.scope, tokens.refresh_token !== undefined]).toEqual([
+          isPushed,
+          comes ? 'openid offline_access' : 'openid',
+          comes,
+        ]);
+      }
+    },
+  );
 
   test('survive the sign-out of the session; access tokens bound to it do not', async () => {
     const { rp, tokens, account } = await signedIn('outliving');

@@ -63,7 +63,7 @@ describe.each([...appTemplates, otherApp])('the template $id', (template) => {
   });
 
   test('asks for PKCE in its settings if its Client requires it', () => {
-    const requires = client.spec.pkce !== 'Optional';
+    const requires = client.spec.pkce === 'Required';
     if (requires) expect(template.settings).toMatch(/pkce|S256/i);
   });
 });

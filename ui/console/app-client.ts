@@ -76,7 +76,7 @@ export function toClient(
         : [...template.paths.map((path) => base + path), ...(template.otherRedirectURIs ?? [])],
       ...(template.signOutPath && { postLogoutRedirectURIs: [base + template.signOutPath] }),
       ...(template.postsSecret && { tokenEndpointAuthMethod: 'client_secret_post' }),
-      ...(!template.hasPKCE && !isOther && { pkce: 'Optional' }),
+      ...(template.hasPKCE && !template.isPublic && { pkce: 'Required' }),
       ...(template.needsRS256 && { idTokenSignedResponseAlg: 'RS256' }),
       ...(template.idTokenClaims && { idTokenClaims: template.idTokenClaims }),
       ...(!isOther && { firstParty: true }),

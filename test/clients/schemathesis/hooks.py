@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import urllib.error
 import urllib.request
 
 import schemathesis
@@ -36,8 +37,11 @@ def send(method, path, body=None):
         data=body and json.dumps(body).encode(),
         headers={**headers_of("operator"), "content-type": "application/json"},
     )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise AssertionError(f"{method} {path}: {error.read().decode()}") from error
 
 
 def create(plural):

@@ -113,13 +113,7 @@ function board(config, tokens, { sub, groups = [], ...claims }) {
 
 const insecure = issuer.protocol === 'http:' ? { execute: [oidc.allowInsecureRequests] } : {};
 try {
-  const config = await oidc.discovery(
-    issuer,
-    client,
-    { id_token_signed_response_alg: 'ES256' },
-    oidc.None(),
-    insecure,
-  );
+  const config = await oidc.discovery(issuer, client, undefined, oidc.None(), insecure);
   const { searchParams } = new URL(location.href);
   if (searchParams.has('code') || searchParams.has('error'))
     await finish(config).catch((error) =>

@@ -17,7 +17,7 @@ const scope = process.env.SCOPE ?? 'openid profile email offline_access';
 const config = await oidc.discovery(
   new URL(ISSUER),
   CLIENT_ID,
-  { client_secret: CLIENT_SECRET, id_token_signed_response_alg: 'ES256' },
+  { client_secret: CLIENT_SECRET },
   undefined,
   { execute: ISSUER.startsWith('http:') ? [oidc.allowInsecureRequests] : [] },
 );
