@@ -11,6 +11,7 @@ import type { ProviderServices } from './context/context.js';
 import { noticeRow, noticesOf } from './adapter/outbox-rows.js';
 import { sessionName } from './context/session-name.js';
 import { secretMatches } from './adapter/client-secret.js';
+import { believeSignOut } from './http/sign-out-request.js';
 import { commitMiddleware } from './http/commit-middleware.js';
 import { stageEnding } from './adapter/end-sessions.js';
 import { spendAttempt } from './adapter/attempt-limit.js';
@@ -38,6 +39,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   provider.silent = true;
   compareSecretsByHash(services, provider);
   skipUnsavedSessions(provider);
+  checkResponseTypeFirst(provider);
   hideRefusedDocuments(services, provider);
   showErrorsHere(provider);
   hashAccessTokens(provider);
@@ -45,6 +47,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   registerEventListeners(services, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(services, session));
   provider.use(commitMiddleware(services, provider));
+  provider.use(believeSignOut(services, provider));
   return {
     scopes,
     keysVersion: keys,
@@ -79,6 +82,19 @@ function skipUnsavedSessions(provider: Provider): void {
   const { persist } = provider.Session.prototype;
   provider.Session.prototype.persist = async function keep() {
     return this.exp === undefined ? undefined : persist.call(this);
+  };
+}
+
+/**
+ * Leaves an unsupported response type to the check for it: oidc-provider checks the response mode before,
+ * and its error would be about a mode that the Client did not send.
+ */
+function checkResponseTypeFirst(provider: Provider): void {
+  const { responseModeAllowed } = provider.Client.prototype;
+  provider.Client.prototype.responseModeAllowed = function allowed(mode, type, profile) {
+    return (
+      (type !== 'code' && type !== 'none') || responseModeAllowed.call(this, mode, type, profile)
+    );
   };
 }
 

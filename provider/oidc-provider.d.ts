@@ -88,6 +88,7 @@ declare module 'oidc-provider' {
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
     grantTypeAllowed(type: string): boolean;
+    responseModeAllowed(mode: string, type: unknown, profile: unknown): boolean;
     redirectUriAllowed(uri: string): boolean;
     postLogoutRedirectUriAllowed(uri: string): boolean;
     compareClientSecret(actual: string): boolean | Promise<boolean>;
@@ -228,6 +229,8 @@ declare module 'oidc-provider' {
     readonly res: ServerResponse;
     readonly method: string;
     readonly originalUrl: string;
+    readonly path: string;
+    url: string;
     readonly response: { get(field: string): string; is(...types: string[]): string | false };
     readonly oidc?: OIDCContext;
     status: number;
@@ -288,7 +291,11 @@ declare module 'oidc-provider' {
     silent: boolean;
     readonly Client: { find(id: string): Promise<Client | undefined>; prototype: Client };
     readonly Claims: { prototype: Claims };
-    readonly IdToken: { prototype: IdToken };
+    readonly IdToken: {
+      prototype: IdToken;
+      /** Throws if the provider did not issue the ID token to the client; it may have expired. */
+      validate(jwt: string, client: Client): Promise<unknown>;
+    };
     readonly Grant: Model<Grant>;
     readonly Session: Model<Session> & {
       prototype: { persist(this: Session): Promise<unknown> };

@@ -50,8 +50,8 @@ export const limitSettings = {
     'Bytes stored for requests of all client networks in signInWindow.',
   ),
   stateSize: size(
-    '2Ki',
-    ['128', '4Ki'],
+    '4Ki',
+    ['128', '8Ki'],
     'Clients keep their own state in it, and all of it is kept',
     'Bytes of the parameter state.',
   ),

@@ -23,7 +23,8 @@ import { signingKeys } from '../adapter/signing-keys.js';
 import { lifetimes } from './lifetimes.js';
 import { renderError } from '../http/pages.js';
 import { interactionPrompts } from '../interaction/prompts.js';
-import { assertScopes } from './requested-scopes.js';
+import { assertNothingTooLong } from '../http/request-bounds.js';
+import { assertScopes } from '../http/requested-scopes.js';
 import { routes } from '../context/routes.js';
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
@@ -48,7 +49,7 @@ export function configuration(services: ProviderServices): Configuration {
     ...vocabulary(services),
     responseTypes: ['code', 'none'],
     extraParams: {
-      vestibule_method: undefined,
+      vestibule_method: assertNothingTooLong,
       scope: assertScopes(services),
       code_challenge: assertCodeChallenge,
       claims: assertClaims,

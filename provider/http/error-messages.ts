@@ -23,24 +23,6 @@ const messages: Readonly<Record<string, ErrorMessage>> = {
   server_error: { title: 'error.serverError', advice: 'error.serverError.advice' },
 };
 
-/**
- * The advice for a failed sign-out request (OpenID Connect RP-Initiated Logout 1.0 §2), by
- * oidc-provider's error description.
- */
-const signOutAdvice: Readonly<Record<string, MessageID>> = {
-  'could not decode id_token_hint': 'signOut.failed.unreadable',
-  'unrecognized id_token_hint audience': 'signOut.failed.audience',
-  'client_id does not match the provided id_token_hint': 'signOut.failed.otherApp',
-  'could not validate id_token_hint': 'signOut.failed.invalid',
-  'post_logout_redirect_uri not registered': 'signOut.failed.redirect',
-};
-
-/** Returns the text for a failed sign-out request; undefined if the description is unknown. */
-export function signOutErrorMessage(description: string | undefined): ErrorMessage | undefined {
-  if (description === undefined || !Object.hasOwn(signOutAdvice, description)) return undefined;
-  return { title: 'signOut.failed', advice: signOutAdvice[description]! };
-}
-
 /** Returns the text for an HTTP status without an error code. */
 export const statusErrorMessage = (status: number): ErrorMessage =>
   errorMessage(

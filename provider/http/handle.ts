@@ -13,10 +13,10 @@ import { rememberLanguage, translatorFor } from './language.js';
 import { normaliseRequest } from '../context/normalise-request.js';
 import { page } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
-import { assertRequestBounds, RequestBoundsError } from './request-bounds.js';
+import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
 import { errorMessage } from './error-messages.js';
-import { logRefusal } from './wrong-parameters.js';
+import { logIgnoredParameters, logRefusal } from './wrong-parameters.js';
 
 /**
  * Request limits by client network for endpoints that store something without a sign-in; counted
@@ -58,7 +58,8 @@ export async function handleRequest(
     if (limit && !isPostToRedirect(request) && network !== undefined)
       await services.networkLimits?.spend(limit, network, Date.now());
     if (limit) {
-      const bytes = await assertRequestBounds(request, services.settings.limits);
+      const { bytes, ignored } = await applyRequestBounds(request, services.settings.limits);
+      if (ignored.length > 0) logIgnoredParameters(services, ignored, auditIDOf(response));
       if (!isPostToRedirect(request) && network !== undefined)
         await services.networkLimits?.spend(
           storedBytesLimit(services.settings.limits),
@@ -80,12 +81,7 @@ export async function handleRequest(
     return unitOfWork.client;
   } catch (error) {
     if (error instanceof RequestBoundsError && Object.keys(error.parameters).length > 0)
-      logRefusal(
-        services,
-        'invalid_request',
-        error.parameters,
-        String(response.getHeader('Audit-ID') ?? ''),
-      );
+      logRefusal(services, 'invalid_request', error.parameters, auditIDOf(response));
     if (error instanceof RequestBoundsError)
       return void sendError(services, request, response, 400, { description: error.message });
     if (error instanceof StatusError)
@@ -96,6 +92,9 @@ export async function handleRequest(
     return void sendError(services, request, response, 500);
   }
 }
+
+const auditIDOf = (response: ServerResponse): string =>
+  String(response.getHeader('Audit-ID') ?? '');
 
 const english = new Translator(['en']);
 

@@ -5,7 +5,8 @@ import type { ProviderServices } from '../context/context.js';
 import type { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';
 import { languageMenu, translatorFor, translatorOf, type PageRequest } from './language.js';
-import { errorMessage, signOutErrorMessage, statusErrorMessage } from './error-messages.js';
+import { errorMessage, statusErrorMessage } from './error-messages.js';
+import { signOutFault } from './sign-out-request.js';
 import { mayShowParameters, sentParameters, wrongParameters } from './wrong-parameters.js';
 
 /** A page without scripts. */
@@ -99,11 +100,8 @@ export function renderError(
   ctx: KoaContext,
   out: { error: string; error_description?: string },
 ): void {
-  const signOut =
-    ctx.oidc?.route === 'end_session' ? signOutErrorMessage(out.error_description) : undefined;
-  const { title, advice } = signOut ?? errorMessage(out.error, ctx.status);
-  // The advice for a sign-out says what is wrong, and the page may be opened from any link.
-  const hints = signOut ? [] : [...documentHost(ctx), ...wrongParameterHints(services, ctx, out)];
+  const { title, advice } = errorMessage(out.error, ctx.status);
+  const hints = [...documentHost(ctx), ...wrongParameterHints(services, ctx, out)];
   const audit = ctx.response.get('Audit-ID');
   const translator = translatorOf(ctx);
   sendPage(
@@ -136,7 +134,10 @@ export function errorPage(
   });
 }
 
-/** Renders the confirmation before a sign-out; a link alone never signs out. */
+/**
+ * Renders the confirmation before a sign-out; a link alone never signs out. It says what is wrong with the
+ * request, and repeats nothing of it: the page may be opened from any link.
+ */
 export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
   const { secret } = ctx.oidc.session!.state!;
   const translator = translatorOf(ctx);
@@ -146,7 +147,7 @@ export function renderLogout(services: ProviderServices, ctx: ProviderContext): 
       request: ctx.req,
       translator,
       title: translator.text('signOut.title'),
-      body: html`<p>${translator.text('signOut.about')}</p>
+      body: html`<p>${translator.text('signOut.about')}</p>${signOutNotice(translator)}
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
 <input type="hidden" name="xsrf" value="${secret}">
 <div class="pair">
@@ -155,6 +156,14 @@ export function renderLogout(services: ProviderServices, ctx: ProviderContext): 
 </div>
 </form>`,
     }),
+  );
+}
+
+function signOutNotice(translator: Translator): Html | undefined {
+  const fault = signOutFault();
+  return (
+    fault &&
+    html`<p class="hint">${translator.text(fault)} ${translator.text('signOut.staysHere')}</p>`
   );
 }
 

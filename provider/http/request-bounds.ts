@@ -1,6 +1,9 @@
+import { errors, type ProviderContext } from 'oidc-provider';
 import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
+import { isPostToRedirect } from './post-to-get.js';
 import { showableText } from './wrong-parameters.js';
+import { routes } from '../context/routes.js';
 import type { LimitName, Limits } from '../../registry/limit-settings.js';
 
 /** A request whose size, or one of whose parameters, exceeds its bound; the message names which. */
@@ -46,49 +49,115 @@ const boundSettings: Readonly<Record<string, LimitName>> = {
   request: 'signedParameterSize',
 };
 
+/** Parameters that a request is answered without if they are too long; so are those that are not known. */
+const hints: ReadonlySet<string> = new Set([
+  'login_hint',
+  'logout_hint',
+  'ui_locales',
+  'claims_locales',
+  'display',
+  'id_token_hint',
+]);
+
+const known: ReadonlySet<string> = new Set([
+  ...Object.keys(fixedBounds),
+  ...Object.keys(boundSettings),
+  'scope',
+  'acr_values',
+  'claims',
+  'resource',
+  'request_uri',
+  'registration',
+  'authorization_details',
+  'post_logout_redirect_uri',
+  'client_secret',
+  'client_assertion_type',
+  'user_code',
+  'xsrf',
+]);
+
+/** Parameters without which an error of an authorization request cannot be sent to its Client. */
+const addressing: ReadonlySet<string> = new Set([
+  'client_id',
+  'redirect_uri',
+  'request',
+  'request_uri',
+]);
+
+const problems = new WeakMap<IncomingMessage, string>();
+
 /**
- * Throws {@link RequestBoundsError} for a request that is too large, before oidc-provider sees it: as a
- * whole, or in one parameter. Reads a body within its bound and puts it back. Returns the bytes
- * that the parameters of query and body take in the store.
+ * Throws if a parameter of the authorization request was too long and is empty now. oidc-provider calls it
+ * once the redirect URI is known.
  */
-export async function assertRequestBounds(
+export function assertNothingTooLong({ req }: ProviderContext): void {
+  const problem = problems.get(req);
+  if (problem !== undefined) throw new errors.InvalidRequest(problem);
+}
+
+/**
+ * Applies the bounds to a request before oidc-provider sees it. Reads a body and puts it back. Returns the
+ * bytes that the parameters of query and body take in the store, and the names of those that are ignored.
+ *
+ * A hint that is too long is emptied, as any parameter of a sign-out is, which then is not believed. Another
+ * parameter of an authorization request is emptied, too, and is an error that its Client is sent
+ * ({@link assertNothingTooLong}; RFC 6749 §4.1.2.1). Throws {@link RequestBoundsError} for others, and for a whole
+ * request that is too long.
+ */
+export async function applyRequestBounds(
   request: IncomingMessage,
   limits: Limits,
-): Promise<number> {
-  const query = request.url!.split('?').slice(1).join('?');
-  const queryBytes = assertWithinBounds(query, limits);
-  if (request.method !== 'POST') return queryBytes;
+): Promise<{ bytes: number; ignored: readonly string[] }> {
+  if (isPostToRedirect(request)) {
+    restoreBody(request, await readBounded(request, limits.authorizationRequestSize));
+    return { bytes: 0, ignored: [] }; // Its parameters come again, by GET.
+  }
+  const ignored: string[] = [];
+  const [path, ...rest] = request.url!.split('?');
+  const bound = (form: string): URLSearchParams => {
+    if (Buffer.byteLength(form) > limits.authorizationRequestSize)
+      throw tooLong(limits.authorizationRequestSize);
+    const entries = [...new URLSearchParams(form)].map(([name, value]): [string, string] => {
+      const max = boundOf(name, limits);
+      if (Buffer.byteLength(value) <= max) return [name, value];
+      const problem = `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`;
+      if (
+        path === routes.authorization &&
+        known.has(name) &&
+        !hints.has(name) &&
+        !addressing.has(name)
+      )
+        problems.set(request, problem);
+      else if (path === routes.end_session || hints.has(name) || !known.has(name))
+        ignored.push(name);
+      else
+        throw new RequestBoundsError(
+          problem,
+          showable.has(name) ? { [name]: showableText(value) } : {},
+        );
+      return [name, ''];
+    });
+    return new URLSearchParams(entries);
+  };
+  const query = bound(rest.join('?'));
+  const isRewritten = (): boolean => ignored.length > 0 || problems.has(request);
+  if (isRewritten()) request.url = `${path}?${query}`;
+  if (request.method !== 'POST') return { bytes: storedBytes(query), ignored };
   const body = await readBounded(request, limits.authorizationRequestSize);
-  restoreBody(request, body);
-  return queryBytes + assertWithinBounds(body.toString(), limits);
+  const form = bound(body.toString());
+  restoreBody(request, isRewritten() ? Buffer.from(form.toString()) : body);
+  return { bytes: storedBytes(query) + storedBytes(form), ignored };
 }
 
 /** Sealed records are base64, which takes four bytes for three. */
 const sealedFactor = 4 / 3;
 
-/** Returns the bytes of a parameter in a sealed record, where a character may take six. */
-const storedSize = (name: string, value: string): number =>
-  Math.ceil(Buffer.byteLength(JSON.stringify([name, value])) * sealedFactor);
-
-/**
- * Throws {@link RequestBoundsError} if a form or a query, or one of its parameters, is too long.
- * Returns the bytes that the parameters take in the store.
- */
-function assertWithinBounds(form: string, limits: Limits): number {
-  let stored = 0;
-  if (Buffer.byteLength(form) > limits.authorizationRequestSize)
-    throw tooLong(limits.authorizationRequestSize);
-  for (const [name, value] of new URLSearchParams(form)) {
-    const max = boundOf(name, limits);
-    if (Buffer.byteLength(value) > max)
-      throw new RequestBoundsError(
-        `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`,
-        showable.has(name) ? { [name]: showableText(value) } : {},
-      );
-    stored += storedSize(name, value);
-  }
-  return stored;
-}
+/** Returns the bytes of parameters in a sealed record, where a character may take six. */
+const storedBytes = (parameters: URLSearchParams): number =>
+  [...parameters].reduce(
+    (sum, entry) => sum + Math.ceil(Buffer.byteLength(JSON.stringify(entry)) * sealedFactor),
+    0,
+  );
 
 function boundOf(name: string, limits: Limits): number {
   if (Object.hasOwn(fixedBounds, name)) return fixedBounds[name]!;
@@ -114,6 +183,8 @@ async function readBounded(request: IncomingMessage, max: number): Promise<Buffe
 
 /** Lets oidc-provider read a body that has already been read, through `readable` and `iterator`. */
 function restoreBody(request: IncomingMessage, body: Buffer): void {
+  if (request.headers['content-length'] !== undefined)
+    request.headers['content-length'] = String(body.length);
   Object.defineProperties(request, {
     readable: { value: true, configurable: true },
     iterator: {

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../security/loopback.js';
 import type { KoaContext } from 'oidc-provider';
-import { sentScopes } from '../configuration/requested-scopes.js';
+import { sentScopes } from './requested-scopes.js';
 import type { ProviderServices } from '../context/context.js';
 
 /** The number of characters of a parameter that are shown. */
@@ -34,7 +34,6 @@ const parametersByDescription: Readonly<Record<string, readonly string[]>> = {
     'redirect_uri',
   ],
   'authorization code redirect_uri mismatch': ['client_id', 'redirect_uri'],
-  'post_logout_redirect_uri not registered': ['client_id', 'post_logout_redirect_uri'],
 };
 
 function parametersOf({
@@ -120,11 +119,25 @@ export function logRefusal(
   error: string,
   parameters: Readonly<Record<string, string>>,
   auditID: string,
+  reason?: string,
 ): void {
   const logged = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, redact(value)]),
   );
-  log.warn({ error, parameters: logged, auditID }, 'a request of a Client was refused');
+  log.warn(
+    { error, ...(reason && { reason }), parameters: logged, auditID },
+    'a request of a Client was refused',
+  );
+}
+
+/** Logs the parameters of a request that are too long and that it is answered without. */
+export function logIgnoredParameters(
+  { log }: Pick<ProviderServices, 'log'>,
+  names: readonly string[],
+  auditID: string,
+): void {
+  const parameters = names.map((name) => redact(showableText(name)));
+  log.info({ parameters, auditID }, 'too long parameters of a request were ignored');
 }
 
 /** Logs why the metadata document of a Client cannot be used. */

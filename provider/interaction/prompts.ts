@@ -156,10 +156,11 @@ function consentChecks(services: ProviderServices): InstanceType<typeof Check>[]
   return [
     new Check(
       'loopback_redirect',
-      'an app with a loopback redirect needs consent every time',
+      'a public app with a loopback redirect needs consent every time',
       'interaction_required',
       ({ oidc }) =>
         oidc.params?.response_type !== 'none' &&
+        oidc.client?.clientAuthMethod === 'none' && // Others prove who they are with the code.
         isOnLoopback(oidc.params?.redirect_uri) &&
         !oidc.result?.consent,
     ),

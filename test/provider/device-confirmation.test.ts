@@ -219,7 +219,7 @@ describe('device authorization switched off', () => {
 });
 
 describe('an app that is answered on the person’s own machine', () => {
-  test('asks for consent every time, as a native one does, also where it is a first party', async () => {
+  test('asks for consent every time if it has no secret, also where it is a first party', async () => {
     const redirects = [
       'http://localhost:9/cb',
       'http://127.0.0.1:9/cb',
@@ -228,8 +228,8 @@ describe('an app that is answered on the person’s own machine', () => {
     ];
     for (const firstParty of [false, true]) {
       const name = firstParty ? 'local-ours' : 'local';
-      await house.client(name, { redirectURIs: redirects, firstParty });
-      const rp = await RelyingParty.of(house, name);
+      await house.client(name, { type: 'Public', redirectURIs: redirects, firstParty });
+      const rp = await RelyingParty.of(house, name, { public: true });
       const account = (await house.account()).metadata.name;
       const browser = new Browser(house);
       await browser.authorize((await rp.begin()).url, { account });
@@ -245,5 +245,16 @@ describe('an app that is answered on the person’s own machine', () => {
         expect(quiet.location?.searchParams.get('error')).toBe('interaction_required');
       }
     }
+  });
+
+  test('is remembered if it is a web app with a secret, so that prompt=none works in development', async () => {
+    const redirect_uri = 'http://localhost:9/cb';
+    await house.client('developed', { redirectURIs: [redirect_uri] });
+    const rp = await RelyingParty.of(house, 'developed');
+    const browser = new Browser(house);
+    const account = (await house.account()).metadata.name;
+    await browser.authorize((await rp.begin({ redirect_uri })).url, { account });
+    const quiet = await browser.go((await rp.begin({ redirect_uri, prompt: 'none' })).url);
+    expect(quiet.location?.searchParams.has('code')).toBe(true);
   });
 });

@@ -157,6 +157,19 @@ describe('authorization', () => {
     }
   });
 
+  test.each(['token', 'id_token', 'code id_token', 'code token', 'none code', 'x'])(
+    'with response_type=%s is unsupported_response_type, with no word about a response mode',
+    async (response_type) => {
+      const answer = await ask({ ...base('plain'), response_type, nonce: 'n' });
+      const back = new URL(answer.headers.get('location')!.replace('#', '?'));
+      expect(Object.fromEntries(back.searchParams)).toMatchObject({
+        error: 'unsupported_response_type',
+        state: 'kept',
+      });
+      expect(back.search).not.toContain('response_mode');
+    },
+  );
+
   test('with a challenge that is not as long as a SHA-256 in base64url is an error at the Client', async () => {
     for (const code_challenge of [
       'x'.repeat(42),

@@ -17,7 +17,7 @@ const ways = [
 ] as const;
 /** One more byte than may be, by parameter; what no other bound is for has the general one. */
 const tooLong: Record<string, number> = {
-  state: 2_049,
+  state: 4_097,
   nonce: 513,
   redirect_uri: 2_049,
   scope: 1_025,
@@ -70,24 +70,62 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
       )
     ).reduce((sum, { entries }) => sum + entries.length, 0);
 
-  test.each(ways)(
-    '%s by %s: a parameter that is too long is refused before anything is kept',
+  /** Where a parameter may be too long, and how it is answered then. */
+  const hints = ['login_hint', 'ui_locales', 'claims_locales', 'id_token_hint', 'unheard_of'];
+  const addressing = ['redirect_uri', 'request_uri'];
+
+  test.each(ways.filter(([path]) => path !== '/oauth2/logout'))(
+    '%s by %s: a parameter that is too long is an error that its Client is sent, and a hint is ignored',
     async (path, method) => {
-      const before = await kept();
       for (const [name, length] of Object.entries(tooLong)) {
+        const before = await kept();
         const fields = usual();
         fields.set(name, 'a'.repeat(length));
-        const { code, body, headers } = await send(path, method, fields);
-        expect([name, code, headers.location, body]).toEqual([
-          name,
-          400,
-          undefined,
-          { error: 'invalid_request', error_description: `${name} is over ${length - 1} bytes` },
-        ]);
+        let answer = await send(path, method, fields);
+        if (method === 'POST' && path === '/oauth2/auth')
+          answer = await send(
+            '/oauth2/auth',
+            'GET',
+            new URL(answer.headers.location!, service.url).search.slice(1),
+          );
+        const { code, body, headers } = answer;
+        const description = `${name} is over ${length - 1} bytes`;
+        if (hints.includes(name)) {
+          expect([name, [200, 201, 303].includes(code)]).toEqual([name, true]);
+          expect(headers.location ?? '').not.toContain('error=');
+          continue;
+        }
+        if (path === '/oauth2/auth' && !addressing.includes(name)) {
+          const back = new URL(headers.location!);
+          expect([name, code, back.origin, back.searchParams.get('error')]).toEqual([
+            name,
+            303,
+            'https://app.example.test',
+            'invalid_request',
+          ]);
+          expect(back.searchParams.get('state')).toBe(name === 'state' ? null : 'state');
+        } else
+          expect([name, code, headers.location, body]).toEqual([
+            name,
+            400,
+            undefined,
+            { error: 'invalid_request', error_description: description },
+          ]);
+        expect(await kept()).toBe(before);
       }
-      expect(await kept()).toBe(before);
     },
   );
+
+  test('a state that is too long is named to the Client', async () => {
+    const fields = usual();
+    fields.set('state', 's'.repeat(4_097));
+    const { headers } = await send('/oauth2/auth', 'GET', fields);
+    const back = new URL(headers.location!).searchParams;
+    expect([back.get('error_description'), back.get('state')]).toEqual([
+      'state is over 4096 bytes',
+      null,
+    ]);
+  });
 
   test.each(ways)(
     '%s by %s: a request over 8 KiB is refused, however it is made up',
@@ -115,13 +153,14 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
     expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(
       'nonce is over 512 bytes',
     );
+    fields.set('redirect_uri', 'r'.repeat(2_049));
     const page = await send('/oauth2/auth', 'GET', fields, 'text/html');
-    expect([page.code, page.bytes.toString().includes('nonce')]).toEqual([400, false]);
+    expect([page.code, page.bytes.toString().includes('redirect_uri')]).toEqual([400, false]);
   });
 
   test('what is as long as it may be is answered as ever', async () => {
     const fields = usual();
-    fields.set('state', 's'.repeat(2_048));
+    fields.set('state', 's'.repeat(4_096));
     fields.set('nonce', 'n'.repeat(512));
     expect((await send('/oauth2/auth', 'GET', fields)).code).toBe(303);
     expect((await send('/oauth2/par', 'POST', fields)).code).toBe(201);

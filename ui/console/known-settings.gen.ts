@@ -404,8 +404,8 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
   },
   'limits-state-size': {
     description:
-      "Bytes of the parameter state. From 128 to 4Ki.",
-    value: '2Ki',
+      "Bytes of the parameter state. From 128 to 8Ki.",
+    value: '4Ki',
   },
   'limits-nonce-size': {
     description:
