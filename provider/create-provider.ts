@@ -5,6 +5,7 @@ import { hideRefusedDocuments, showErrorsHere } from './configuration/client-doc
 import { configuration } from './configuration/configuration.js';
 import { hashAccessTokens } from './claims/token-hash.js';
 import { recordDisclosures } from './claims/disclosures.js';
+import { logRefusals } from './http/refusals.js';
 import { registerEventListeners } from './http/events.js';
 import { currentUnitOfWork } from './context/unit-of-work.js';
 import type { ProviderServices } from './context/context.js';
@@ -45,6 +46,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   hashAccessTokens(provider);
   recordDisclosures(services, provider);
   registerEventListeners(services, provider);
+  logRefusals(services, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(services, session));
   provider.use(commitMiddleware(services, provider));
   provider.use(believeSignOut(services, provider));

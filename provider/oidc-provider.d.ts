@@ -72,12 +72,15 @@ declare module 'oidc-provider' {
     readonly clientSecret?: string;
     readonly clientAuthMethod: string;
     readonly applicationType: 'web' | 'native';
+    readonly subjectType: 'public' | 'pairwise';
     readonly sectorIdentifier?: string;
     /** Added by this service: the Client's `spec.pkce` and `spec.profile`. */
     readonly pkce?: 'Required' | 'Optional';
     readonly profile?: 'FAPI2';
     /** Added by this service: the Client's `spec.lifetimes`. */
     readonly lifetimes?: { accessToken?: string; idToken?: string; refreshToken?: string };
+    /** Added by this service: the Client's `spec.clientAssertionAudience`. */
+    readonly clientAssertionAudience?: 'Issuer' | 'TokenEndpoint';
     /** Added by this service: the scopes that it may request. */
     readonly allowedScopes?: string;
     readonly clientName?: string;

@@ -171,7 +171,8 @@ test('a watch is checked when it starts if something changed since its request c
   expect(checks).toBe(0);
   const receivedAt = performance.now();
   notice(() => true);
-  await open(receivedAt);
+  void open(receivedAt);
+  await new Promise(setImmediate);
   expect(checks).toBeGreaterThan(0);
   await watcher.stop();
 });

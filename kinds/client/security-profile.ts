@@ -25,6 +25,13 @@ export const securityFields = {
       'The signature algorithm of its ID tokens. By default RS256 (OpenID Connect Registration §2), and ' +
         'ES256 with profile FAPI2.',
     ),
+  clientAssertionAudience: z
+    .enum(['Issuer', 'TokenEndpoint'])
+    .optional()
+    .describe(
+      'The audience of its client assertions, always as one string: the issuer (the default), or also the ' +
+        'endpoint, for programs that know nothing else (RFC 7523 §3, RFC 9126 §2).',
+    ),
   requirePushedAuthorizationRequests: z
     .boolean()
     .optional()
@@ -89,6 +96,11 @@ export function securityFaults(spec: ClientSpec): Cause[] {
     spec.tokenEndpointAuthMethod !== 'private_key_jwt'
   )
     addFault('tokenEndpointAuthSigningAlg', 'only private_key_jwt has assertions to sign');
+  if (
+    spec.clientAssertionAudience !== undefined &&
+    spec.tokenEndpointAuthMethod !== 'private_key_jwt'
+  )
+    addFault('clientAssertionAudience', 'only private_key_jwt has assertions');
   if (spec.profile === 'FAPI2')
     for (const [field, message] of fapiFaults(spec))
       addFault(field, `${message} with profile FAPI2`);
@@ -102,6 +114,8 @@ function* fapiFaults(spec: ClientSpec): Iterable<readonly [field: string, messag
   if (spec.tokenEndpointAuthSigningAlg === 'RS256')
     yield ['tokenEndpointAuthSigningAlg', 'must be ES256, PS256, EdDSA or Ed25519'];
   if (spec.pkce === 'Optional') yield ['pkce', 'must be Required'];
+  if (spec.clientAssertionAudience === 'TokenEndpoint')
+    yield ['clientAssertionAudience', 'must be Issuer'];
   if (spec.requirePushedAuthorizationRequests === false)
     yield ['requirePushedAuthorizationRequests', 'must be true'];
   if (spec.dpopBoundAccessTokens === false) yield ['dpopBoundAccessTokens', 'must be true'];

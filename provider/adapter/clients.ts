@@ -97,6 +97,7 @@ export function metadataOf(
       token_endpoint_auth_signing_alg: spec.tokenEndpointAuthSigningAlg,
     }),
     pkce: pkceOf(spec),
+    ...(spec.clientAssertionAudience && { clientAssertionAudience: spec.clientAssertionAudience }),
     ...(spec.profile && { profile: spec.profile }),
     id_token_signed_response_alg: idTokenAlgOf(spec),
     ...(spec.lifetimes && { lifetimes: spec.lifetimes }),

@@ -54,9 +54,11 @@ export function configuration(services: ProviderServices): Configuration {
       code_challenge: assertCodeChallenge,
       claims: assertClaims,
     },
-    pkce: { required: (_ctx: unknown, client: Client) => client.pkce !== 'Optional' },
+    pkce: { required: (_ctx: unknown, client: Client) => requiresChallenge(client) },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-    extraClientMetadata: { properties: ['allowedScopes', 'lifetimes', 'pkce', 'profile'] },
+    extraClientMetadata: {
+      properties: ['allowedScopes', 'clientAssertionAudience', 'lifetimes', 'pkce', 'profile'],
+    },
     enabledJWA: algorithms,
     allowOmittingSingleRegisteredRedirectUri: false,
     conformIdTokenClaims: false,
@@ -161,6 +163,19 @@ function signInClaims({ oidc }: ProviderContext): { acr?: string; auth_time?: nu
 }
 
 /**
+ * Throws for a Client that must use PKCE; oidc-provider asks only about requests without a challenge. Its
+ * own error does not say what to set.
+ */
+function requiresChallenge({ pkce, clientAuthMethod }: Client): false {
+  if (pkce === 'Optional') return false;
+  throw new errors.InvalidRequest(
+    clientAuthMethod === 'none'
+      ? 'code_challenge is missing: a Public Client must use PKCE with S256'
+      : 'code_challenge is missing: use PKCE with S256, or set spec.pkce of the Client to Optional',
+  );
+}
+
+/**
  * Throws unless the challenge is a SHA-256 in base64url, 43 characters (RFC 7636 §4.2).
  * oidc-provider accepts up to 128 characters, which no verifier matches.
  */
@@ -173,11 +188,17 @@ function assertCodeChallenge(_ctx: unknown, challenge: string | undefined): void
 
 /**
  * Throws unless the audience of a client assertion is the issuer, as a single string: an assertion
- * with other audiences could be replayed from another server (RFC 7523bis).
+ * with other audiences could be replayed from another server (RFC 7523bis). A Client may be permitted the
+ * endpoint as well, which for a pushed request is either (RFC 9126 §2).
  */
 async function assertAudience(
-  ctx: ProviderContext,
+  { oidc }: ProviderContext,
   claims: { aud?: string | string[] },
 ): Promise<void> {
-  if (claims.aud !== ctx.oidc.issuer) throw new errors.InvalidClientAuth('audience');
+  const endpoints =
+    oidc.client!.clientAssertionAudience === 'TokenEndpoint'
+      ? [oidc.urlFor('token'), oidc.urlFor(oidc.route)]
+      : [];
+  if (![oidc.issuer, ...endpoints].some((audience) => audience === claims.aud))
+    throw new errors.InvalidClientAuth('audience');
 }

@@ -10,7 +10,7 @@ import {
 } from '../http/device-pages.js';
 import { renderLogout, renderSignedOut } from '../http/pages.js';
 import { clientDocuments } from './client-documents.js';
-import { mayIntrospect } from './introspection.js';
+import { mayIntrospect } from '../http/introspection.js';
 import { resourceServer } from './resource-server.js';
 import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
 
@@ -46,8 +46,8 @@ export function features(services: ProviderServices): Configuration {
     },
     introspection: {
       enabled: true,
-      allowedPolicy: ({ oidc }: ProviderContext, client: Client, token: Token) =>
-        mayIntrospect(services, oidc.provider, client, token),
+      allowedPolicy: async ({ oidc }: ProviderContext, client: Client, token: Token) =>
+        token.accountId !== undefined && mayIntrospect(services, oidc.provider, client, token),
     },
     revocation: {
       enabled: true,

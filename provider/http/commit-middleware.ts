@@ -7,6 +7,7 @@ import {
   type SingleUse,
 } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { introspectJWT } from './introspection.js';
 import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
 import { libraryError, toProviderError } from '../context/errors.js';
@@ -33,6 +34,7 @@ export const commitMiddleware =
     const unitOfWork = currentUnitOfWork()!;
     try {
       await next();
+      await introspectJWT(services, provider, ctx);
       discloseIntrospection(services, ctx);
       if (ctx.status !== 503 && !isRefusedUse(ctx, unitOfWork))
         await commit(services, ctx, unitOfWork);

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { errors, KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
+import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import type { ProviderServices } from '../context/context.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
-import { logRefusal, sentParameters, wrongParameters } from './wrong-parameters.js';
 
 const countedEvents = [
   'interaction.started',
@@ -80,21 +79,6 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
       if (isDeviceRequest(ctx)) noteUserCode(ctx, { outcome: 'Failed', reason: error?.error });
     },
   );
-  const logWrongParameters = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
-    const parameters = wrongParameters(error, sentParameters(ctx));
-    if (parameters !== undefined)
-      logRefusal(services, error.error, parameters, ctx.response.get('Audit-ID'));
-  };
-  for (const event of [
-    'authorization.error',
-    'pushed_authorization_request.error',
-    'device_authorization.error',
-    'grant.error',
-    'revocation.error',
-    'introspection.error',
-    'end_session.error',
-  ])
-    provider.on(event, logWrongParameters);
   const reportFault = (error: unknown, auditID: string): void => {
     services.count('server_error');
     services.metrics?.providerFaults.inc();

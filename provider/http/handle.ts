@@ -80,10 +80,12 @@ export async function handleRequest(
     await inUnitOfWork(unitOfWork, () => callback(request, response));
     return unitOfWork.client;
   } catch (error) {
-    if (error instanceof RequestBoundsError && Object.keys(error.parameters).length > 0)
-      logRefusal(services, 'invalid_request', error.parameters, auditIDOf(response));
-    if (error instanceof RequestBoundsError)
-      return void sendError(services, request, response, 400, { description: error.message });
+    if (error instanceof RequestBoundsError) {
+      const { message, parameters } = error;
+      const auditID = auditIDOf(response);
+      logRefusal(services, { error: 'invalid_request', reason: message, parameters, auditID });
+      return void sendError(services, request, response, 400, { description: message });
+    }
     if (error instanceof StatusError)
       return void sendError(services, request, response, error.code, {
         retryAfter: error.details?.retryAfterSeconds,

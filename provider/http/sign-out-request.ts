@@ -35,8 +35,13 @@ async function removeUnbelievable(
   currentUnitOfWork()!.memo.set(faultMemo, fault);
   const shown = ['client_id', 'post_logout_redirect_uri'].filter((name) => sent.has(name));
   const parameters = shown.map((name) => [name, showableText(sent.get(name)!)]);
-  const auditID = ctx.response.get('Audit-ID');
-  logRefusal(services, 'invalid_request', Object.fromEntries(parameters), auditID, fault);
+  logRefusal(services, {
+    endpoint: 'end_session',
+    error: 'invalid_request',
+    reason: fault,
+    parameters: Object.fromEntries(parameters),
+    auditID: ctx.response.get('Audit-ID'),
+  });
   const locales = sent.get('ui_locales');
   ctx.url = `${routes.end_session}${locales === null ? '' : `?${new URLSearchParams({ ui_locales: locales })}`}`;
 }

@@ -110,22 +110,34 @@ function decoded(text: string): string {
 export const mayShowParameters = ({ settings }: Pick<ProviderServices, 'settings'>): boolean =>
   isLoopback(new URL(settings.baseURL).hostname);
 
-/**
- * Logs the refusal of a Client's request for these parameters, which are already as they may be
- * shown.
- */
+/** A refused request of a Client as it is logged; undefined parts are left out. */
+export interface LoggedRefusal {
+  readonly client?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly error: string;
+  readonly reason?: string | undefined;
+  /** What to set. */
+  readonly remedy?: string | undefined;
+  /** The wrong parameters, which are already as they may be shown. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly auditID: string;
+}
+
+/** Logs the refusal of a Client's request. */
 export function logRefusal(
   { log }: Pick<ProviderServices, 'log'>,
-  error: string,
-  parameters: Readonly<Record<string, string>>,
-  auditID: string,
-  reason?: string,
+  { client, parameters, reason, ...rest }: LoggedRefusal,
 ): void {
   const logged = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, redact(value)]),
   );
   log.warn(
-    { error, ...(reason && { reason }), parameters: logged, auditID },
+    {
+      ...rest,
+      ...(client !== undefined && { client: redact(showableText(client)) }),
+      ...(reason && { reason: redact(reason) }),
+      parameters: logged,
+    },
     'a request of a Client was refused',
   );
 }

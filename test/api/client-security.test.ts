@@ -75,6 +75,7 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
     expect(body.status.conditions[1]).toMatchObject({ type: 'PKCERequired', status: 'True' });
     const forbidden: [string, object][] = [
       ['spec.pkce', { pkce: 'Optional' }],
+      ['spec.clientAssertionAudience', { clientAssertionAudience: 'TokenEndpoint' }],
       ['spec.requirePushedAuthorizationRequests', { requirePushedAuthorizationRequests: false }],
       ['spec.dpopBoundAccessTokens', { dpopBoundAccessTokens: false }],
       ['spec.tokenEndpointAuthSigningAlg', { tokenEndpointAuthSigningAlg: 'RS256' }],

@@ -33,7 +33,10 @@ describe.each(stores)('introspection, on %s', (store) => {
     await createClient(service, 'app');
     await createRequester(service, 'billing-api', []);
     await createAudience(service, 'billing');
-    await createRequester(service, 'shop', ['billing']);
+    await createRequester(service, 'maps-api', []);
+    await createAudience(service, 'maps', { tokenForm: 'JWT' });
+    await createRequester(service, 'shop', ['billing', 'maps']);
+    await createRequester(service, 'shy', ['maps'], { subjectType: 'pairwise' });
     await createClient(service, 'public', {
       type: 'Public',
       tokenEndpointAuthMethod: 'none',
@@ -58,6 +61,8 @@ describe.each(stores)('introspection, on %s', (store) => {
     ['a refresh token of its own', undefined, 'shop', 'refresh'],
     ['an access token for an Audience, by its Client', 'billing', 'shop', 'access'],
     ['an access token for an Audience, by the Audience', 'billing', 'billing-api', 'access'],
+    ['a JWT for an Audience, by its Client', 'maps', 'shop', 'access'],
+    ['a JWT for an Audience, by the Audience', 'maps', 'maps-api', 'access'],
   ];
   const ends: Record<string, (tab: Tab, name: string) => Promise<unknown>> = {
     disabled: (_tab, name) => operator.post(`accounts/${name}/disable`, { spec: {} }).is(200),
@@ -74,6 +79,53 @@ describe.each(stores)('introspection, on %s', (store) => {
       await ends[end]!(tab, name);
       expect(await introspect(service, client, token)).toEqual(inactive);
     });
+  });
+
+  test('a JWT is answered in full to its Audience, and no string is an error', async () => {
+    const tab = await person();
+    const { access_token: token, ...rest } = await tokensOf(tab, 'maps');
+    const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
+    const told = {
+      active: true,
+      iss: service.baseURL,
+      sub: name,
+      aud: identifierOf('maps'),
+      client_id: 'shop',
+      scope: 'read write',
+      acr: 'urn:vestibule:acr:email',
+      auth_time: expect.any(Number),
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+      token_type: 'Bearer',
+    };
+    expect(await introspect(service, 'maps-api', token)).toEqual(told);
+    const { body: grants } = await tab.get('grants').is(200);
+    const grant = grants.items.find(({ status }: any) => status.client.name === 'shop');
+    expect(grant.status.disclosures.flatMap((one: any) => one.claims)).toEqual(
+      expect.arrayContaining(['sub', 'acr', 'auth_time']),
+    );
+    const [head, body, signature] = token.split('.') as [string, string, string];
+    const encoded = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { id_token: idToken } = rest as unknown as { id_token: string };
+    const others: [string, string][] = [
+      ['billing-api', token],
+      ['maps-api', `${head}.${encoded({ ...told, scope: 'read write more' })}.${signature}`],
+      ['maps-api', `${encoded({ alg: 'none', typ: 'at+jwt' })}.${body}.`],
+      ['maps-api', idToken],
+      ['shop', idToken],
+      ['maps-api', 'a.b.c'],
+      ['maps-api', `${encoded({ alg: 'ES256', kid: 'none' })}.${body}.${signature}`],
+      ['maps-api', 'x'],
+      ['maps-api', `${'y'.repeat(3_000)}`],
+    ];
+    for (const [client, sent] of others)
+      expect([client, await introspect(service, client, sent)]).toEqual([client, inactive]);
+    const back = await visit(tab, { client: 'shy', audiences: ['maps'] });
+    const { body: shy } = await redeem(service, back, identifierOf('maps'));
+    const answer = await introspect(service, 'maps-api', shy.access_token);
+    expect(answer).toMatchObject({ active: true, client_id: 'shy' });
+    expect(answer.sub).not.toBe(name);
   });
 
   test('a Public Client learns nothing of any token, its own neither', async () => {

@@ -186,6 +186,7 @@ describe.each([
       await by('100%:hush-hush').is(400);
       expect(logged(before)).toEqual([
         expect.objectContaining({ error: 'invalid_client', parameters: { client_id: 'no body' } }),
+        expect.objectContaining({ error: 'invalid_request', endpoint: 'token', parameters: {} }),
       ]);
       expect(service.logs.slice(before).join('')).not.toContain('hush');
     });

@@ -116,6 +116,70 @@ describe('a Client without a profile', () => {
   });
 });
 
+describe('the audience of a client assertion', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' };
+  const spec = {
+    tokenEndpointAuthMethod: 'private_key_jwt' as const,
+    jwks: { keys: [key as Record<string, string>] },
+    secretHashes: [],
+  };
+  const asked = async (client: string, endpoint: string, aud: unknown): Promise<string> => {
+    const assertion = new jose.SignJWT({ aud } as jose.JWTPayload)
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .setIssuer(client)
+      .setSubject(client)
+      .setJti(crypto.randomUUID())
+      .setExpirationTime('1m');
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: 'none',
+      token: 'none',
+      redirect_uri: 'https://rp.example.test/cb',
+      response_type: 'code',
+      scope: 'openid',
+      client_id: client,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: await assertion.sign(privateKey),
+    });
+    const answer = await fetch(`${house.address}/oauth2/${endpoint}`, { method: 'POST', body });
+    return ((await answer.json()) as { error?: string }).error ?? 'none';
+  };
+
+  test('is the issuer, as one string; a Client may be permitted the endpoint as well', async () => {
+    const issuer = house.baseURL;
+    await house.client('strict-audience', spec);
+    await house.client('lax-audience', { ...spec, clientAssertionAudience: 'TokenEndpoint' });
+    const at = (path: string): string => `${issuer}/oauth2/${path}`;
+    const table: [endpoint: string, aud: unknown, strict: boolean, lax: boolean][] = [
+      ['token', issuer, true, true],
+      ['token', at('token'), false, true],
+      ['token', [issuer], false, false],
+      ['token', [at('token')], false, false],
+      ['token', [issuer, at('token')], false, false],
+      ['token', at('par'), false, false],
+      ['token', 'https://evil.test', false, false],
+      ['par', issuer, true, true],
+      ['par', at('par'), false, true],
+      ['par', at('token'), false, true],
+      ['par', [at('par')], false, false],
+      ['introspect', at('token'), false, true],
+      ['introspect', at('introspect'), false, true],
+    ];
+    for (const [endpoint, aud, strict, lax] of table)
+      for (const [client, passes] of [
+        ['strict-audience', strict],
+        ['lax-audience', lax],
+      ] as const)
+        expect([endpoint, aud, client, await asked(client, endpoint, aud)]).toEqual([
+          endpoint,
+          aud,
+          client,
+          passes ? expect.not.stringMatching('invalid_client') : 'invalid_client',
+        ]);
+  });
+});
+
 describe('a Client of profile FAPI2', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
