@@ -52,13 +52,12 @@ export function wholeNumber(query: Query, name: string, max: number): number | u
 /** The largest `limit` and `timeoutSeconds`: that of a signed 32-bit integer. */
 export const maxCount = 2 ** 31 - 1;
 
-/** Returns a boolean; throws 400 otherwise. */
-export function booleanParameter(query: Query, name: string): boolean {
-  const text = query.get(name);
-  if (text === undefined || text === 'false' || text === '0') return false;
-  if (['true', '1'].includes(text)) return true;
-  throw badRequest(`${name} must be true or false`);
-}
+/** What is false in any case of letters: Kubernetes' conversion of queries, and `f` as in ParseBool of Go. */
+const falseTexts: ReadonlySet<string | undefined> = new Set([undefined, 'false', '0', 'f']);
+
+/** Returns a boolean as Kubernetes reads it: every value but a false one is true, the empty one too. */
+export const booleanParameter = (query: Query, name: string): boolean =>
+  !falseTexts.has(query.get(name)?.toLowerCase());
 
 /**
  * Returns a resourceVersion; undefined if it is absent, "0" or empty. Throws `makeError()` if it is no
@@ -72,7 +71,7 @@ export function versionOf(query: Query, makeError: () => Error): number | undefi
 
 /** Reports whether the query of a GET requests a watch. */
 export const isWatch = (query: Query): boolean =>
-  query !== emptyQuery && ['true', '1'].includes(query.get('watch') ?? '');
+  query !== emptyQuery && booleanParameter(query, 'watch');
 
 /** A Go duration, the format of `timeout`. */
 const duration = /^\+?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
@@ -113,12 +112,8 @@ const maxTimerMs = 2 ** 31 - 1;
 const nonEmptyParameters = [
   'dryRun',
   'fieldValidation',
-  'force',
   'propagationPolicy',
   'gracePeriodSeconds',
-  'watch',
-  'allowWatchBookmarks',
-  'sendInitialEvents',
   'timeoutSeconds',
   'timeout',
   'limit',
@@ -163,8 +158,6 @@ export function checkParameters({ type, query, verb, representation }: CheckedRe
   if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
   if (representation?.isUnknown)
     throw badRequest('includeObject must be one of Metadata, Object, None');
-  for (const name of ['watch', 'allowWatchBookmarks', 'sendInitialEvents'])
-    booleanParameter(query, name);
   for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, maxCount);
   const gracePeriod = query.get('gracePeriodSeconds') ?? '0';
   if (!/^-?\d{1,16}$/.test(gracePeriod) || !Number.isSafeInteger(Number(gracePeriod)))

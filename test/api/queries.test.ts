@@ -18,10 +18,6 @@ afterAll(stopAll);
 
 describe('known parameters that are malformed', () => {
   const wrong = [
-    'watch=maybe',
-    'watch=TRUE',
-    'allowWatchBookmarks=garbage',
-    'sendInitialEvents=yes',
     'timeout=abc',
     'timeout=5',
     'timeout=5s5',
@@ -82,9 +78,6 @@ describe('known parameters that are malformed', () => {
       'fieldValidation',
       'propagationPolicy',
       'gracePeriodSeconds',
-      'watch',
-      'allowWatchBookmarks',
-      'sendInitialEvents',
       'timeoutSeconds',
       'timeout',
       'limit',
@@ -183,7 +176,6 @@ describe('who may ask is settled before what is wrong with the query', () => {
     'limit=abc',
     'limit=2147483648',
     'limit=',
-    'watch=maybe',
     'watch=true&watch=true',
     'timeout=invalid',
     'dryRun=',

@@ -16,6 +16,7 @@ SERVICE = OBJECTS["service"]
 DRAFTS = OBJECTS["drafts"]
 # These are about the account of the caller alone.
 OWN = re.compile(r"/accounts/\{name\}/(?!disable|enable)\w+")
+BOOLEANS = ("watch", "allowWatchBookmarks", "sendInitialEvents", "force")
 
 random.seed(1)
 created = 0
@@ -86,7 +87,13 @@ def before_call(context, case, kwargs):
 def query_of(case):
     """No watch, which has the media type of a list; no parameters that contradict each other."""
     query = case.query
-    if str(query.get("watch")).lower() in ("true", "1"):
+    odd = [name for name in BOOLEANS if str(query.get(name, "true")).lower() not in ("true", "false")]
+    for name in odd:
+        del query[name]
+    # Every text is a boolean, as in Kubernetes: something else is wrong then.
+    if odd and not is_valid(case, "query"):
+        query["timeout"] = "soon"
+    if str(query.get("watch")).lower() == "true":
         del query["watch"]
     if not is_valid(case, "query"):
         return
