@@ -10,7 +10,7 @@ import type { Authenticator, AuthenticationRequest } from '../registry/authentic
 import { toStatusError } from '../registry/storage-errors.js';
 import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
-import { forbidden, unauthorized } from '../registry/status.js';
+import { unauthorized } from '../registry/status.js';
 import { accountCaller, callerFor, canSignIn } from './adapter/accounts.js';
 import { signInOfGrant } from './interaction/grant-sign-in.js';
 import { apiAudience, commandClient } from './adapter/built-in-clients.js';
@@ -161,16 +161,14 @@ function callerOf(
 
 /**
  * Authenticates the command by an access token whose audience is this API, with the sign-in of the
- * person who connected it. Throws 401 for any other token and 403 for a token from a browser.
- * Tokens at the provider's own paths are left to oidc-provider.
+ * person who connected it. Throws 401 for any other token. Tokens at the provider's own paths are
+ * left to oidc-provider.
  */
 export const bearerAuthenticator =
   (services: ProviderServices, current: () => Provider): Authenticator =>
   async ({ request }) => {
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (!token || request.url?.startsWith('/oauth2/')) return undefined;
-    if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined)
-      throw forbidden('a browser may not send a token');
     const provider = current();
     const found = await provider.AccessToken.find(token);
     const isAccepted =

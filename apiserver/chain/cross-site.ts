@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { forbidden, type StatusError } from '../../registry/status.js';
-import { rawValues } from '../http/headers.js';
+import { isBrowser, rawValues } from '../http/headers.js';
 import type { Step } from './step.js';
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -13,8 +13,7 @@ const refusal = (): StatusError =>
  * (docs/design/security.md#cross-site-requests).
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
-  const { headers } = request;
-  if (headers['sec-fetch-site'] === undefined && headers.origin === undefined) return;
+  if (!isBrowser(request)) return;
   const change = !reads.has(request.method!);
   const sites = rawValues(request, 'sec-fetch-site');
   const origins = rawValues(request, 'origin');

@@ -13,6 +13,15 @@ import { parseWatchOptions } from './watch-options.js';
 import { WatchAuthority } from './watch-authority.js';
 import { WatchStream } from './watch-stream.js';
 
+const empty = Buffer.alloc(0);
+
+/**
+ * Reports whether a request asks for a WebSocket, which is not served. A client that asks for one goes
+ * on without it after an answer that is whole; Java's would wait for the end of a stream.
+ */
+const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
 /** Serves watches: one JSON event a line (docs/design/kubernetes.md#watches). */
 export class Watcher {
   readonly #store: Store;
@@ -55,6 +64,7 @@ export class Watcher {
       authorized.target?.name ?? (authorized.requestInfo as ResourceRequestInfo).name,
       this.#store.settings.limits.watchTimeout,
     );
+    if (asksForWebSocket(req)) return this.#encoder.send(req, res, 200, empty);
     const release = this.#quota.acquire(authorized.caller, req.network);
     const labels = requestLabels(authorized.requestInfo, req.method!);
     this.#metrics?.initializeWatchSeries(labels);

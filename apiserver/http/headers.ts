@@ -11,10 +11,15 @@ export function rawValues(request: IncomingMessage, name: string): string[] {
 
 /**
  * Reports whether a browser sent the request. Cross-site requests of a browser carry Origin or
- * Sec-Fetch-Site; programs may send other `Sec-Fetch-*` headers, as Node's fetch does.
+ * Sec-Fetch-Site; programs may send other `Sec-Fetch-*` headers, as Node's fetch does, and with a
+ * token also Origin (docs/design/wire.md#who-is-a-browser).
  */
 export const isBrowser = ({ headers }: IncomingMessage): boolean =>
-  headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  headers['sec-fetch-site'] !== undefined ||
+  (headers.origin !== undefined && !(isBearer(headers.authorization) && !('cookie' in headers)));
+
+const isBearer = (authorization: string | undefined): boolean =>
+  authorization !== undefined && /^bearer /i.test(authorization);
 
 /** Reports whether the request has a body, received or not. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>

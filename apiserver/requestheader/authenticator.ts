@@ -32,8 +32,11 @@ const refusals = {
   notAllowed: `${messagePrefix}has a common name that --requestheader-allowed-names does not list`,
 };
 
-/** Credentials that are removed when a front proxy asserts the user. */
-const credentials = /^(?:cookie|authorization)$/i;
+/**
+ * What is removed when a front proxy asserts the user: credentials, and the headers by which a
+ * browser says whose page sent the request, because they are about the proxy's site.
+ */
+const browserHeaders = /^(?:cookie|authorization|origin|sec-fetch-[a-z-]+)$/i;
 
 /**
  * Authenticates users that a cluster's trusted front proxy asserts
@@ -58,14 +61,15 @@ export class RequestHeaderAuthenticator {
 
   /**
    * Removes identity headers from a request before anything else reads it. Keeps them aside if a
-   * trusted front proxy sent them, and then also removes cookies and tokens.
+   * trusted front proxy sent them, and then also removes cookies, tokens and what says whose page
+   * sent the request.
    */
   takeIdentityHeaders(req: ApiRequest, res: ApiResponse): void {
     const assertedHeaders = removeHeaders(req, this.#pattern);
     if (!assertedHeaders) return;
     if (!this.#isTrusted(req.socket)) return this.#endUnverified(req, res);
     req.assertedHeaders = assertedHeaders;
-    if (this.caller(req)) removeHeaders(req, credentials);
+    if (this.caller(req)) removeHeaders(req, browserHeaders);
     else req.assertedHeaders = undefined;
   }
 
