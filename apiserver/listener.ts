@@ -30,7 +30,7 @@ interface Handlers {
   ): void;
 }
 
-/** The idle time after which a connection is closed, in milliseconds; watches send heartbeats. */
+/** The idle time after which a connection is closed, in milliseconds; that of a watch stays open. */
 const idleTimeoutMs = 30_000;
 /**
  * The limits of one request: header size in bytes, and time until its last byte in milliseconds.

@@ -8,6 +8,7 @@ import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import type { Authorization } from '../chain/authorization.js';
+import { keepOpen } from '../http/keep-open.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
 import type { WatchAuthority } from './watch-authority.js';
 import { statusOf, tooOld } from './watch-errors.js';
@@ -23,8 +24,7 @@ import type { WatchOptions } from './watch-options.js';
 
 const limits = {
   bytes: 1 << 20,
-  bookmarkMs: 60_000,
-  heartbeatMs: 25_000,
+  bookmarkMs: 25_000,
   recheckMs: 10_000,
   invalidMs: 200,
   drainTimeoutMs: 60_000,
@@ -106,11 +106,9 @@ export class WatchStream {
     const timers = [
       setTimeout(() => this.finish(), this.#options.timeoutMs),
       this.#every(limits.recheckMs, () => this.#mayGoOn()),
-      this.#every(limits.heartbeatMs, () => {
-        this.#res.write('\n');
-      }),
       this.#every(limits.bookmarkMs * (0.9 + Math.random() / 5), () => this.#bookmark()),
     ];
+    const restore = keepOpen(this.#res.req.socket);
     try {
       await this.#start();
       await ended;
@@ -120,6 +118,7 @@ export class WatchStream {
       for (const timer of [...timers, this.#soon]) clearTimeout(timer);
       this.#isCut = true;
       this.#subscription?.leave();
+      restore();
       this.#res.end();
     }
   }

@@ -297,7 +297,7 @@ describe.each(stores)('watches, on %s', (store) => {
     stream.close();
   });
 
-  test('get a bookmark each minute where they ask for it and blank lines in between, and end after half an hour to an hour', async () => {
+  test('get bookmarks where they ask for them and else nothing, and end after half an hour to an hour', async () => {
     const [asked, ends]: number[][] = [[], []];
     const [real, once] = [globalThis.setInterval, globalThis.setTimeout];
     const from = await latest();
@@ -313,20 +313,20 @@ describe.each(stores)('watches, on %s', (store) => {
       (more) => new Stream(operator, `claimsproviders?watch=true&resourceVersion=${from}${more}`),
     ) as [Stream, Stream];
     try {
-      await Promise.all(streams.map((one) => one.until(({ blank }) => blank > 0)));
+      await Promise.all(streams.map((one) => one.until(({ code }) => code === 200)));
+      await streams[0].until(({ events }) => events.length > 3);
     } finally {
       globalThis.setInterval = real;
       globalThis.setTimeout = once;
     }
     const { metadata } = await create(`minute-${own()}`, 'x');
     await streams[0].until((one) => versions(one).at(-1)! >= Number(metadata.resourceVersion));
-    expect([new Set(streams[0].events.map(({ type }) => type)), streams[1].events]).toEqual([
-      new Set(['BOOKMARK']),
-      [],
-    ]);
+    expect(new Set(streams[0].events.map(({ type }) => type))).toEqual(new Set(['BOOKMARK']));
+    expect([streams[0].blank, streams[1].length]).toEqual([0, 0]);
     expect(versions(streams[0])).toEqual([...versions(streams[0])].sort((a, b) => a - b));
-    expect(asked!.filter((one) => one === 25_000)).toHaveLength(2);
-    expect(asked!.filter((one) => one >= 54_000 && one <= 66_000)).toHaveLength(2);
+    expect(
+      asked!.filter((one) => one > 10_000).map((one) => one >= 22_500 && one <= 27_500),
+    ).toEqual([true, true]);
     expect(ends!.filter((one) => one >= 1_800_000 && one < 3_600_000)).toHaveLength(2);
     for (const one of streams) one.close();
   });

@@ -13,6 +13,8 @@ export class Stream {
   clean = false;
   /** Lines without anything on them. */
   blank = 0;
+  /** How many characters it had. */
+  length = 0;
   #request!: ClientRequest;
   #answer: IncomingMessage | undefined;
   #wake: (() => void)[] = [];
@@ -57,6 +59,7 @@ export class Stream {
       res.setEncoding('utf8');
       res
         .on('data', (text: string) => {
+          this.length += text.length;
           const lines = (rest + text).split('\n');
           rest = lines.pop()!;
           for (const line of lines)

@@ -64,7 +64,7 @@ async function applyWatchEvents<T extends ApiObject>(
 ): Promise<string | undefined> {
   const response = await send(
     'GET',
-    `${address}&watch=true&resourceVersion=${from}`,
+    `${address}&watch=true&allowWatchBookmarks=1&resourceVersion=${from}`,
     undefined,
     signal,
   );

@@ -1,12 +1,10 @@
 import type { ObjectMeta, WatchEvent } from '../api.js';
 import { send } from './api.js';
 
-type WatchResult = 'news' | 'ended' | 'failed';
+/** How a watch came to its end; undefined with news. */
+type WatchResult = 'ended' | 'failed' | undefined;
 
-/**
- * Yields the complete lines of a text stream as they arrive, without blank ones, which are
- * heartbeats.
- */
+/** Yields the complete lines of a text stream as they arrive. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
@@ -14,8 +12,8 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   let rest = '';
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     const parts = (rest + piece.value).split('\n');
-    rest = parts.pop() ?? '';
-    yield* parts.filter((part) => part.trim());
+    rest = parts.pop()!;
+    yield* parts;
   }
 }
 
@@ -25,18 +23,21 @@ const isChange = (
 ): boolean =>
   type !== 'BOOKMARK' && !(type === 'ADDED' && object.metadata.resourceVersion === version);
 
-/** Reads one watch until its first event with a change, its end or its failure. */
+/**
+ * Reads one watch until its first event with a change, its end or its failure. Its bookmarks keep
+ * proxies from closing the connection as idle.
+ */
 async function watchOnce(path: string, version: string, signal: AbortSignal): Promise<WatchResult> {
   try {
     const response = await send(
       'GET',
-      `${path}?watch=true&resourceVersion=${version}`,
+      `${path}?allowWatchBookmarks=1&watch=1&resourceVersion=${version}`,
       undefined,
       signal,
     );
     if (!response.ok || !response.body) return 'failed';
     for await (const line of readLines(response.body))
-      if (isChange(JSON.parse(line), version)) return 'news';
+      if (isChange(JSON.parse(line), version)) return undefined;
     return 'ended';
   } catch {
     return 'failed';
