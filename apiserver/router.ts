@@ -8,8 +8,9 @@ import { Documents } from './discovery/documents.js';
 import { Events } from './handlers/events.js';
 import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
+import { Namespaces } from './handlers/namespaces.js';
 import type { ApiPaths } from './request/api-paths.js';
-import { reviewPaths, type ResourceRequestInfo } from './request/request-info.js';
+import { namespacesPath, reviewPaths, type ResourceRequestInfo } from './request/request-info.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
@@ -48,6 +49,7 @@ export function createApi(parts: ApiDependencies): Api {
     delete: (req, res) => handlers.delete(req, res),
     deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
+  const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
   const byVerb: Handler = (req, res) => {
     const { action, subject, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
     if (subject) return events.list(req, res);
@@ -56,8 +58,18 @@ export function createApi(parts: ApiDependencies): Api {
   const documents = new Documents(parts, parts.store.settings.component);
   for (const path of parts.paths.documents)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
+  for (const path of [namespacesPath, `${namespacesPath}/:name`])
+    app.get(path, ((req: ApiRequest, res: ApiResponse) => namespaces.respond(req, res)) as never);
   for (const root of parts.paths.mounts)
-    app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
+    app.all(
+      [
+        `${root}:resource`,
+        `${root}:resource/:name`,
+        `${root}watch/:resource`,
+        `${root}watch/:resource/:name`,
+      ],
+      byVerb as never,
+    );
   const reviews = new SelfSubjectReviews(
     parts.registry,
     parts.paths,

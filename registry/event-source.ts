@@ -32,5 +32,9 @@ const prefixOf = ({ kind, name }: EventSubject): string => `events/${kind}/${nam
  */
 export const eventKey = (subject: EventSubject, id: string): string => prefixOf(subject) + id;
 
-/** Returns the range of the events about an object. */
-export const eventRange = (subject: EventSubject): Range => prefixRange(prefixOf(subject));
+/** Returns the `id` in the key of an event, by which the newest comes first. */
+export const idOfEvent = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
+
+/** Returns the range of the events about an object, or about any. */
+export const eventRange = (subject: EventSubject | 'any'): Range =>
+  prefixRange(subject === 'any' ? 'events/' : prefixOf(subject));

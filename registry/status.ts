@@ -144,7 +144,8 @@ export interface KindNames {
   readonly group: string;
 }
 
-const qualified = (of: KindNames): string => `${of.resource}.${of.group}`;
+const qualified = ({ resource, group }: KindNames): string =>
+  group === '' ? resource : `${resource}.${group}`;
 
 /** 400: the request is malformed. */
 export const badRequest = (message: string, causes?: readonly Cause[]): StatusError =>

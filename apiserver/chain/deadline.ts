@@ -1,6 +1,7 @@
 import { StatusError } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { emptyQuery, timeoutMsOf } from '../codec/query.js';
+import { isWatchRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 /**
@@ -15,7 +16,7 @@ export const startDeadline =
     if (
       requestInfo.query === emptyQuery ||
       requestInfo.type === 'provider' ||
-      (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
+      isWatchRequest(requestInfo)
     )
       return;
     const ms = timeoutMsOf(requestInfo.query);

@@ -2,6 +2,7 @@ import { tooManyRequests } from '../../registry/status.js';
 import { hasBody } from '../http/headers.js';
 import type { MemoryGuard } from '../http/memory-guard.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { isWatchRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 /** The maximum numbers of requests in flight. */
@@ -34,8 +35,7 @@ export class InFlight {
   readonly step: Step = (req, res) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'health') return;
-    if (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
-      return this.#memory.refuseWatch();
+    if (isWatchRequest(requestInfo)) return this.#memory.refuseWatch();
     this.#memory.refuseBody(Number(req.headers['content-length'] ?? 0));
     req.memory = this.#memory;
     this.enter(req, res);

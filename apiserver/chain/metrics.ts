@@ -18,6 +18,8 @@ const verbs: Readonly<Record<Verb, string>> = {
 };
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+const methodLabel = (method: string): string => (methods.has(method) ? method : 'other');
+
 /** Counts one response, and for reads of objects its bytes, as kube-apiserver does. */
 export function countRequest(
   metrics: Metrics,
@@ -40,7 +42,7 @@ export function countRequest(
 export function requestLabels(requestInfo: RequestInfo | undefined, method: string) {
   if (requestInfo?.type !== 'resource')
     return {
-      verb: methods.has(method) ? method : 'other',
+      verb: requestInfo?.isWatch ? verbs.watch : methodLabel(method),
       dry_run: '',
       group: '',
       version: '',

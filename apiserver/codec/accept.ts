@@ -24,6 +24,10 @@ const parameterNames: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
  */
 export const acceptsJSON = ({ type }: MediaRange): boolean => jsonTypes.has(type);
 
+/** Reports whether a media range asks for YAML, of which every JSON text is one (YAML 1.2). */
+export const acceptsYAML = ({ type, as }: MediaRange): boolean =>
+  type === 'application/yaml' && as === undefined;
+
 /** Parsed headers; a client sends the same few repeatedly. */
 const parsedHeaders = new BoundedMap<string, readonly MediaRange[]>(500);
 const maxHeaderLength = 512;
@@ -54,3 +58,10 @@ function clauseOf({ type, parameters }: MediaType): { clause: MediaRange; weight
   }
   return { clause, weight };
 }
+
+/** Reports whether an Accept header prefers YAML to JSON. */
+export const prefersYAML = (accept: string | undefined): boolean => {
+  if (!accept?.includes('yaml')) return false;
+  const first = parseAccept(accept).find((clause) => acceptsJSON(clause) || acceptsYAML(clause));
+  return first !== undefined && acceptsYAML(first);
+};

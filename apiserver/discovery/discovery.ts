@@ -3,12 +3,37 @@ import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
-/** Returns the versions served at `/api` (docs/design/api.md#versions). */
-export const apiVersions = ({ version }: Registry) => ({
+/**
+ * Returns the versions served at `/api`: of Kubernetes' core group in `versions`, because its clients
+ * take every kind of a version there for one of that group, and ours beside it
+ * (docs/design/kubernetes.md#discovery).
+ */
+export const apiVersions = ({ apiVersion }: Registry) => ({
   kind: 'APIVersions',
   apiVersion: 'v1',
-  versions: [version],
+  versions: ['v1'],
+  groupVersions: [apiVersion],
   serverAddressByClientCIDRs: [],
+});
+
+/** The namespaces as a resource of the core group. */
+const namespaces = { singular: 'namespace', verbs: ['get', 'list', 'watch'], shortNames: ['ns'] };
+
+/** Returns `/api/v1`: the core group, of which only namespaces are served. */
+export const coreResources = () => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: 'v1',
+  resources: [
+    {
+      name: 'namespaces',
+      singularName: namespaces.singular,
+      namespaced: false,
+      kind: 'Namespace',
+      verbs: namespaces.verbs,
+      shortNames: namespaces.shortNames,
+    },
+  ],
 });
 
 function apiGroup({ group, version, apiVersion }: Registry) {
@@ -73,12 +98,27 @@ export function groupDiscovery(registry: Registry | undefined, discoveryVersion:
 }
 
 /**
- * The core group, which has no resource here: it is listed because kubectl knows the kind `List` of
- * v1, in which `kubectl get -o yaml` prints several objects, only where v1 is.
+ * The core group: kubectl knows the kind `List` of v1, in which `kubectl get -o yaml` prints several
+ * objects, only where v1 is.
  */
 const coreGroup = {
   metadata: {},
-  versions: [{ version: 'v1', resources: [], freshness: 'Current' }],
+  versions: [
+    {
+      version: 'v1',
+      resources: [
+        {
+          resource: 'namespaces',
+          responseKind: { group: '', version: 'v1', kind: 'Namespace' },
+          scope: 'Cluster',
+          singularResource: namespaces.singular,
+          verbs: namespaces.verbs,
+          shortNames: namespaces.shortNames,
+        },
+      ],
+      freshness: 'Current',
+    },
+  ],
 };
 
 function discoveredGroup(registry: Registry) {

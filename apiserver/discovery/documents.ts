@@ -3,10 +3,11 @@ import { gzipSync } from 'node:zlib';
 import type { Registry } from '../../registry/registry.js';
 import { notAcceptable } from '../../registry/status.js';
 import { encodeContent, type EncodedContent } from '../codec/content-encoding.js';
-import { parseAccept, acceptsJSON, type MediaRange } from '../codec/accept.js';
+import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from '../codec/accept.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import {
   apiVersions,
+  coreResources,
   groupDiscovery,
   groupList,
   groupDocument,
@@ -15,6 +16,7 @@ import {
 } from './discovery.js';
 import type { Encoder } from '../http/response.js';
 import { kubernetesOpenapi } from './openapi-kubectl.js';
+import { openapiV2 } from './openapi-v2.js';
 import { openapi } from './openapi.js';
 import type { ApiPaths } from '../request/api-paths.js';
 import type { ApiDescription, ServedDocument } from './api-description.js';
@@ -74,6 +76,12 @@ const jsonFormat = (make: () => unknown): DocumentFormat =>
     make,
   );
 
+/** Adds YAML to the formats of a document that has JSON. */
+function withYAML(formats: readonly DocumentFormat[]): readonly DocumentFormat[] {
+  const json = formats.find(({ type }) => type === 'application/json');
+  return json ? [...formats, { ...json, type: 'application/yaml', accepts: acceptsYAML }] : formats;
+}
+
 /** The formats of a further document; its first one also satisfies a browser. */
 const formatsOf = ({ formats }: ServedDocument): DocumentFormat[] =>
   Object.entries(formats).map(([type, make], i) =>
@@ -105,14 +113,14 @@ const aggregated = (registry?: Registry): DocumentFormat[] =>
     ),
   );
 
-/** An OpenAPI 2.0 document without paths, for clients that ask for one. */
-const emptySwagger = (info: { title: string; version: string }): DocumentFormat[] => [
+/** The OpenAPI 2.0 document. As protobuf, which older releases of kubectl ask for, it is empty. */
+const swaggerFormats = (make: () => unknown): DocumentFormat[] => [
   documentFormat(
     'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
     ({ type }) => swagger.test(type),
     () => Buffer.alloc(0),
   ),
-  jsonFormat(() => ({ swagger: '2.0', info, paths: {} })),
+  jsonFormat(make),
 ];
 
 /** What the documents are made from. */
@@ -140,13 +148,15 @@ export class Documents {
     const { group, version, apiVersion } = registry;
     const document = () => openapi(registry, release, description);
     const resources = jsonFormat(() => resourceList(registry));
-    const kubernetes = jsonFormat(() => kubernetesOpenapi(document(), registry));
+    const forKubectl = () => kubernetesOpenapi(document(), registry);
+    const kubernetes = jsonFormat(forKubectl);
     const index = () => {
       const serverRelativeURL = `${paths.kubernetesOpenapi}?hash=${kubernetes.encoded().digest}`;
       return { paths: { [`apis/${apiVersion}`]: { serverRelativeURL } } };
     };
-    this.#formats = new Map([
+    const formats: [string, DocumentFormat[]][] = [
       ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated()]],
+      ['/api/v1', [jsonFormat(coreResources)]],
       [`/api/${version}`, [resources]],
       ['/api/openapi/v3', [jsonFormat(document)]],
       ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated(registry)]],
@@ -154,13 +164,14 @@ export class Documents {
       [`/apis/${apiVersion}`, [resources]],
       ['/openapi/v3', [jsonFormat(index)]],
       [paths.kubernetesOpenapi, [kubernetes]],
-      ['/openapi/v2', emptySwagger({ title: description.title, version })],
+      ['/openapi/v2', swaggerFormats(() => openapiV2(forKubectl(), registry))],
       ['/version', [jsonFormat(() => versionInfo(component, release))]],
       ...(description.documents ?? []).flatMap((one): [string, DocumentFormat[]][] => {
-        const formats = formatsOf(one);
-        return paths.pathsOf(one.name).map((path) => [path, formats]);
+        const forms = formatsOf(one);
+        return paths.pathsOf(one.name).map((path) => [path, forms]);
       }),
-    ]);
+    ];
+    this.#formats = new Map(formats.map(([path, forms]) => [path, withYAML(forms)]));
     for (const path of paths.documents)
       if (!this.#formats.has(path)) throw new Error(`${path} is no document`);
   }

@@ -2,8 +2,9 @@ import { mergeKeywords } from '../../registry/list-type.js';
 import type { Registry } from '../../registry/registry.js';
 import type { JSONSchema } from '../../registry/schema.js';
 
-type Operation = {
-  parameters?: { schema: JSONSchema; required?: boolean }[];
+/** An operation of an OpenAPI document. */
+export type Operation = {
+  parameters?: { name?: string; schema: JSONSchema; required?: boolean }[];
   requestBody?: Bodied;
   responses: Record<string, Bodied>;
   [member: string]: unknown;
@@ -13,7 +14,8 @@ type Bodied = {
   content?: Record<string, { schema: JSONSchema }>;
   [member: string]: unknown;
 };
-interface Document {
+/** What is read of an OpenAPI document. */
+export interface Document {
   info: { title: string; version: string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, JSONSchema> };

@@ -101,6 +101,7 @@ const documentSummaries = ({
   apiVersion,
 }: Registry): Readonly<Record<string, string>> => ({
   '/api': 'The API versions served.',
+  '/api/v1': 'What is served of the core group of Kubernetes: the namespace default.',
   [`/api/${version}`]: 'Every resource and the verbs it takes.',
   '/api/openapi/v3': 'This document.',
   '/apis': 'The API groups served.',
@@ -108,7 +109,7 @@ const documentSummaries = ({
   [`/apis/${apiVersion}`]: 'Every resource and the verbs it takes.',
   '/openapi/v3': 'Where the documents for Kubernetes clients are.',
   [`/openapi/v3/apis/${apiVersion}`]: 'This document as Kubernetes clients read it.',
-  '/openapi/v2': 'An empty document, for clients that ask for one.',
+  '/openapi/v2': 'The kinds as OpenAPI 2.0, for older clients.',
   '/version': 'The version served.',
 });
 

@@ -1,5 +1,5 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { eventRange } from '../../registry/event-source.js';
+import { eventRange, idOfEvent } from '../../registry/event-source.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
@@ -9,12 +9,15 @@ import type { Encoder } from '../http/response.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { viewContextOf } from './list-body.js';
 
-/** How many events about an object are listed at most, the newest ones. */
+/** How many events are listed at most, the newest ones. */
 const maxEvents = 100;
 
+/** How many keys are looked at for the events about any object. */
+const maxKeys = 10_000;
+
 /**
- * Lists the events about one object, which `kubectl describe` shows below it: a view of those
- * objects of the kind with `events` that the caller may see (docs/design/kubernetes.md#events).
+ * Lists the events about one object, which `kubectl describe` shows below it, or about any: a view
+ * of those objects of the kind with `events` that the caller may see (docs/design/kubernetes.md#events).
  */
 export class Events {
   readonly #store: Store;
@@ -31,12 +34,16 @@ export class Events {
     const authorized = req.authorized!;
     const { owner } = authorized;
     const { kind, subject } = authorized.requestInfo as ResourceRequestInfo;
+    const limit = subject === 'any' ? maxKeys : maxEvents;
     const { entries, revision } = await toStatusError(
-      this.#store.storage.list(eventRange(subject!), { limit: maxEvents }),
+      this.#store.storage.list(eventRange(subject!), { limit }),
     );
     const names = entries
-      .map(({ value }) => value.toString())
-      .filter((name) => owner === undefined || name.startsWith(`${owner}-`));
+      .map(({ key, value }) => ({ id: idOfEvent(key), name: value.toString() }))
+      .filter(({ name }) => owner === undefined || name.startsWith(`${owner}-`))
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, maxEvents)
+      .map(({ name }) => name);
     const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
     const existing = found.filter((stored) => stored !== undefined);
     const prepared = (await this.#authorization.loadFor(authorized, existing)) ?? authorized;

@@ -7,6 +7,7 @@ import type { Encoder } from '../http/response.js';
 import type { AuthorityChanges } from '../../registry/authority-changes.js';
 import { requestLabels } from '../chain/metrics.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
+import { keepOpen } from '../http/keep-open.js';
 import { WatchQuota } from './watch-quota.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
@@ -30,6 +31,8 @@ export class Watcher {
   readonly #reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>;
   readonly #quota: WatchQuota;
   readonly #streams = new Set<WatchStream>();
+  /** Responses that stay open without events. */
+  readonly #idle = new Set<{ finish(): void }>();
   readonly #metrics: Metrics | undefined;
   readonly #authority: AuthorityChanges | undefined;
   /** When the last change was noticed, as `performance.now()`. */
@@ -95,7 +98,7 @@ export class Watcher {
 
   /** Ends all streams cleanly, over up to five seconds, so that clients do not return at once. */
   stop(): Promise<void> {
-    return this.#endStreams([...this.#streams], 5_000);
+    return this.#endStreams([...this.#streams, ...this.#idle], 5_000);
   }
 
   /**
@@ -109,7 +112,37 @@ export class Watcher {
     );
   }
 
-  async #endStreams(all: readonly WatchStream[], maxSpreadMs: number): Promise<void> {
+  /**
+   * Begins the response to a watch of what never changes, sends `events` and ends it after
+   * `timeoutMs`. Throws 429 if too many watches are open.
+   */
+  async idle(
+    req: ApiRequest,
+    res: ApiResponse,
+    events: readonly object[],
+    timeoutMs: number,
+  ): Promise<void> {
+    if (asksForWebSocket(req)) return this.#encoder.send(req, res, 200, empty);
+    const release = this.#quota.acquire(req.caller ?? { type: 'Anonymous' }, req.network);
+    this.#encoder.begin(req, res, 200);
+    const restore = keepOpen(req.socket);
+    for (const event of events) res.write(`${JSON.stringify(event)}\n`);
+    await new Promise<void>((finish) => {
+      const stream = { finish };
+      this.#idle.add(stream);
+      const timer = setTimeout(finish, timeoutMs);
+      res.once('close', () => {
+        clearTimeout(timer);
+        this.#idle.delete(stream);
+        release();
+        finish();
+      });
+    });
+    restore();
+    res.end();
+  }
+
+  async #endStreams(all: readonly { finish(): void }[], maxSpreadMs: number): Promise<void> {
     const spread = Math.min(maxSpreadMs, all.length * 10);
     await Promise.all(
       all.map(async (stream, i) => {

@@ -19,7 +19,14 @@ export class ApiPaths {
     { group, version, apiVersion }: Pick<Registry, 'group' | 'version' | 'apiVersion'>,
     more: readonly string[] = [],
   ) {
-    const roots = ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`];
+    const roots = [
+      '/api',
+      '/api/v1',
+      `/api/${version}`,
+      '/apis',
+      `/apis/${group}`,
+      `/apis/${apiVersion}`,
+    ];
     this.mounts = [`/api/${version}/`, `/apis/${apiVersion}/`];
     this.kubernetesOpenapi = `/openapi/v3/apis/${apiVersion}`;
     this.documents = new Set([

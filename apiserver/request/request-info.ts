@@ -21,8 +21,8 @@ export interface ResourceRequestInfo {
   /** The representation of objects. */
   readonly representation: Representation;
   readonly query: Query;
-  /** Present on a list of the events about one object. */
-  readonly subject?: EventSubject;
+  /** Present on a list of the events about one object, or about any. */
+  readonly subject?: EventSubject | 'any';
 }
 
 /** A parsed request for anything else; `type` is the policy's name for it. */
@@ -30,9 +30,15 @@ export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
   readonly query: Query;
+  /** Whether it is a watch of the namespaces. */
+  readonly isWatch?: boolean;
 }
 
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
+
+/** Reports whether a request is a watch, whose response has no bounds of time. */
+export const isWatchRequest = (requestInfo: RequestInfo): boolean =>
+  requestInfo.type === 'resource' ? requestInfo.verb === 'watch' : requestInfo.isWatch === true;
 
 /** Reports whether a text can be the name of an object. */
 const isName = (text: string): boolean => text.length <= 253 && apiName.test(text);
@@ -49,6 +55,10 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
 export const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
+
+/** The namespace in which Kubernetes' clients look for what has none, and the list that has it. */
+export const namespacesPath = '/api/v1/namespaces';
+const namespacePath = /^\/api\/v1\/namespaces(\/[a-z0-9.-]{1,253})?$/;
 
 /** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
 const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
@@ -77,7 +87,13 @@ export function parseRequest(
     return parseResource(method, path.slice(root.length), query, registry, request.headers.accept);
   const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
-  return { type: otherType(path, method, request, paths), path, query };
+  const type = otherType(path, method, request, paths);
+  return {
+    type,
+    path,
+    query,
+    ...(namespacePath.test(path) && isWatch(query) && { isWatch: true }),
+  };
 }
 
 /** Refuses an escaped path: 400 if malformed, else 404, because no path needs escapes. */
@@ -107,7 +123,7 @@ export function typeOfPath(
   path: string,
   { documents }: ApiPaths,
 ): NonResourceRequestInfo['type'] | undefined {
-  if (documents.has(path)) return 'discovery';
+  if (documents.has(path) || namespacePath.test(path)) return 'discovery';
   if (healthPath.test(path)) return 'health';
   if (pagePath.test(path)) return 'page';
   return path.startsWith('/assets/') ? 'asset' : undefined;
@@ -134,6 +150,9 @@ function checkProviderMethod(
   return 'provider';
 }
 
+/** An older form of a watch (Kubernetes API conventions). */
+const watchPrefix = /^watch\/(?!watch\/)/;
+
 function parseResource(
   method: string,
   rest: string,
@@ -141,6 +160,14 @@ function parseResource(
   registry: Registry,
   accept: string | undefined,
 ): ResourceRequestInfo {
+  if (method === 'GET' && watchPrefix.test(rest))
+    return parseResource(
+      method,
+      rest.replace(watchPrefix, ''),
+      new Map([...query, ['watch', 'true']]),
+      registry,
+      accept,
+    );
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
@@ -171,8 +198,12 @@ function parseEvents(
 ): ResourceRequestInfo {
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
   if (isWatch(query)) throw badRequest('events have no watch');
+  const text = query.get('fieldSelector') ?? '';
+  const representation = negotiateRepresentation(accept, 'events', emptyQuery);
+  const list = { type: 'resource', kind, verb: 'list', query: emptyQuery, representation } as const;
+  if (text === '') return { ...list, subject: 'any' };
   const fields = new Map(
-    (query.get('fieldSelector') ?? '').split(',').map((part): [string, string] => {
+    text.split(',').map((part): [string, string] => {
       const [field = '', value = ''] = part.split(/==?/, 2);
       return [field, value];
     }),
@@ -185,14 +216,7 @@ function parseEvents(
     throw badRequest(
       'name the object: fieldSelector=involvedObject.kind=<kind>,involvedObject.name=<name>',
     );
-  return {
-    type: 'resource',
-    kind,
-    verb: 'list',
-    query: emptyQuery,
-    representation: negotiateRepresentation(accept, 'events', emptyQuery),
-    subject: { kind: involvedKind!, name: name! },
-  };
+  return { ...list, subject: { kind: involvedKind!, name: name! } };
 }
 
 function parseAction(

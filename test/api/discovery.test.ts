@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { kinds } from '../../kinds/index.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
@@ -29,6 +30,7 @@ describe('plain discovery (1.1)', () => {
   test('documents answer with a slash at their end as without; nothing else does, so that an empty name is no collection', async () => {
     for (const path of [
       '/api',
+      '/api/v1',
       '/api/v1alpha1',
       '/apis',
       '/apis/id.vestibule.org',
@@ -218,7 +220,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     },
   );
 
-  test('/api has the core group without a resource for those clients, and its versions for all others', async () => {
+  test('/api has the core group with the namespaces for those clients, and its versions for all others', async () => {
     const { body, headers } = await get('/api', kubectl).is(200);
     expect([headers['content-type'], body]).toEqual([
       aggregated('v2'),
@@ -227,7 +229,25 @@ describe('aggregated discovery (1.1, 1.2)', () => {
         apiVersion: 'apidiscovery.k8s.io/v2',
         metadata: {},
         items: [
-          { metadata: {}, versions: [{ version: 'v1', resources: [], freshness: 'Current' }] },
+          {
+            metadata: {},
+            versions: [
+              {
+                version: 'v1',
+                resources: [
+                  {
+                    resource: 'namespaces',
+                    responseKind: { group: '', version: 'v1', kind: 'Namespace' },
+                    scope: 'Cluster',
+                    singularResource: 'namespace',
+                    verbs: ['get', 'list', 'watch'],
+                    shortNames: ['ns'],
+                  },
+                ],
+                freshness: 'Current',
+              },
+            ],
+          },
         ],
       },
     ]);
@@ -237,7 +257,10 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       undefined,
       'text/html,application/xhtml+xml,*/*;q=0.8',
     ])
-      expect((await get('/api', accept).is(200)).body.versions).toEqual(['v1alpha1']);
+      expect((await get('/api', accept).is(200)).body).toMatchObject({
+        versions: ['v1'],
+        groupVersions: [`${G}/v1alpha1`],
+      });
   });
 
   test('the first clause that can be served wins, unknown ones are passed over, none is 406', async () => {
@@ -261,7 +284,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       aggregated('v9'),
       'application/vnd.kubernetes.protobuf',
       'application/json;q=0',
-      'application/yaml',
+      'application/yaml;q=0',
     ])
       await get('/apis', accept).fails(406, 'NotAcceptable');
     for (const path of [`/apis/${G}`, mount, '/api/v1alpha1']) {
@@ -343,12 +366,12 @@ describe('OpenAPI for kubectl (1.3)', () => {
     expect((await get(v3).is(200)).bytes.equals(right.bytes)).toBe(true);
     for (const accept of [
       'application/com.github.proto-openapi.spec.v3@v1.0+protobuf',
-      'application/yaml',
+      'application/yaml;q=0',
     ])
       await get(v3, accept).fails(406, 'NotAcceptable');
   });
 
-  test('a v2 document that is empty in either form', async () => {
+  test('a v2 document that has the kinds, and is empty as protobuf', async () => {
     for (const accept of [
       'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
       'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
@@ -360,7 +383,32 @@ describe('OpenAPI for kubectl (1.3)', () => {
         'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
       ]);
     }
-    expect((await get('/openapi/v2').is(200)).body).toMatchObject({ swagger: '2.0', paths: {} });
+    const { body } = await get('/openapi/v2').is(200);
+    const { body: newer } = await get(v3).is(200);
+    expect([body.swagger, Object.keys(body.paths)]).toEqual(['2.0', Object.keys(newer.paths)]);
+    const prefix = 'org.vestibule.id.v1alpha1.';
+    expect(Object.keys(body.definitions)).toEqual(
+      Object.keys(newer.components.schemas).map((name) => prefix + name),
+    );
+    // As Terraform's kubernetes_manifest finds the type of an object.
+    for (const { kind } of kinds)
+      expect(body.definitions[prefix + kind]['x-kubernetes-group-version-kind']).toEqual([
+        { group: G, version: 'v1alpha1', kind },
+      ]);
+    const text = JSON.stringify(body);
+    for (const word of ['#/components/', '"nullable"', '"requestBody"', '"content"', '"allOf"'])
+      expect([word, text.includes(word)]).toEqual([word, false]);
+    for (const [, name] of text.matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g))
+      expect(body.definitions).toHaveProperty([name!]);
+    const { post } = body.paths[`${mount}/groups`];
+    expect(post.parameters.find((one: any) => one.in === 'body')).toMatchObject({
+      name: 'body',
+      required: true,
+    });
+    expect([post.consumes, post.responses['201'].schema]).toEqual([
+      ['application/json'],
+      { $ref: `#/definitions/${prefix}Group` },
+    ]);
   });
 
   test('its operations tell kind, action, validation and the types of patch', async () => {

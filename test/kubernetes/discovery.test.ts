@@ -24,9 +24,13 @@ eachKubectl((found) => {
       .trim()
       .split('\n')
       .map((line) => line.split(/\s+/));
-    expect(rows.map((row) => row.at(-1)).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+    expect(rows.map((row) => row.at(-1)).sort()).toEqual(
+      ['Namespace', ...kinds.map(({ kind }) => kind)].sort(),
+    );
     expect(
-      rows.every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
+      rows
+        .filter((row) => row.at(-1) !== 'Namespace')
+        .every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
     ).toBe(true);
     expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1alpha1\nv1\n');
     expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain(

@@ -1,0 +1,83 @@
+import type { Registry } from '../../registry/registry.js';
+import type { JSONSchema } from '../../registry/schema.js';
+import type { Document, Operation } from './openapi-kubectl.js';
+
+type Value = Record<string, unknown>;
+
+/**
+ * Returns the OpenAPI 2.0 document of the kinds: that of Kubernetes' clients (OpenAPI 3.0), converted.
+ * Its definitions have names of the group, because a cluster merges the documents of its API servers.
+ */
+export function openapiV2(kubernetes: unknown, { group, version }: Registry): unknown {
+  const { info, paths, components } = kubernetes as Document;
+  const prefix = `${group.split('.').reverse().join('.')}.${version}.`;
+  return {
+    swagger: '2.0',
+    info,
+    paths: mapped(paths, (methods) =>
+      mapped(methods, (operation) => operationOf(operation, prefix)),
+    ),
+    definitions: Object.fromEntries(
+      Object.entries(components.schemas).map(([name, schema]) => [
+        prefix + name,
+        schemaOf(schema, prefix),
+      ]),
+    ),
+  };
+}
+
+const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value)]));
+
+function operationOf(operation: Operation, prefix: string): Value {
+  const { parameters = [], requestBody, responses, ...rest } = operation;
+  const body = contentOf(requestBody, prefix);
+  return {
+    ...rest,
+    ...(body.types.length > 0 && { consumes: body.types }),
+    produces: ['application/json'],
+    parameters: [
+      ...parameters.map(({ schema, ...parameter }) => ({
+        ...parameter,
+        ...(schemaOf(schema, prefix) as Value),
+      })),
+      ...(body.schema ? [{ name: 'body', in: 'body', required: true, schema: body.schema }] : []),
+    ],
+    responses: mapped(responses, (response) => {
+      const { schema } = contentOf(response, prefix);
+      return { description: response.description, ...(schema && { schema }) };
+    }),
+  };
+}
+
+/** Returns the media types of a body, and the schema of the first one. */
+function contentOf(
+  body: Operation['requestBody'],
+  prefix: string,
+): { types: string[]; schema?: JSONSchema } {
+  const content = Object.entries(body?.content ?? {});
+  return {
+    types: content.map(([type]) => type),
+    ...(content[0] && { schema: schemaOf(content[0][1].schema, prefix) }),
+  };
+}
+
+/** Converts a schema: references lead to definitions, with a description beside them; no `nullable`. */
+function schemaOf(schema: JSONSchema, prefix: string): JSONSchema {
+  const { $ref, allOf, nullable: _, properties, items, additionalProperties, ...rest } = schema;
+  const ref = ($ref ?? (allOf as JSONSchema[] | undefined)?.[0]?.$ref) as string | undefined;
+  return {
+    ...rest,
+    ...(ref !== undefined && {
+      $ref: ref.replace('#/components/schemas/', `#/definitions/${prefix}`),
+    }),
+    ...(properties && { properties: mapped(properties, (one) => schemaOf(one, prefix)) }),
+    ...(items && { items: schemaOf(items, prefix) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object'
+          ? schemaOf(additionalProperties, prefix)
+          : additionalProperties,
+    }),
+  };
+}

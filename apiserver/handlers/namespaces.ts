@@ -1,0 +1,95 @@
+import type { AnyKind, KindObject } from '../../registry/kind.js';
+import type { Limits } from '../../registry/limit-settings.js';
+import { notFound } from '../../registry/status.js';
+import { negotiateRepresentation } from '../codec/representation.js';
+import { parseSelector } from '../codec/selectors.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import {
+  namespacesPath,
+  type NonResourceRequestInfo,
+  type ResourceRequestInfo,
+} from '../request/request-info.js';
+import type { Watcher } from './watch.js';
+import { parseWatchOptions } from './watch-options.js';
+
+/** The one namespace, which never changes. */
+const namespace = {
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  metadata: {
+    name: 'default',
+    uid: '00000000-0000-4000-8000-000000000000',
+    resourceVersion: '1',
+    creationTimestamp: null,
+    labels: { 'kubernetes.io/metadata.name': 'default' },
+  },
+  spec: {},
+  status: { phase: 'Active' },
+};
+
+/** What selectors and options need to know of namespaces. */
+const kind = {
+  kind: 'Namespace',
+  resource: 'namespaces',
+  group: '',
+  selectableFields: {},
+  unique: {},
+} as unknown as AnyKind;
+
+/**
+ * Serves the namespaces of Kubernetes' core group: `default`, which programs look for before they use
+ * kinds without a namespace (docs/design/kubernetes.md#discovery).
+ */
+export class Namespaces {
+  readonly #encoder: Encoder;
+  readonly #watcher: Watcher;
+  readonly #limits: Limits;
+
+  constructor(encoder: Encoder, watcher: Watcher, limits: Limits) {
+    this.#encoder = encoder;
+    this.#watcher = watcher;
+    this.#limits = limits;
+  }
+
+  respond(req: ApiRequest, res: ApiResponse): void | Promise<void> {
+    const requestInfo = req.authorized!.requestInfo as NonResourceRequestInfo;
+    const { path, query } = requestInfo;
+    negotiateRepresentation(req.headers.accept, 'other', query);
+    const name = path.slice(namespacesPath.length + 1) || undefined;
+    if (requestInfo.isWatch) return this.#watch(req, res, name);
+    if (name !== undefined && name !== namespace.metadata.name) throw notFound(kind, name);
+    if (name !== undefined) return this.#encoder.json(req, res, 200, namespace);
+    const isSelected = parseSelector(query, kind).matches(namespace as unknown as KindObject);
+    this.#encoder.json(req, res, 200, {
+      kind: 'NamespaceList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: namespace.metadata.resourceVersion },
+      items: isSelected ? [namespace] : [],
+    });
+  }
+
+  #watch(req: ApiRequest, res: ApiResponse, name: string | undefined): Promise<void> {
+    const { query } = req.authorized!.requestInfo;
+    const requestInfo = { query, kind } as ResourceRequestInfo;
+    const options = parseWatchOptions(requestInfo, name, this.#limits.watchTimeout);
+    const { initial, selector, bookmarks, timeoutMs } = options;
+    const isSelected =
+      (selector.name ?? namespace.metadata.name) === namespace.metadata.name &&
+      selector.matches(namespace as unknown as KindObject);
+    const events: object[] = [];
+    if (initial !== 'none' && isSelected) events.push({ type: 'ADDED', object: namespace });
+    if (initial === 'list' && bookmarks) events.push({ type: 'BOOKMARK', object: bookmark });
+    return this.#watcher.idle(req, res, events, timeoutMs);
+  }
+}
+
+/** The end of the initial events. */
+const bookmark = {
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  metadata: {
+    resourceVersion: namespace.metadata.resourceVersion,
+    annotations: { 'k8s.io/initial-events-end': 'true' },
+  },
+};
