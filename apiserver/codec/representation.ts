@@ -1,7 +1,7 @@
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import { parseAccept, acceptsJSON, type MediaRange } from './accept.js';
+import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from './accept.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
 import { objectForCaller, wireBytes } from './object-encoding.js';
@@ -127,6 +127,7 @@ export function negotiateRepresentation(
 ): Representation {
   if (accept === undefined || accept === 'application/json') return wholeRepresentation;
   for (const clause of parseAccept(accept)) {
+    if (acceptsYAML(clause) && shape !== 'watch') return wholeRepresentation;
     if (!acceptsJSON(clause)) continue;
     if (clause.as === undefined) return wholeRepresentation;
     const found =

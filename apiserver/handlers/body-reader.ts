@@ -1,11 +1,11 @@
 import type { Limits } from '../../registry/limit-settings.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
-import { parseJSON } from '../../registry/strict-json.js';
 import { parseJSONPatch } from '../codec/json-patch.js';
 import { parseYAML } from '../codec/yaml.js';
 import {
   jsonPatchType,
   mergePatchType,
+  parseBody,
   readBytes,
   requireBodyType,
   requireObject,
@@ -45,9 +45,9 @@ export class BodyReader {
     return requireObject(await parseYAML(await this.#readCounted(req, max)));
   }
 
-  /** Reads a JSON body and counts it against the account's daily budget. */
+  /** Reads a JSON or YAML body and counts it against the account's daily budget. */
   async readBody(req: ApiRequest, max = this.#settings.requestBodySize): Promise<unknown> {
-    return parseJSON(await this.#readCounted(req, max));
+    return parseBody(req, await this.#readCounted(req, max));
   }
 
   async #readCounted(req: ApiRequest, max: number): Promise<Buffer> {

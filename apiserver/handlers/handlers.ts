@@ -13,7 +13,13 @@ import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
-import { actionPatchTypes, isApply, requireBodyType, requireObject } from '../http/body.js';
+import {
+  actionPatchTypes,
+  isApply,
+  jsonType,
+  requireBodyType,
+  requireObject,
+} from '../http/body.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import {
   hiddenCharacters,
@@ -282,7 +288,7 @@ export class Handlers {
           ),
       };
     }
-    requireBodyType(req);
+    requireBodyType(req, actionPatchTypes, [jsonType]);
     const body = requireObject(await this.#bodies.readBody(req, max));
     const of = { ...requestInfo.kind, kind: action.kind };
     requireKind(body, of);

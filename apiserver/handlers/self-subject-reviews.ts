@@ -7,7 +7,7 @@ import { badRequest, invalid, unauthorized } from '../../registry/status.js';
 import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
-import { readBytes, readObject, requireBodyType } from '../http/body.js';
+import { jsonType, patchTypes, readBytes, readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { isBrowser } from '../http/headers.js';
@@ -225,7 +225,7 @@ interface ReviewBody {
 /** Reads the body as JSON or, from kubectl, as protobuf; throws 400, 413 or 415. */
 async function readReview(req: ApiRequest, kind: string): Promise<ReviewBody> {
   if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
-    requireBodyType(req);
+    requireBodyType(req, patchTypes, [jsonType]);
     const body = await readObject(req, maxBodySize);
     return { body, spec: body.spec };
   }

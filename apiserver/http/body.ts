@@ -3,10 +3,14 @@ import { parseJSON } from '../../registry/strict-json.js';
 import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 import { parseMediaType } from '../codec/media-type.js';
+import { parseYAML } from '../codec/yaml.js';
 import { isBrowser, rawValues } from './headers.js';
 import { hasBody } from './headers.js';
 
 export const jsonType = 'application/json';
+
+const yamlType = 'application/yaml';
+const bodyTypes = [jsonType, yamlType];
 
 export const mergePatchType = 'application/merge-patch+json';
 
@@ -49,20 +53,27 @@ function requireMediaType<T extends string>(
 }
 
 /**
- * Returns the media type of the body: one of `patchTypes` for PATCH, JSON otherwise. Throws 415 for
- * another (docs/design/kubernetes.md#media-types).
+ * Returns the media type of the body: one of `accepted` for PATCH, JSON or YAML otherwise. Throws 415
+ * for another (docs/design/kubernetes.md#media-types).
  */
 export function requireBodyType(
   request: IncomingMessage,
   accepted: readonly string[] = patchTypes,
+  types: readonly string[] = bodyTypes,
 ): string {
   const { method, headers } = request;
   if (method === 'PATCH') return requireMediaType(request, accepted);
   const absent =
     !isBrowser(request) ||
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
-  return requireMediaType(request, [jsonType], absent ? jsonType : undefined);
+  return requireMediaType(request, types, absent ? jsonType : undefined);
 }
+
+/** Parses a body of one of these types; throws 400 if it is malformed. */
+export const parseBody = (request: IncomingMessage, bytes: Buffer): unknown =>
+  parseMediaType(request.headers['content-type'] ?? '')?.type === yamlType
+    ? parseYAML(bytes)
+    : parseJSON(bytes);
 
 /** The bytes of an unread body that are read and dropped to keep the connection. */
 const maxDiscardedBytes = 64 << 10;
@@ -114,8 +125,8 @@ export async function readObject(
   optional = false,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, max);
-  if (!optional) return parseObject(bytes);
-  const value = bytes.length === 0 ? null : parseJSON(bytes);
+  if (!optional) return requireObject(await parseBody(request, bytes));
+  const value = bytes.length === 0 ? null : await parseBody(request, bytes);
   return value === null ? {} : requireObject(value);
 }
 

@@ -1,5 +1,7 @@
 import { hsts } from '../../security/hsts.js';
 import { internalError, StatusError } from '../../registry/status.js';
+import { prefersYAML } from '../codec/accept.js';
+import { isWatchRequest } from '../request/request-info.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 
 const securityHeaders = [
@@ -19,6 +21,16 @@ const jsonHeaders: readonly string[] = [
   'Content-Type',
   'application/json',
 ];
+
+const yamlHeaders = jsonHeaders.map((text) =>
+  text === 'application/json' ? 'application/yaml' : text,
+);
+
+/** Returns the headers of JSON, or of the same text as YAML where the request prefers that. */
+const headersOf = ({ headers, requestInfo }: ApiRequest): readonly string[] =>
+  prefersYAML(headers.accept) && !(requestInfo && isWatchRequest(requestInfo))
+    ? yamlHeaders
+    : jsonHeaders;
 
 const maxTextLength = 8 << 10;
 
@@ -55,7 +67,7 @@ export class Encoder {
     res: ApiResponse,
     code: number,
     body: Buffer,
-    more: readonly string[] = jsonHeaders,
+    more: readonly string[] = headersOf(req),
   ): void {
     this.#send(
       req,
@@ -71,7 +83,7 @@ export class Encoder {
   sendParts(req: ApiRequest, res: ApiResponse, first: Buffer, second: Buffer): void {
     const length = first.length + second.length;
     if (length <= maxTextLength) return this.send(req, res, 200, Buffer.concat([first, second]));
-    this.#writeHead(req, res, 200, length, jsonHeaders);
+    this.#writeHead(req, res, 200, length, headersOf(req));
     if (req.method === 'HEAD') return void res.end();
     res.bytes += length;
     res.write(first);
@@ -117,15 +129,7 @@ export class Encoder {
    * by closing the connection.
    */
   begin(req: ApiRequest, res: ApiResponse, code: number): void {
-    res.writeHead(code, [
-      ...this.#headers,
-      'Audit-ID',
-      req.auditID,
-      'Cache-Control',
-      'no-store',
-      'Content-Type',
-      'application/json',
-    ]);
+    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, ...headersOf(req)]);
     res.flushHeaders();
   }
 
@@ -134,14 +138,14 @@ export class Encoder {
     const length = Buffer.byteLength(text);
     if (length !== text.length || length > maxTextLength)
       this.send(req, res, code, Buffer.from(text));
-    else this.#send(req, res, code, length, text, jsonHeaders); // ASCII has the same bytes in latin1
+    else this.#send(req, res, code, length, text, headersOf(req)); // ASCII has the same bytes in latin1
   }
 
   /** Sends the Status of an error; anything other than a StatusError is a 500 without detail. */
   error(req: ApiRequest, res: ApiResponse, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [
-      ...jsonHeaders,
+      ...headersOf(req),
       ...errorHeaders(status),
     ]);
   }

@@ -99,7 +99,7 @@ describe('bodies and patches', () => {
         accept,
         200,
       ]);
-    for (const accept of ['application/json x', 'application/json;q=0', 'application/yaml;'])
+    for (const accept of ['application/json x', 'application/json;q=0', 'text/yaml'])
       await tab.get('accounts/~', { headers: { accept } }).fails(406, 'NotAcceptable');
   });
 
