@@ -269,6 +269,8 @@ export interface KindDefinition<
   owner?: 'spec.account' | 'status.account' | 'metadata.name';
   /** Visible only to the browser that holds the cookie of its name. */
   boundToCookie?: boolean;
+  /** Other sites' pages may read it without credentials, if policy permits that. */
+  isPublic?: boolean;
   /** The service generates the name; a create with a name is refused. */
   nameSource?: 'service';
   /** Replaces the plain create. */

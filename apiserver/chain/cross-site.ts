@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { isBrowser, rawValues } from '../http/headers.js';
+import { isWatchRequest, type RequestInfo } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-const refusal = (): StatusError =>
-  forbidden('a request that changes anything must come from this service’s own pages');
+const refusal = (isChange: boolean): StatusError =>
+  forbidden(
+    isChange
+      ? 'a request that changes anything must come from this service’s own pages'
+      : 'pages of other sites may read only what is public, without credentials',
+  );
 
 /**
  * Refuses requests of other sites' pages from headers alone, before any credential is read
@@ -22,14 +27,35 @@ export function refuseCrossSite(request: IncomingMessage, origin: string, api: b
       ? changePasses(sites, origins, origin)
       : !api || readPasses(request, sites, origins, origin))
   )
-    throw refusal();
+    throw refusal(change);
 }
 
-/** Refuses changes and API reads that another site's page sent. */
+/**
+ * Reports whether a request reads what anyone may read, at any time: documents, and kinds that are
+ * public (docs/design/security.md#public-reads).
+ */
+const isPublicRead = (method: string, requestInfo: RequestInfo): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  !isWatchRequest(requestInfo) &&
+  (requestInfo.type === 'resource'
+    ? requestInfo.kind.isPublic === true && requestInfo.action === undefined
+    : requestInfo.type === 'discovery');
+
+/**
+ * Refuses changes and API reads that another site's page sent, except public reads without
+ * credentials. Lets every site's page see the response to those.
+ */
 export const checkOrigin =
   (origin: string): Step =>
-  (req) => {
+  (req, res) => {
     const requestInfo = req.requestInfo!;
+    if (isPublicRead(req.method!, requestInfo)) {
+      const { authorization, cookie } = req.headers;
+      const isBare = authorization === undefined && cookie === undefined && !req.assertedHeaders;
+      if (isBare || requestInfo.type === 'discovery')
+        res.setHeader('Access-Control-Allow-Origin', '*');
+      if (isBare) return;
+    }
     if (requestInfo.type === 'provider' && exemptFromOrigin(requestInfo.path)) return;
     const isApi =
       requestInfo.type === 'resource' ||

@@ -62,6 +62,7 @@ export const Appearance = defineKind({
     'The name, logo, colour and links of this deployment, in one object named default. Anyone may ' +
     'read it.',
   verbs: ['get', 'list', 'watch', 'patch', 'update'],
+  isPublic: true,
   cached: true,
   spec: AppearanceSpec,
   status: z.object({}),

@@ -116,6 +116,7 @@ export const Policy = defineKind({
   nameSource: 'service',
   description: 'The active policy, a superseded one, or one in trial. Anyone may read it.',
   verbs: ['get', 'list', 'watch', 'create'],
+  isPublic: true,
   spec: PolicySpec,
   status: PolicyStatus,
   selectableFields: { 'status.inForce': ({ status }) => status.inForce },
