@@ -32,6 +32,8 @@ eachKubectl((found) => {
         .filter((row) => row.at(-1) !== 'Namespace')
         .every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
     ).toBe(true);
+    expect(await operator.says('get', 'namespaces', '-o', 'name')).toBe('namespace/default\n');
+    expect((await operator.run(['events'])).code).toBe(0);
     expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1alpha1\nv1\n');
     expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain(
       'groups.id.vestibule.org',
