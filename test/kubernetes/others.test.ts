@@ -78,4 +78,10 @@ describe('another client lists, watches and changes', () => {
       'namespaces ["default"]',
     ]);
   });
+
+  const isBuilt = process.env.CLIENTS === 'all';
+  const rust = isBuilt ? toolProgram('kube-rs') : undefined;
+  cases(rust)('kube-rs, with a watcher (built by CLIENTS=all)', async () => {
+    expect(await linesOf(rust!, config)).toEqual(['"First"', '"Second"', 'applied "Third"']);
+  });
 });
