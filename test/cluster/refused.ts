@@ -36,6 +36,20 @@ export const refused: readonly (readonly [what: string, values: object, sentence
     { ...embedded, baseURL: 'http://id.example.org' },
     'baseURL must be https, or http on loopback; got http://id.example.org',
   ],
+  ...(['NodePort', 'LoadBalancer'] as const).flatMap((type) =>
+    ['', 'Cluster'].map(
+      (externalTrafficPolicy): [what: string, values: object, sentence: string] => [
+        `a ${type} that hides who calls (${externalTrafficPolicy || 'by default'})`,
+        { ...embedded, service: { type, externalTrafficPolicy } },
+        `service.type is ${type} without service.externalTrafficPolicy: Local or config.trustedProxies: everybody would share the address of a node, and its limits`,
+      ],
+    ),
+  ),
+  [
+    'a traffic policy of a Service in the cluster',
+    { ...embedded, service: { externalTrafficPolicy: 'Local' } },
+    'service.externalTrafficPolicy is given with service.type ClusterIP: it is for NodePort and LoadBalancer',
+  ],
   [
     'a base URL that only begins like loopback',
     { ...embedded, baseURL: 'http://localhost.example.org' },

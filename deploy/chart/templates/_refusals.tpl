@@ -92,6 +92,12 @@ mail.from is empty: give the sender of all mail
 {{ . }}.enabled without config.trustedProxies: without the networks it calls from, everybody would share its address, and its limits
 {{- end }}
 {{- end }}
+{{- if and (has $v.service.type (list "NodePort" "LoadBalancer")) (ne $v.service.externalTrafficPolicy "Local") (not $v.config.trustedProxies) }}
+service.type is {{ $v.service.type }} without service.externalTrafficPolicy: Local or config.trustedProxies: everybody would share the address of a node, and its limits
+{{- end }}
+{{- if and (eq $v.service.type "ClusterIP") $v.service.externalTrafficPolicy }}
+service.externalTrafficPolicy is given with service.type ClusterIP: it is for NodePort and LoadBalancer
+{{- end }}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) }}
 gateway.parentRefs is empty: give the Gateway that the HTTPRoute hangs on
 {{- end }}
