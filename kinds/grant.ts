@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from './define-kind.js';
-import type { Call } from '../registry/kind.js';
+import type { Call, ObjectOf } from '../registry/kind.js';
 import { mapList } from '../registry/list-type.js';
 import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/grant-audiences.js';
 import { duplicateValue, forbiddenField, requiredValue } from '../registry/field-errors.js';
@@ -204,6 +204,22 @@ function wideningCauses(next: readonly string[], old: readonly string[]): Cause[
     causes.push(requiredValue('spec.scopes', 'openid; delete the grant to end it'));
   return causes;
 }
+
+const lifetimeMs = 365 * 86_400_000;
+
+/**
+ * Returns whether a Grant still counts as a decision: for 365 days, for the Client object that it was
+ * made for, and without a consent only while that Client is first-party.
+ */
+export const isGrantValid = (
+  { metadata, internal }: Pick<ObjectOf<typeof Grant>, 'metadata' | 'internal'>,
+  client: { readonly uid: string | undefined; readonly firstParty: boolean | undefined },
+  now: number,
+): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  now - internal.decided <= lifetimeMs &&
+  internal.clientUID === client.uid &&
+  (!internal.firstParty || client.firstParty === true);
 
 /**
  * Returns the name of the Grant of an account for a Client. A URL is no part of a name, so its hash

@@ -24,6 +24,7 @@ import { Grant, grantName } from '../grant.js';
 import { isSessionValid } from '../account/end-sessions.js';
 import { scopesRequiredBy, type Scope } from '../claims/scopes.js';
 import { Session } from '../session/session.js';
+import { grantInForce } from './agreed-before.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { requestedFacts, sessionFacts } from '../account/policy-facts.js';
 import { assertPhase } from './preconditions.js';
@@ -240,8 +241,8 @@ interface Agreement {
 }
 
 /**
- * Writes the Grant of this account to this Client. Revokes its tokens if a scope that was granted
- * before is missing now.
+ * Writes the Grant of this account to this Client. What was decided about scopes that were not
+ * requested now stays. Revokes its tokens if a scope that was granted before is missing now.
  */
 async function saveGrant(
   tx: Transaction,
@@ -263,8 +264,10 @@ async function saveGrant(
     grantedTimestamp: toTimestamp(call.now),
     ...policyDecisionOf(call),
   };
-  const before = await tx.get(Grant, name);
-  if (!before) {
+  const stored = await tx.get(Grant, name);
+  const before = grantInForce(stored, registeredClient, call.now);
+  if (stored && !before) tx.add(await call.ports.revokeGrants([name]));
+  if (!stored) {
     const grant: GrantParts = {
       spec: { scopes },
       status: { account: account.metadata.name, ...agreed, disclosures: [], shareDecisions },
@@ -274,10 +277,16 @@ async function saveGrant(
     await tx.create(Grant, { metadata: { name }, ...grant });
     return;
   }
-  if (before.spec.scopes.some((scope) => !scopes.includes(scope)))
+  const isOther = (scope: string): boolean => !interaction.spec.scopes.includes(scope);
+  const others = before?.spec.scopes.filter(isOther) ?? [];
+  const kept = new Set([...scopes, ...others]);
+  if (before?.spec.scopes.some((scope) => !kept.has(scope)))
     tx.add(await call.ports.revokeGrants([name]));
   await tx.update(Grant, name, (next) => {
-    next.spec.scopes = scopes;
+    if (!before) forget(next);
+    decided.claims = { ...claimsOf(before, others), ...decided.claims };
+    decided.rejected = [...rejected, ...(before?.internal.rejected.filter(isOther) ?? [])];
+    next.spec.scopes = [...kept];
     recordAudiences(next, audiences);
     const granted = grantedScopeIDs(next.spec);
     const former = (next.status.shareDecisions ?? []).filter(
@@ -288,6 +297,23 @@ async function saveGrant(
     Object.assign(next.internal, { ...decided, decision: next.internal.decision + 1 });
   });
 }
+
+/** Removes the decisions of a Grant that no longer holds, such as one for a former Client. */
+function forget({ spec, status, internal }: GrantParts): void {
+  delete spec.audiences;
+  delete status.audiences;
+  delete status.shareDecisions;
+  delete internal.audiences;
+}
+
+/** Returns the agreed claims of claims providers for these scopes of a Grant. */
+const claimsOf = (
+  grant: GrantParts | undefined,
+  scopes: readonly string[],
+): NonNullable<GrantParts['internal']['claims']> =>
+  Object.fromEntries(
+    Object.entries(grant?.internal.claims ?? {}).filter(([scope]) => scopes.includes(scope)),
+  );
 
 /** Returns how a Grant names its Client. */
 const clientSummary = (

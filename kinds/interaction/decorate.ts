@@ -6,9 +6,7 @@ import { objectKey } from '../../registry/encoded-object.js';
 import { Account, accountSummary } from '../account/account.js';
 import { Audience } from '../audience/audience.js';
 import { scopeFinder } from '../audience/audience-scope.js';
-import { grantedScopeIDs } from '../audience/grant-audiences.js';
 import { Client } from '../client/client.js';
-import { Grant, grantName } from '../grant.js';
 import {
   builtInProvider,
   scopesRequiredBy,
@@ -18,6 +16,7 @@ import {
 import { canBeRelyingPartyId } from '../passkey/rp-id.js';
 import { Session, type Method } from '../session/session.js';
 import { subjectOf } from '../client/subject-identifier.js';
+import { findAgreedScopes } from './agreed-before.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
 import { requestedFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
 import { naming } from '../signin/interaction-naming.js';
@@ -105,8 +104,11 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   )
     throw expired('the session this sign-in continued has ended', naming, metadata.name);
   status.account = accountSummary(account);
-  const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
+  const isAgreed = await findAgreedScopes(call, internal.account!, {
+    name: spec.client,
+    object: client,
+  });
   const facts = await sessionFacts(call, account, session);
   const find = scopeFinder(call.ports.scopes(), spec.client, client, (name) =>
     call.store(Audience).cached(name),
@@ -125,19 +127,20 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   const previews =
     externalScopes.length > 0 ? await call.ports.preview(interaction, externalScopes) : undefined;
   const required = scopesRequiredBy(spec.client, client);
-  const granted = grant && grantedScopeIDs(grant.spec);
   const person = {
     account,
     sub: subjectOf(call.keys, account.metadata.name, client),
     groups: facts.groups,
   };
   status.consent = {
-    scopes: requested.map((one) =>
-      consentScopeOf(one, {
-        required: required.has(one.name),
-        granted: granted?.has(one.name) ?? false,
-        values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
-      }),
+    scopes: await Promise.all(
+      requested.map(async (one) =>
+        consentScopeOf(one, {
+          required: required.has(one.name),
+          granted: await isAgreed(one.name, one.scope),
+          values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
+        }),
+      ),
     ),
   };
 }

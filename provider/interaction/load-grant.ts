@@ -1,5 +1,5 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
-import { Grant, grantName } from '../../kinds/grant.js';
+import { Grant, grantName, isGrantValid } from '../../kinds/grant.js';
 import {
   grantedScopeIDs,
   recordAudiences,
@@ -90,11 +90,13 @@ async function ifValid(
   client: string,
   grant: GrantObject | undefined,
 ): Promise<GrantObject | undefined> {
-  if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > yearMs)
-    return undefined;
+  if (!grant) return undefined;
   const registeredClient = await clientObject(services, client);
-  if (grant.internal.firstParty && !registeredClient?.spec.firstParty) return undefined;
-  return grant.internal.clientUID === uidOfClient(client, registeredClient) ? grant : undefined;
+  const made = {
+    uid: uidOfClient(client, registeredClient),
+    firstParty: registeredClient?.spec.firstParty,
+  };
+  return isGrantValid(grant, made, Date.now()) ? grant : undefined;
 }
 
 /**

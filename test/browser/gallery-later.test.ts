@@ -199,10 +199,24 @@ describe('consent', () => {
     expect(allow).toEqual(cancel);
   });
 
-  test('what was agreed before is said, not chosen', async () => {
+  test.each([
+    ['is chosen, so that Allow leaves it', false, ['openid', 'profile']],
+    ['is taken back by unticking it', true, ['openid']],
+  ])('what was agreed before %s', async (_, unticks, scopes) => {
     const page = await gallery.visit('consent-agreed-before');
-    expect(await box(page, 'Name and profile').isChecked()).toBe(false);
     await page.getByText('Already allowed').waitFor();
+    expect(await box(page, 'Name and profile').isChecked()).toBe(true);
+    expect(await box(page, 'Email address').isChecked()).toBe(false);
+    await page.evaluate(() => {
+      stage.api.script['POST consent'] = 'never';
+    });
+    if (unticks) await box(page, 'Name and profile').uncheck();
+    await settle(
+      () => phase(page),
+      (now) => now === 'ConsentRequired',
+    );
+    await button(page, 'Allow').click();
+    expect(await sent(page)).toEqual([{ call: 'POST consent', body: { spec: { scopes } } }]);
   });
 
   test('sends what was chosen, once', async () => {

@@ -74,7 +74,10 @@ function Choices({
   );
 }
 
-/** What the app would receive, scope by scope. Only required scopes are selected in advance. */
+/**
+ * What the app would receive, scope by scope. Only scopes that are required, or agreed to before, are
+ * selected in advance.
+ */
 export function ConsentView({ store }: { store: SignInStore }) {
   const { phase, client, consent, account } = store.interaction!.status;
   const scopes = consent!.scopes;
@@ -86,7 +89,7 @@ export function ConsentView({ store }: { store: SignInStore }) {
     if (rejected) document.getElementById(`scope-${rejected}`)?.focus();
   }, [store.problem]);
   const isChosen = (scope: ConsentScope): boolean =>
-    scope.allowed && (scope.required || Boolean(chosen[scope.name]));
+    scope.allowed && (scope.required || (chosen[scope.name] ?? scope.granted));
   const allow = (): void => {
     sent.current = scopes.filter(isChosen).map(({ name }) => name);
     void store.act('consent', { spec: { scopes: sent.current } });
