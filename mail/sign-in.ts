@@ -4,7 +4,8 @@ import { plainName } from './message.js';
 
 /** Data of the sign-in mail. Times in milliseconds since the epoch. */
 export interface SignIn {
-  readonly client: string;
+  /** The name of the app; absent for the account page. */
+  readonly client?: string;
   /** Absent while codes are locked for the address; the mail then has only the link. */
   readonly code?: string;
   readonly link: string;
@@ -21,7 +22,7 @@ export function signInMail(
   translator: Translator,
   { client, code, link, browser, host, now, ends }: SignIn,
 ): MailContent {
-  const app = plainName(client);
+  const app = client === undefined ? undefined : plainName(client);
   const blocks: Block[] = [
     ...(code
       ? [
@@ -30,12 +31,17 @@ export function signInMail(
           { text: translator.text('mail.signIn.codeOrLink') },
         ]
       : [{ text: translator.text('mail.signIn.link') }]),
-    { link, label: translator.text('mail.signIn.continue', { app }) },
     {
-      text: translator.text('mail.signIn.about', {
+      link,
+      label: app
+        ? translator.text('mail.signIn.continue', { app })
+        : translator.text('mail.signIn.own.continue'),
+    },
+    {
+      text: translator.text(app ? 'mail.signIn.about' : 'mail.signIn.own.about', {
         time: translator.time(now),
         browser: translator.browser(browser),
-        app,
+        app: app ?? '',
         host,
         until: translator.time(ends),
         minutes: Math.round((ends - now) / 60_000),
@@ -43,5 +49,8 @@ export function signInMail(
     },
     { footer: translator.text('mail.ignore') },
   ];
-  return { subject: translator.text('mail.signIn.subject', { app }), blocks };
+  const subject = app
+    ? translator.text('mail.signIn.subject', { app })
+    : translator.text('mail.signIn.own.subject', { host });
+  return { subject, blocks };
 }

@@ -15,6 +15,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'base',
     'signin',
     'proof',
+    'ends',
     'setup',
     'passkey',
     'refusal',

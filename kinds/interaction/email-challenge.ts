@@ -17,6 +17,7 @@ import {
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
+import { accountPageClient } from '../signin/account-page.js';
 import { newCode } from '../signin/code-format.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { mailLanguage } from '../signin/mail-language.js';
@@ -241,7 +242,9 @@ const mailFacts = (
   call: Call,
   languages: readonly string[] = [],
 ) => ({
-  client: localText(status.client.displayName, status.client.displayNames, languages).text,
+  ...(status.client.name !== accountPageClient && {
+    client: localText(status.client.displayName, status.client.displayNames, languages).text,
+  }),
   ...(!linkOnly && { code }),
   link: `${call.settings.baseURL}/interaction/${metadata.name}#token=${token}`,
   browser: describeBrowser(call.request.userAgent),

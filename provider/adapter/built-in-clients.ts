@@ -1,4 +1,5 @@
 import type { ClientMetadata } from 'oidc-provider';
+import { catalogs } from '../../i18n/languages.js';
 import { accountPageClient } from '../../kinds/signin/account-page.js';
 import type { Settings } from '../../registry/kind.js';
 
@@ -7,11 +8,27 @@ export const commandClient = 'vestibule';
 
 export { accountPageClient };
 
-/** The display names of the built-in clients. */
-export const builtInNames: ReadonlyMap<string, string> = new Map([
-  [commandClient, 'Vestibule command'],
-  [accountPageClient, 'your account'],
-]);
+/** The message with the name of each built-in client. */
+const nameMessages = {
+  [commandClient]: 'client.command',
+  [accountPageClient]: 'client.account',
+} as const;
+
+/** The display names of the built-in clients, in English and by language. */
+export const builtInNames: ReadonlyMap<
+  string,
+  { readonly displayName: string; readonly displayNames: Record<string, string> }
+> = new Map(
+  Object.entries(nameMessages).map(([client, id]) => [
+    client,
+    {
+      displayName: catalogs.en![id],
+      displayNames: Object.fromEntries(
+        Object.entries(catalogs).map(([language, catalog]) => [language, catalog[id]]),
+      ),
+    },
+  ]),
+);
 
 /** Returns the audience of access tokens for this service's own API. */
 export const apiAudience = (baseURL: string): string => `${baseURL}/apis`;
@@ -36,7 +53,7 @@ export function builtInClients({
     {
       ...common,
       client_id: commandClient,
-      client_name: builtInNames.get(commandClient),
+      client_name: builtInNames.get(commandClient)!.displayName,
       application_type: 'native',
       redirect_uris: [],
       response_types: [],
@@ -46,7 +63,7 @@ export function builtInClients({
     {
       ...common,
       client_id: accountPageClient,
-      client_name: builtInNames.get(accountPageClient),
+      client_name: builtInNames.get(accountPageClient)!.displayName,
       redirect_uris: [`${baseURL}/account`, `${baseURL}/console`, `${baseURL}/invitation`],
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],

@@ -123,8 +123,8 @@ export async function clientNames(
   services: ProviderServices,
   name: string,
 ): Promise<Pick<Summary, 'displayName' | 'displayNames'>> {
-  const builtInName = builtInNames.get(name);
-  if (builtInName !== undefined) return { displayName: builtInName };
+  const builtIn = builtInNames.get(name);
+  if (builtIn) return builtIn;
   const document = documentURL(name);
   if (document) return { displayName: document.host };
   const spec = (await clientObject(services, name))?.spec;

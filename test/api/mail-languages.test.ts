@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { catalogs } from '../../i18n/languages.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
@@ -33,6 +34,29 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
     expect(mail.html).toContain('<html lang="de" dir="ltr">');
     expect(mail.text).toContain(mail.code.slice(0, 4));
   });
+
+  test.each(Object.keys(catalogs))(
+    'is wholly %s for the account page and the command, also in the API',
+    async (language) => {
+      const catalog = catalogs[language]!;
+      const tab = browserIn(language);
+      const own = { client_id: 'vestibule-account', response_type: 'none', scope: 'openid' };
+      const query = new URLSearchParams({ ...own, redirect_uri: `${service.baseURL}/account` });
+      const { headers } = await tab.navigate(`/oauth2/auth?${query}`).is(303);
+      const { client } = (await tab.get(headers.location!).is(200)).body.status;
+      expect(client.displayNames[language]).toBe(catalog['client.account']);
+      const email = `own-${language}@example.test`.toLowerCase();
+      await tab.post(`${headers.location!}/emailchallenge`, { spec: { email } }).is(200);
+      const { subject, text } = await mailTo(service, email);
+      const { host } = new URL(service.baseURL);
+      expect(subject.replace(/[\u2068\u2069]/g, '')).toBe(
+        catalog['mail.signIn.own.subject'].replace('{host}', host),
+      );
+      for (const names of [client.displayName, client.displayNames[language]])
+        expect(text).not.toContain(names);
+      expect(text).toContain(catalog['mail.signIn.own.continue']);
+    },
+  );
 
   test('is English if there is none of the preferred', async () => {
     const mail = await challenge('other@example.test', browserIn('sv'));

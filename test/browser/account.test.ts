@@ -78,8 +78,8 @@ test('without a session it leads through a sign-in and back; who cancels is not 
   const { page } = person;
   await page.goto(`${home.baseURL}/account`);
   await person.at('LoginRequired');
-  await page.getByRole('heading', { name: 'Sign in to your account' }).waitFor();
-  await press(person, 'Cancel and go back to your account');
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+  await press(person, 'Cancel');
   await page.getByRole('heading', { level: 1, name: 'You are not signed in' }).waitFor();
   expect(new URL(page.url()).search).toBe('');
   expect(await person.faults()).toEqual([]);

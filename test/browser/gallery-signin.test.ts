@@ -30,6 +30,26 @@ describe('the first view', () => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
   });
 
+  test.each([
+    ['own-page', 'Sign in', 'Sign in'],
+    ['own-page-named', 'Sign in to Lantern ID', 'Sign in to Lantern ID – Lantern ID'],
+    ['own-page-link', 'Continue signing in', 'Continue signing in'],
+    ['own-page-refused', 'You cannot sign in', 'Error: You cannot sign in'],
+  ])('%s has sentences of its own', async (scene, words, title) => {
+    const page = await gallery.visit(scene);
+    await heading(page, words).waitFor();
+    expect(await page.title()).toBe(title);
+    await button(page, 'Cancel').waitFor();
+    expect(await page.getByText(/account page/i).count()).toBe(0);
+  });
+
+  test('a new sign-in to the account page says so, and its cancellation what to do', async () => {
+    const page = await gallery.visit('own-page-named');
+    await page.getByText('To go on, sign in again.').waitFor();
+    await button(page, 'Cancel').click();
+    await heading(page, 'This sign-in was cancelled').waitFor();
+  });
+
   test('has the names of the contract, says where one is and for whom, and its field has the focus', async () => {
     const page = await gallery.visit('first-visit');
     await heading(page, 'Sign in to Lantern Notes').waitFor();

@@ -249,7 +249,7 @@ test('where policy demands a passkey of everybody the page offers nothing else f
   expect(await page.getByRole('textbox').count()).toBe(0);
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole('link', { name: 'I have no passkey yet' }).click();
-  await page.getByRole('heading', { name: 'Sign in to your account' }).waitFor();
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
   await page.getByRole('textbox', { name: 'Email' }).fill('new@example.test');
   await press(person, 'Continue with email');
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();

@@ -25,9 +25,15 @@ export function localText(text: string, texts: Texts): string {
   return chosen;
 }
 
+/** Returns whether a Client is the account page: sentences about it are about this service. */
+export const isAccountPage = ({ name }: { name?: string }): boolean => name === 'vestibule-account';
+
 /** Returns the name of an app as this page shows it. */
-export const nameOf = (client: { displayName: string; displayNames?: Texts }): string =>
-  localText(client.displayName, client.displayNames);
+export const nameOf = (client: {
+  name?: string;
+  displayName: string;
+  displayNames?: Texts;
+}): string => localText(client.displayName, client.displayNames);
 
 /** The messages of this service's own scopes: the API has these texts in English. */
 function builtInText(id: string, text: string): string {

@@ -5,7 +5,11 @@ const tints = 6;
  * a tint chosen by the name.
  */
 export function Monogram({ name, logo }: { name: string; logo?: string | undefined }) {
-  if (logo && URL.parse?.(logo)?.origin === location.origin)
+  if (
+    logo &&
+    URL.canParse(logo, location.href) &&
+    new URL(logo, location.href).origin === location.origin
+  )
     return <img class="monogram" src={logo} alt="" />;
   const letters = [...name.normalize('NFC').matchAll(/[\p{L}\p{N}]\p{M}*/gu)];
   const tint = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % tints;

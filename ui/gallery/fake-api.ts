@@ -72,7 +72,7 @@ export class FakeAPI {
   async #answer(url: URL, { method = 'GET', body, signal }: RequestInit): Promise<Response> {
     const path = url.pathname.split('/').slice(3);
     if (url.searchParams.get('watch')) return this.#watch(path.join('/'), signal);
-    if (path[0] === 'appearances') return this.#speak({ spec: {} });
+    if (path[0] === 'appearances') return this.#speak(this.script.appearance ?? { spec: {} });
     const of = /^(interactions|mockmessages)$/.test(path[0] ?? '') ? path.slice(2) : path;
     const call = path.length > 0 ? `${method} ${of.join('/')}`.trim() : 'discovery';
     if (call !== 'discovery' && !call.endsWith('accessreviews'))

@@ -8,6 +8,7 @@ import base from '../messages/en/base.json';
 import checklist from '../messages/en/checklist.json';
 import console from '../messages/en/console.json';
 import decisions from '../messages/en/decisions.json';
+import ends from '../messages/en/ends.json';
 import mailbox from '../messages/en/mailbox.json';
 import passkey from '../messages/en/passkey.json';
 import policies from '../messages/en/policies.json';
@@ -26,6 +27,7 @@ export const english: Catalog = {
   ...signin,
   ...stepup,
   ...proof,
+  ...ends,
   ...setup,
   ...invitation,
   ...recovery,

@@ -46,6 +46,12 @@ const refused = (read: FakeResponse): Scene => ({
   act: fill('code', '12345678'),
 });
 
+/** A sign-in to the account page. */
+const own: Parameters<typeof interaction>[0] = {
+  client: { name: 'vestibule-account', displayName: 'Account page', firstParty: true },
+};
+const named = { spec: { displayName: 'Lantern ID' } };
+
 /** Every state from the address to the proof. */
 export const signinScenes: Record<string, () => Scene> = {
   'first-visit': () => ({
@@ -247,6 +253,28 @@ export const signinScenes: Record<string, () => Scene> = {
       ),
     ),
   'refused-unread': () => refused(new FakeRefusal(404)),
+  'own-page': () => ({ script: { GET: interaction(own) } }),
+  'own-page-named': () => ({
+    script: {
+      GET: interaction({ ...own, methods: [...all], stepUp: { reason: 'NewSignInRequested' } }),
+      DELETE: interaction({ ...own, phase: 'Aborted' }),
+      appearance: named,
+    },
+  }),
+  'own-page-link': () => ({
+    token,
+    script: { GET: interaction({ ...own, emailChallenge: challenge() }) },
+  }),
+  'own-page-refused': () => ({
+    script: {
+      GET: interaction({
+        ...own,
+        phase: 'ConsentRequired',
+        refusal: { message: 'Sign in at the office.' },
+      }),
+      DELETE: interaction({ ...own, phase: 'Aborted' }),
+    },
+  }),
   'no-home-page': () => ({
     script: {
       GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }),

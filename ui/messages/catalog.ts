@@ -7,6 +7,7 @@ import type base from './en/base.json';
 import type checklist from './en/checklist.json';
 import type console from './en/console.json';
 import type decisions from './en/decisions.json';
+import type ends from './en/ends.json';
 import type invitation from './en/invitation.json';
 import type mailbox from './en/mailbox.json';
 import type passkey from './en/passkey.json';
@@ -24,6 +25,7 @@ export type MessageID = keyof (typeof base &
   typeof signin &
   typeof stepup &
   typeof proof &
+  typeof ends &
   typeof setup &
   typeof mailbox &
   typeof recovery &

@@ -4,11 +4,10 @@ import { Button } from '../base/button.js';
 import { useLazy, type Lazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { LoadErrorView } from '../base/error-page.js';
-import { nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import { EmailView } from './email-view.js';
 import type { SignInStore } from './sign-in-store.js';
-import { LinkView } from './link-view.js';
-import { consentChunk, proofChunk } from './lazy-views.js';
+import { consentChunk, endsChunk, proofChunk } from './lazy-views.js';
 
 /** The views of the page. */
 export type ViewName =
@@ -56,9 +55,10 @@ function FirstLoadFailed({ store }: { store: SignInStore }) {
 
 /** Shown while the browser returns to the app. Nothing is ready for input. */
 function Leaving({ store }: { store: SignInStore }) {
+  const { client } = store.interaction!.status;
   return (
     <h1 class="waiting" aria-busy="true">
-      {format('leaving.title', { client: nameOf(store.interaction!.status.client) })}
+      {isAccountPage(client) ? t('loading') : format('leaving.title', { client: nameOf(client) })}
     </h1>
   );
 }
@@ -66,7 +66,6 @@ function Leaving({ store }: { store: SignInStore }) {
 type SignInView = ComponentType<{ store: SignInStore }>;
 const bundled: Partial<Record<ViewName, SignInView>> = {
   email: EmailView,
-  link: LinkView,
   leaving: Leaving,
   unavailable: FirstLoadFailed,
 };
@@ -76,7 +75,8 @@ type ViewChunk = Lazy<Partial<Record<ViewName, SignInView>>>;
 /** Returns the chunk that contains a view, or undefined if it is bundled. */
 function chunkOf(name: ViewName): ViewChunk | undefined {
   if (bundled[name] || name === 'loading') return undefined;
-  return name === 'setup' || name === 'consent' ? consentChunk : proofChunk;
+  if (name === 'code' || name === 'link') return proofChunk;
+  return name === 'setup' || name === 'consent' ? consentChunk : endsChunk;
 }
 
 /** Shows a view after its chunk is loaded. */

@@ -4,7 +4,7 @@ import { call } from '../base/api.js';
 import { locale } from '../base/i18n.js';
 import { useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
-import { nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import { Text, t, format } from '../base/message.js';
 import { changesText } from '../decisions/alternative-list.js';
 import type { SignInStore } from './sign-in-store.js';
@@ -33,7 +33,8 @@ export function Decision({ store, name }: { store: SignInStore; name: string }) 
     );
   }, [path]);
   if (!here) return null;
-  const facts = decision ? here.factsOf(decision, nameOf(client), locale()) : [];
+  const app = isAccountPage(client) ? location.host : nameOf(client);
+  const facts = decision ? here.factsOf(decision, app, locale()) : [];
   const alternatives = decision ? here.alternativesOf(decision, locale()) : [];
   return (
     <dl class="values">

@@ -4,7 +4,8 @@ import { Field } from '../base/field.js';
 import { useLazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import { nameOf } from '../base/local-text.js';
+import { useAppearance } from '../base/appearance.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 import { stepUpChunk } from './lazy-views.js';
@@ -45,49 +46,27 @@ function EmailForm({ store }: { store: SignInStore }) {
   );
 }
 
-/** The address of a sign-in to the account page by any method, which continues at a step of it. */
-const accountSignInURL = (step: 'recover' | 'passkey-add'): string =>
-  `/oauth2/auth?${new URLSearchParams({
-    client_id: 'vestibule-account',
-    response_type: 'none',
-    scope: 'openid',
-    redirect_uri: `${location.origin}/account`,
-    prompt: 'login',
-    state: step,
-  })}`;
-
-/** The way for who cannot use the passkey that is required: to report it lost, or to add a first one. */
-function WithoutPasskey({ client }: { client: string }) {
-  if (client === 'vestibule-account')
-    return (
-      <p class="fine">
-        <a href={accountSignInURL('recover')}>{t('email.lost')}</a>
-      </p>
-    );
-  return (
-    <p class="fine">
-      <a href={accountSignInURL('passkey-add')}>{t('email.add')}</a>
-    </p>
-  );
-}
-
 /** The first view: the email address or a passkey, and why only that or a new sign-in will do. */
 export function EmailView({ store }: { store: SignInStore }) {
   const { phase, client, methods, stepUp } = store.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
   const passkey = offersPasskey(store);
   const { loaded } = useLazy(stepUp || !byEmail ? stepUpChunk : undefined);
-  const values = { client: nameOf(client) };
+  const { displayName } = useAppearance();
+  const isOwn = isAccountPage(client);
+  const otherWay = byEmail ? undefined : loaded?.withoutPasskey(isOwn);
+  const values = { client: nameOf(client), name: displayName ?? '' };
+  const ownTitle = displayName ? 'email.named' : 'email.own';
   return (
     <View
-      title="email.title"
+      title={isOwn ? ownTitle : 'email.title'}
       values={values}
       phase={phase}
       startsInField={byEmail}
       error={Boolean(store.problem)}
       header={<ClientHeader client={client} />}
     >
-      {loaded && <p class="lead">{format(`stepup.${stepUp?.reason ?? 'Passkey'}`, values)}</p>}
+      {loaded && <p class="lead">{format(loaded.reasonMessage(isOwn, stepUp?.reason), values)}</p>}
       {byEmail ? (
         <EmailForm store={store} />
       ) : (
@@ -98,7 +77,11 @@ export function EmailView({ store }: { store: SignInStore }) {
           <PasskeyButton store={store} main={!byEmail} autofill={byEmail} />
         </div>
       )}
-      {!byEmail && loaded && <WithoutPasskey client={client.name} />}
+      {otherWay && (
+        <p class="fine">
+          <a href={otherWay.href}>{t(otherWay.id)}</a>
+        </p>
+      )}
     </View>
   );
 }

@@ -1,6 +1,6 @@
-import { format } from '../base/message.js';
+import { format, t } from '../base/message.js';
 import { View } from '../base/view.js';
-import { nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { BackToClient } from './blocked-view.js';
 
@@ -11,7 +11,9 @@ export function EndView({ store }: { store: SignInStore }) {
   return (
     <View title={cancelled ? 'cancelled.title' : 'done.title'} phase={phase}>
       <p class="lead">
-        {cancelled ? format('cancelled.what', { client: nameOf(client) }) : format('done.what')}
+        {cancelled && !isAccountPage(client)
+          ? format('cancelled.what', { client: nameOf(client) })
+          : t('done.what')}
       </p>
       {cancelled && <BackToClient client={client} />}
     </View>

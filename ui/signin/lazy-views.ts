@@ -1,11 +1,14 @@
 import { addMessages } from '../base/i18n.js';
 import { Lazy } from '../base/lazy.js';
 
-/** The views for the code, errors and the end, loaded while the address is typed. */
+/** The views for the code and the emailed link, loaded while the address is typed. */
 export const proofChunk = new Lazy(() => import('./proof-chunk.js'));
 
 /** The views for setup and consent, loaded after that. */
 export const consentChunk = new Lazy(() => import('./consent-chunk.js'));
+
+/** The views for errors and the ends, loaded after that. */
+export const endsChunk = new Lazy(() => import('./ends-chunk.js'));
 
 /** Adds the messages of a chunk that was loaded. */
 function withMessages<T extends { messages: Parameters<typeof addMessages>[0] }>(part: T): T {

@@ -1,7 +1,7 @@
 import { Button } from '../base/button.js';
 import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import { nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
 
@@ -10,7 +10,7 @@ export function LinkView({ store }: { store: SignInStore }) {
   const { phase, client, emailChallenge } = store.interaction!.status;
   return (
     <View
-      title="link.title"
+      title={isAccountPage(client) ? 'link.go' : 'link.title'}
       values={{ client: nameOf(client) }}
       phase={phase}
       error={Boolean(store.problem)}

@@ -6,9 +6,8 @@ import { relativeTime, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { useRemaining } from '../base/use-remaining.js';
 import { Reference } from '../base/error-page.js';
-import { nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/local-text.js';
 import { CurrentView, viewOf, type ViewName } from './current-view.js';
-import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
 /** The warning before the sign-in expires, with a link to start again at the app. */
@@ -32,7 +31,7 @@ function Cancel({ store }: { store: SignInStore }) {
         busy={store.busy === 'cancel'}
         onPress={() => void store.act('cancel')}
       >
-        {format('cancel', { client: nameOf(client) })}
+        {isAccountPage(client) ? t('cancel.own') : format('cancel', { client: nameOf(client) })}
       </Button>
     </p>
   );
@@ -65,11 +64,7 @@ export function SignIn({ store }: { store: SignInStore }) {
     store.changed = changed;
   }, [store]);
   const view = viewOf(store);
-  const { problem, blocked } = store;
-  const decision =
-    blocked?.kind === 'refused'
-      ? blocked.decision
-      : view === 'refused' && store.interaction!.status.refusal!.policyDecision;
+  const { problem } = store;
   const alert = problem && (
     <>
       {problem.text}
@@ -85,7 +80,6 @@ export function SignIn({ store }: { store: SignInStore }) {
     >
       {store.endsSoon && timedViews.has(view) && <EndsSoon store={store} />}
       <CurrentView key={`${view} ${store.blocked?.kind}`} store={store} name={view} />
-      {decision && <Decision store={store} name={decision} />}
       {canCancel(store, view) && <Cancel store={store} />}
     </Page>
   );

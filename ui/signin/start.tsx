@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { loadAppearance } from '../base/appearance.js';
 import { mountPoint } from '../base/page.js';
 import { SignInStore } from './sign-in-store.js';
-import { consentChunk, proofChunk } from './lazy-views.js';
+import { consentChunk, endsChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
@@ -22,6 +22,7 @@ const prefetch = (): void => {
   proofChunk
     .load()
     .then(() => consentChunk.load())
+    .then(() => endsChunk.load())
     .catch(() => undefined);
 };
 

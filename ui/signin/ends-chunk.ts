@@ -1,0 +1,7 @@
+import { addMessages } from '../base/i18n.js';
+import messages from '../messages/en/ends.json';
+
+addMessages(messages);
+
+export { EndView as end } from './end-view.js';
+export { BlockedView as blocked, RefusalView as refused } from './blocked-view.js';
