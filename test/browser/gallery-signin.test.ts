@@ -18,6 +18,56 @@ const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 const left = (page: Page) => page.waitForURL(gallery.at('left'));
 
+describe('a language that Intl refuses', () => {
+  const bad = [
+    'en-US@posix',
+    'de-DE@euro',
+    'de-u',
+    'de-DE-1996-1996',
+    'fr-a-b-a-c',
+    'ja_JP.UTF-8',
+    'C',
+    'en-',
+    '',
+    'de"onload="x',
+  ];
+  /** Makes a browser that names these languages, or has no list of them. */
+  const withLanguages = (languages: readonly string[] | undefined) =>
+    `Object.defineProperty(navigator, 'languages', { value: ${JSON.stringify(languages)} });
+     Object.defineProperty(navigator, 'language', { value: ${JSON.stringify(languages?.[0] ?? 'nl')} });`;
+  const visit = async (languages: readonly string[] | undefined): Promise<Page> => {
+    const context = await gallery.window();
+    await context.addInitScript(withLanguages(languages));
+    return gallery.show(await context.newPage(), 'code-sent');
+  };
+  const language = (page: Page) => page.evaluate(() => document.documentElement.lang);
+
+  test.each(bad)('%j alone gives the field for the code, in English', async (tag) => {
+    const page = await visit([tag]);
+    await field(page, 'Code').waitFor();
+    expect(await language(page)).toBe('en');
+    await page.context().close();
+  });
+
+  test.each(bad)('%j is passed over for the next one, wherever it comes from', async (tag) => {
+    const page = await visit([tag, 'de-AT']);
+    await page.locator('#code').waitFor();
+    expect(await language(page)).toBe('de-AT');
+    await page.evaluate((tag) => {
+      document.cookie = `vestibule.language=${tag}; Path=/`;
+    }, tag);
+    await gallery.show(page, 'code-sent');
+    expect(await language(page)).toBe('de-AT');
+    await page.context().close();
+  });
+
+  test('is not asked of a browser that has no list of languages', async () => {
+    const page = await visit(undefined);
+    await page.locator('#code').waitFor();
+    expect(await language(page)).toBe('nl');
+  });
+});
+
 describe('the first view', () => {
   test.each([
     ['step-up-passkey', 'Lantern Notes asks for a sign-in with a passkey.', false],

@@ -46,6 +46,15 @@ function languageAndScript(tag: string): string | undefined {
   }
 }
 
+/** Returns whether `Intl` takes a tag. Browsers have been seen with `en-US@posix`. */
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the language to use for a tag: the same, or one with its language and script. */
 function supportedLanguage(wanted: string): string | undefined {
   const [language = '', subtag] = wanted.split('-', 2);
@@ -58,12 +67,13 @@ function supportedLanguage(wanted: string): string | undefined {
 
 /**
  * Switches to the first supported language of: `asked` (by the app or from the menu), the choice
- * stored in this browser, the `account`'s, the browser's languages, English. Stays with English if
- * the catalog cannot be loaded.
+ * stored in this browser, the `account`'s, the browser's languages, English. A tag that `Intl` would
+ * refuse is passed over. Stays with English if the catalog cannot be loaded.
  */
 export async function loadLocale(asked: readonly string[] = [], account?: string): Promise<void> {
-  const all = [...asked, ...storedPreference(), account ?? '', ...navigator.languages];
-  current = all.find(supportedLanguage) ?? 'en';
+  const browser = navigator.languages ?? [navigator.language];
+  const all = [...asked, ...storedPreference(), account ?? '', ...browser];
+  current = all.find((tag) => supportedLanguage(tag) && isLanguageTag(tag)) ?? 'en';
   const load = languages.get(catalogLanguage())?.load;
   catalog = english;
   if (load)
