@@ -27,6 +27,7 @@ import { Health, type HealthCheck } from './health.js';
 import { InFlight, type InFlightLimits } from './chain/max-in-flight.js';
 import { fromLibrary } from './http/library-error.js';
 import { lingerUntil, Listener, type ServingCertificate } from './listener.js';
+import { pageOfRefused, pageRedirect } from './http/page-redirect.js';
 import { MemoryGuard } from './http/memory-guard.js';
 import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
@@ -343,6 +344,9 @@ export class Server {
     if (error instanceof StatusError && error.headers.Connection === 'close')
       res.shouldKeepAlive = false;
     const { pages, errorPage } = this.#parts;
+    const refusedPage = pages && pageOfRefused(req);
+    if (refusedPage !== undefined)
+      return void this.#encoder.send(req, res, 303, Buffer.alloc(0), pageRedirect(refusedPage));
     if (pages && errorPage && isPageVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
       pages.error(req, res, status, errorPage(status.code, req.auditID, req));

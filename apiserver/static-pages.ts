@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hsts } from '../security/hsts.js';
 import type { Awaitable } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
+import { isNavigation } from './http/headers.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
 import { errorHeaders } from './http/response.js';
@@ -240,6 +241,6 @@ export class Pages {
 }
 
 /** Reports whether a person opens a page outside the API. */
-export const isPageVisit = ({ url, headers }: ApiRequest): boolean =>
-  headers['sec-fetch-mode'] === 'navigate' &&
-  !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);
+export const isPageVisit = (request: ApiRequest): boolean =>
+  isNavigation(request) &&
+  !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(request.url!);

@@ -12,7 +12,14 @@ export interface MediaRange {
   readonly version?: string;
 }
 
-const jsonTypes = new Set(['application/json', 'application/*', '*/*', 'text/html']);
+const jsonTypes = new Set([
+  'application/json',
+  'application/*',
+  '*/*',
+  'text/html',
+  'text/*',
+  'application/xhtml+xml',
+]);
 const parameterNames: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
   as: 'as',
   g: 'group',

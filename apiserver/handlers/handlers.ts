@@ -46,6 +46,7 @@ import { managerOf } from './managed-fields.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
 import { isNavigation } from '../http/headers.js';
+import { pageRedirect } from '../http/page-redirect.js';
 
 /** The dependencies of the handlers. */
 export interface HandlerDependencies {
@@ -102,14 +103,7 @@ export class Handlers {
   #sendObject(req: ApiRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
     const { requestInfo } = authorizedOf(req);
     if (requestInfo.kind.boundToCookie && isNavigation(req))
-      return this.#parts.encoder.send(req, res, 303, empty, [
-        'Location',
-        `/interaction/${requestInfo.name}`,
-        'Vary',
-        'Accept, Sec-Fetch-Mode',
-        'Cache-Control',
-        'no-store',
-      ]);
+      return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name!));
     if (requestInfo.representation !== wholeRepresentation)
       return this.#parts.encoder.send(
         req,

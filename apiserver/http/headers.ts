@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { prefersHTML } from '../../security/prefers-html.js';
 
 /** Returns all raw values of a header; Node joins or drops repeated ones. */
 export function rawValues(request: IncomingMessage, name: string): string[] {
@@ -31,8 +32,5 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
  */
 export function isNavigation({ headers }: IncomingMessage): boolean {
   if (headers['sec-fetch-mode'] !== undefined) return headers['sec-fetch-mode'] === 'navigate';
-  const accept = headers.accept ?? '';
-  const html = accept.indexOf('text/html');
-  const json = accept.indexOf('application/json');
-  return html >= 0 && (json < 0 || html < json);
+  return prefersHTML(headers.accept);
 }

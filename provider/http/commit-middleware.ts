@@ -8,6 +8,7 @@ import {
 } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { introspectJWT } from './introspection.js';
+import { translateFormPage } from './form-page.js';
 import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
 import { libraryError, toProviderError } from '../context/errors.js';
@@ -42,6 +43,7 @@ export const commitMiddleware =
       sendError(services, provider, ctx, toProviderError(error));
     }
     unitOfWork.client = ctx.oidc?.entities.Client?.clientId;
+    translateFormPage(ctx);
     if (ctx.status < 400) logIgnoredScopes(services, ctx);
     await finishHeaders(services, provider, ctx);
   };

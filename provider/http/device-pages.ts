@@ -13,7 +13,7 @@ import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { html, message, type Html } from './html.js';
 import { translatorOf } from './language.js';
-import { page, sendPage } from './pages.js';
+import { page, sendPage, wayOn } from './pages.js';
 
 /** The device authorization request's origin, stored with its device code. */
 export interface DeviceOrigin {
@@ -137,7 +137,7 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
       request: ctx.req,
       translator,
       title: translator.text('device.connected'),
-      body: html`<p>${translator.text('device.connected.about')}</p>`,
+      body: html`<p>${translator.text('device.connected.about')}</p>${wayOn(translator)}`,
     }),
   );
 }

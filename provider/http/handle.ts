@@ -11,10 +11,11 @@ import { secureHeaders } from './headers.js';
 import { html } from './html.js';
 import { rememberLanguage, translatorFor } from './language.js';
 import { normaliseRequest } from '../context/normalise-request.js';
-import { page } from './pages.js';
+import { page, wayOn } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
 import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
+import { prefersHTML } from '../../security/prefers-html.js';
 import { errorMessage } from './error-messages.js';
 import { logIgnoredParameters, logRefusal } from './wrong-parameters.js';
 
@@ -122,13 +123,13 @@ function sendError(
   const error = codes[status] ?? 'server_error';
   const { title, advice } = errorMessage(error, status);
   const translator = translatorFor(request);
-  const people = request.headers.accept?.includes('text/html');
+  const people = prefersHTML(request.headers.accept);
   const body = people
     ? page(services, {
         request,
         translator,
         title: translator.text(title),
-        body: html`<p>${translator.text(advice)}</p>`,
+        body: html`<p>${translator.text(advice)}</p>${wayOn(translator)}`,
         phase: 'error',
       })
     : JSON.stringify({ error, error_description: description ?? english.text(title) });

@@ -66,6 +66,10 @@ function footer(request: PageRequest, translator: Translator, spec: AppearanceSp
   return html`<footer class="bottom">${links}${languageMenu(request, translator)}</footer>`;
 }
 
+/** Returns the way on from a page that ends here: the account page, which lists a person's apps. */
+export const wayOn = (translator: Translator): Html =>
+  html`<p><a class="button main" href="/account">${translator.text('mail.account.open')}</a></p>`;
+
 /** Sends a page as the response. */
 export function sendPage(ctx: KoaContext, content: string): void {
   ctx.type = 'html';
@@ -110,7 +114,7 @@ export function renderError(
       request: ctx.req,
       translator,
       title: translator.text(title),
-      body: html`<p>${translator.text(advice)}</p>${hints}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      body: html`<p>${translator.text(advice)}</p>${hints}${wayOn(translator)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
       phase: 'error',
     }),
   );
@@ -129,7 +133,7 @@ export function errorPage(
     request,
     translator,
     title: translator.text(title),
-    body: html`<p>${translator.text(advice)}</p><p class="hint"><small>${auditID}</small></p>`,
+    body: html`<p>${translator.text(advice)}</p>${wayOn(translator)}<p class="hint"><small>${auditID}</small></p>`,
     phase: 'error',
   });
 }
@@ -176,7 +180,7 @@ export function renderSignedOut(services: ProviderServices, ctx: KoaContext): vo
       request: ctx.req,
       translator,
       title: translator.text('signOut.done'),
-      body: html`<p>${translator.text('page.close')}</p>`,
+      body: html`<p>${translator.text('page.close')}</p>${wayOn(translator)}`,
     }),
   );
 }

@@ -115,6 +115,57 @@ describe('the interaction over time', () => {
     expect(await phase(page)).toBe(then);
   });
 
+  test.each([
+    ['done', 'Go back to Lantern Notes'],
+    ['completed', 'Go back to Lantern Notes'],
+    ['cancelled', 'Go back to Lantern Notes'],
+    ['foreign-return', 'Go back to Lantern Notes'],
+    ['over', 'Open your account'],
+    ['lost', 'Open your account'],
+    ['link-elsewhere#token=x', 'Open your account'],
+    ['own-page-cancelled', 'Open your account'],
+  ])('%s ends with one thing to press: %s', async (scene, name) => {
+    const page = await gallery.visit(scene);
+    await page.getByRole('link', { name }).waitFor();
+    expect(await page.locator('main .button').count()).toBe(1);
+  });
+
+  test('a browser without cookies is told so, and may try again', async () => {
+    const context = await gallery.window();
+    await context.addInitScript(() => {
+      Object.defineProperty(Document.prototype, 'cookie', { get: () => '', set: () => {} });
+    });
+    const page = await gallery.show(await context.newPage(), 'lost');
+    await heading(page, 'Cookies are turned off in this browser').waitFor();
+    await button(page, 'Try again').waitFor();
+  });
+
+  test.each([
+    ['opens again', false],
+    ['was left already, and the sign-in is over', true],
+  ])('an app that does not open gets a link; it %s', async (_, isFollowed) => {
+    const context = await gallery.window();
+    const page = await context.newPage();
+    await page.route('**/gallery/left', (route) => route.fulfill({ status: 204 }), { times: 1 });
+    await gallery.show(page, 'consent-one');
+    await settle(
+      () => phase(page),
+      (now) => now === 'ConsentRequired',
+    );
+    await button(page, 'Allow').click();
+    const link = page.getByRole('link', { name: 'Continue' });
+    await link.waitFor();
+    await page.evaluate((isFollowed) => {
+      const { api } = stage;
+      const done = structuredClone(api.script['POST consent']);
+      if (isFollowed) delete done.status.returnTo;
+      api.script.GET = done;
+    }, isFollowed);
+    await link.click();
+    if (isFollowed) await heading(page, 'You are signed in').waitFor();
+    else await left(page);
+  });
+
   test.each(['unreachable', 'down'])('%s: trying again helps', async (scene) => {
     const page = await gallery.visit(scene);
     await button(page, 'Try again').click();

@@ -261,6 +261,7 @@ export const signinScenes: Record<string, () => Scene> = {
       appearance: named,
     },
   }),
+  'own-page-cancelled': () => ({ script: { GET: interaction({ ...own, phase: 'Aborted' }) } }),
   'own-page-link': () => ({
     token,
     script: { GET: interaction({ ...own, emailChallenge: challenge() }) },

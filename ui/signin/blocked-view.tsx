@@ -9,17 +9,31 @@ import { isAccountPage, nameOf } from '../base/local-text.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** A link back to the Client for a sign-in that can no longer return to it. */
-export function BackToClient({ client }: { client: InteractionClient | undefined }) {
+/**
+ * The way on from a sign-in that can no longer return to its Client: a link to the Client, or to the
+ * account page, which lists the apps of a person.
+ */
+export function WayOn({ client }: { client: InteractionClient | undefined }) {
   const to = client?.initiateLoginURI ?? client?.homepageURI;
-  return client && to ? (
+  return (
     <p>
-      <Link to={to} look="button main">
-        {format('back', { client: nameOf(client) })}
+      <Link to={to ?? '/account'} look="button main">
+        {client && to ? format('back', { client: nameOf(client) }) : t('end.account')}
       </Link>
     </p>
-  ) : null;
+  );
 }
+
+/** Returns whether this browser keeps cookies of this page. */
+function keepsCookies(): boolean {
+  document.cookie = 'vestibule.cookies=1; Path=/; SameSite=Lax';
+  const kept = document.cookie.includes('vestibule.cookies=1');
+  document.cookie = 'vestibule.cookies=; Path=/; Max-Age=0';
+  return kept;
+}
+
+/** Leads to the page before this one, where the sign-in may be started again. */
+const goBack = (): void => (history.length > 1 ? history.back() : location.reload());
 
 interface Refused {
   store: SignInStore;
@@ -82,18 +96,22 @@ export function BlockedView({ store }: { store: SignInStore }) {
   if (blocked.kind === 'refused')
     return <Refused store={store} client={client!} phase="error" {...blocked} />;
   if (blocked.kind === 'unavailable') return null;
+  const kind = blocked.kind === 'lost' && !keepsCookies() ? 'nocookies' : blocked.kind;
+  const way = kind === 'nocookies' ? goBack : kind.startsWith('link') && (() => store.restart());
   return (
     <ErrorView
-      title={`${blocked.kind}.title`}
-      what={`${blocked.kind}.what`}
+      title={`${kind}.title`}
+      what={`${kind}.what`}
+      values={{ host: location.host }}
       failure={blocked.failure}
     >
-      {blocked.kind.startsWith('link') && (
-        <Button variant="main" onPress={() => store.restart()}>
-          {t('startagain')}
+      {way ? (
+        <Button variant="main" onPress={way}>
+          {t(kind === 'nocookies' ? 'retry' : 'startagain')}
         </Button>
+      ) : (
+        <WayOn client={client} />
       )}
-      {(blocked.kind === 'over' || blocked.kind === 'lost') && <BackToClient client={client} />}
     </ErrorView>
   );
 }

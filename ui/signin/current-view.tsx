@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useLazy, type Lazy } from '../base/lazy.js';
@@ -53,13 +54,35 @@ function FirstLoadFailed({ store }: { store: SignInStore }) {
   );
 }
 
-/** Shown while the browser returns to the app. Nothing is ready for input. */
+/** Milliseconds after which a page that did not open gets a link. */
+const leavingMs = 2_000;
+
+/** Shown while the browser returns to the app; a link follows if that takes long. */
 function Leaving({ store }: { store: SignInStore }) {
-  const { client } = store.interaction!.status;
+  const { client, returnTo } = store.interaction!.status;
+  const [waits, setWaits] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setWaits(false), leavingMs);
+    return () => clearTimeout(timer);
+  }, []);
   return (
-    <h1 class="waiting" aria-busy="true">
-      {isAccountPage(client) ? t('loading') : format('leaving.title', { client: nameOf(client) })}
-    </h1>
+    <>
+      <h1 class="waiting" aria-busy={waits}>
+        {isAccountPage(client) ? t('loading') : format('leaving.title', { client: nameOf(client) })}
+      </h1>
+      {!waits && (
+        <a
+          class="button main"
+          href={returnTo}
+          onClick={(event) => {
+            event.preventDefault();
+            void store.leaveAgain();
+          }}
+        >
+          {t('leaving.go')}
+        </a>
+      )}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { format, t } from '../base/message.js';
 import { View } from '../base/view.js';
 import { isAccountPage, nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
-import { BackToClient } from './blocked-view.js';
+import { WayOn } from './blocked-view.js';
 
 /** Shown after the end: signed in elsewhere or earlier, or cancelled. */
 export function EndView({ store }: { store: SignInStore }) {
@@ -15,7 +15,7 @@ export function EndView({ store }: { store: SignInStore }) {
           ? format('cancelled.what', { client: nameOf(client) })
           : t('done.what')}
       </p>
-      {cancelled && <BackToClient client={client} />}
+      <WayOn client={client} />
     </View>
   );
 }

@@ -173,6 +173,15 @@ export class SignInStore {
     this.changed();
   }
 
+  /** Leaves once more, since the app did not open. `returnTo` works once: without one, this is the end. */
+  async leaveAgain(): Promise<void> {
+    const next = await call<Interaction>('GET', this.#path).catch(failureOf);
+    if (next instanceof ApiError) this.#block(blockedByRead(next, false));
+    else this.interaction = next;
+    if (!this.blocked) this.leave();
+    this.changed();
+  }
+
   /** Shows the first view again, for another address or after a link that is no longer valid. */
   restart(): void {
     const replaced = this.blocked?.kind === 'linkreplaced';

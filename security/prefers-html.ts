@@ -1,0 +1,33 @@
+/** The media ranges that an HTML page satisfies, and those that JSON does; the most specific first. */
+const htmlRanges = ['text/html', 'application/xhtml+xml', 'text/*'];
+const jsonRanges = ['application/json', 'application/*', '*/*'];
+
+interface Weighed {
+  readonly type: string;
+  readonly quality: number;
+  readonly at: number;
+}
+
+function parseRange(range: string, at: number): Weighed {
+  const [type = '', ...parameters] = range.toLowerCase().split(';');
+  const quality = parameters.map((one) => /^\s*q\s*=(.*)$/.exec(one)?.[1]).find(Boolean);
+  return { type: type.trim(), quality: quality === undefined ? 1 : Number(quality) || 0, at };
+}
+
+/** Returns what the header says of the first of these ranges that it names. */
+const preferenceFor = (all: readonly Weighed[], ranges: readonly string[]): Weighed | undefined =>
+  ranges.map((range) => all.find(({ type }) => type === range)).find(Boolean);
+
+/**
+ * Reports whether an Accept header prefers a page to JSON (RFC 9110 §12.5.1): it names HTML with a
+ * greater quality value than JSON, or with the same one and earlier. A header that accepts
+ * everything alike does not.
+ */
+export function prefersHTML(accept: string | undefined): boolean {
+  const all = (accept ?? '').slice(0, 4096).split(',').map(parseRange);
+  const html = preferenceFor(all, htmlRanges);
+  const json = preferenceFor(all, jsonRanges);
+  if (!html || html.quality === 0) return false;
+  if (!json || html.quality !== json.quality) return html.quality > (json?.quality ?? 0);
+  return json.type !== 'application/json' || html.at < json.at;
+}
