@@ -251,6 +251,7 @@ export interface Interaction {
       };
     };
     returnTo?: string;
+    resumeTo?: string;
     consent?: {
       scopes: {
         name: string;

@@ -48,6 +48,7 @@ const isCatalog = (chunk) => chunk.includes('catalog:');
 const own = new Map([
   ['decisions/decisions-chunk.ts', 'decisions'],
   ['signin/ends-chunk.ts', 'ends'],
+  ['signin/other-tabs.ts', 'rare'],
   ['signin/refusal-facts.ts', 'rare'],
   ['signin/step-up.ts', 'rare'],
   ['console/policy-parts.tsx', 'policy'],

@@ -20,7 +20,8 @@ import { findAgreedScopes } from './agreed-before.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
 import { requestedFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
 import { naming } from '../signin/interaction-naming.js';
-import type { ConsentScope, InteractionObject } from './schema.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { endsAt, type ConsentScope, type InteractionObject } from './schema.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 
@@ -36,9 +37,13 @@ export async function decorateInteraction(
   if (status.phase === 'Completed' || status.phase === 'Aborted')
     assertCurrentEpoch(interaction, call);
   else assertNotExpired(interaction, call);
-  if (status.phase === 'LoginRequired') status.methods = await permittedMethods(interaction, call);
-  else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
-  else addReturnTo(interaction, call);
+  const end = endsAt(interaction, call.now, call.settings.limits.signInIdle);
+  status.expirationTimestamp = toTimestamp(end);
+  if (status.phase === 'LoginRequired') {
+    status.methods = await permittedMethods(interaction, call);
+    if (interaction.internal.isResumable) status.resumeTo = returnToOf(interaction, call);
+  } else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
+  else status.returnTo = returnToOf(interaction, call);
 }
 
 /**
@@ -83,12 +88,13 @@ async function startableMethods(interaction: InteractionObject, call: Call): Pro
   return candidates.filter((_, i) => decisions[i]!.allowed);
 }
 
-function addReturnTo({ internal, metadata, status }: InteractionObject, call: Call): void {
-  if (internal.returnTo === undefined) return;
-  status.returnTo = call.keys
-    .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
-    .toString();
-}
+/** Returns the URL of the library that ends this step; undefined after it was followed. */
+const returnToOf = ({ internal, metadata }: InteractionObject, call: Call): string | undefined =>
+  internal.returnTo === undefined
+    ? undefined
+    : call.keys
+        .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
+        .toString();
 
 async function addConsent(interaction: InteractionObject, call: Call): Promise<void> {
   const { internal, spec, status, metadata } = interaction;

@@ -184,6 +184,13 @@ export const InteractionStatus = z.object({
     .optional()
     .describe('The account that signed in.'),
   returnTo: z.string().optional().describe('The URL to send the browser to next.'),
+  resumeTo: z
+    .string()
+    .optional()
+    .describe(
+      'In LoginRequired: the URL to send the browser to if it has signed in elsewhere meanwhile. Absent ' +
+        'if the Client asked for a new or a stronger sign-in.',
+    ),
   consent: z
     .object({ scopes: z.array(ConsentScope).describe('One entry for each requested scope.') })
     .optional()
@@ -241,6 +248,8 @@ export const InteractionInternal = z.object({
   ends: z.number().int().optional(),
   /** The last recorded request of its browser, in milliseconds since the epoch. */
   touched: z.number().int().optional(),
+  /** True if the browser had no session, and any would have been enough. */
+  isResumable: z.boolean().optional(),
   /** The account of the live session, in ConsentRequired. */
   account: z.string().optional(),
   session: z.string().optional(),
@@ -301,6 +310,21 @@ export type InteractionObject = KindObject<
 
 /** The lifetime in ms of records from releases that did not store `ends`. */
 const legacyLifetimeMs = 3_600_000;
+
+/**
+ * Returns when a sign-in ends as it is now, in milliseconds since the epoch: one that is not proven
+ * ends after `idleMs` without a request. A request after a third of that is recorded.
+ */
+export function endsAt(
+  { internal, status }: Pick<InteractionObject, 'internal' | 'status'>,
+  now: number,
+  idleMs: number,
+): number {
+  const end = expiresAt(internal);
+  if (status.phase !== 'LoginRequired') return end;
+  const { created, touched = created } = internal;
+  return Math.min(end, (now - touched >= idleMs / 3 ? now : touched) + idleMs);
+}
 
 /** Returns when a sign-in expires, in milliseconds since the epoch. */
 export const expiresAt = ({ created, ends }: InteractionObject['internal']): number =>

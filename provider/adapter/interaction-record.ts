@@ -76,6 +76,8 @@ async function newInteraction(
   const demandsPhr = !consent && acrRequested === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   const stepUp = consent ? undefined : stepUpOf(interaction, demandsPhr);
+  const isResumable =
+    !consent && !stepUp && acrRequested === undefined && prompt.reasons.every(isAbsentSession);
   const redirectURI = typeof params.redirect_uri === 'string' ? params.redirect_uri : undefined;
   const summary = await clientSummary(services, params.client_id, client, redirectURI);
   if (isDocumentURL(params.client_id)) await spendStoredBytes(services, summary);
@@ -105,6 +107,7 @@ async function newInteraction(
       created: now,
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
+      ...(isResumable && { isResumable: true }),
       ...(stepUp?.acr === phishingResistant && { passkeyOnly: true }),
       ...(demandsPhr && { demandedAcr: phishingResistant }),
       ...(acrRequested !== undefined && acrRequested !== 'Unmet' && { acrRequested }),
@@ -115,6 +118,9 @@ async function newInteraction(
     },
   };
 }
+
+/** The reason of oidc-provider's login prompt for a browser without a session. */
+const isAbsentSession = (reason: string): boolean => reason === 'no_session';
 
 /** Returns the requested scopes of claims, and the ids of those of Audiences. */
 async function requestedScopeIDs(

@@ -276,6 +276,13 @@ export const signinScenes: Record<string, () => Scene> = {
       DELETE: interaction({ ...own, phase: 'Aborted' }),
     },
   }),
+  'signed-in-elsewhere': () => ({
+    script: {
+      GET: interaction({ resumeTo: '/gallery/left' }),
+      'GET accounts/~': { status: { email: { address: 'ada@example.test' } } },
+      'POST emailchallenge': sent(),
+    },
+  }),
   'no-home-page': () => ({
     script: {
       GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }),

@@ -17,6 +17,7 @@ export type ViewName =
   | 'blocked'
   | 'leaving'
   | 'end'
+  | 'continue'
   | 'link'
   | 'code'
   | 'email'
@@ -31,6 +32,7 @@ export function viewOf({
   ending,
   setup,
   token,
+  signedIn,
   changesEmail: wantsOtherAddress,
 }: SignInStore): ViewName {
   if (blocked) return blocked.kind === 'unavailable' ? 'unavailable' : 'blocked';
@@ -40,6 +42,7 @@ export function viewOf({
   if (phase === 'ConsentRequired') return refusal ? 'refused' : 'consent';
   if (phase !== 'LoginRequired') return setup ? 'setup' : 'loading';
   if (token) return 'link';
+  if (signedIn) return 'continue';
   return emailChallenge && !wantsOtherAddress ? 'code' : 'email';
 }
 

@@ -19,5 +19,8 @@ function withMessages<T extends { messages: Parameters<typeof addMessages>[0] }>
 /** Why a session is not enough, loaded when one is not. */
 export const stepUpChunk = new Lazy(() => import('./step-up.js').then(withMessages));
 
+/** Follows the other tabs of the browser, loaded after the page is usable. */
+export const otherTabsChunk = new Lazy(() => import('./other-tabs.js'));
+
 /** The rows of the decision behind a refusal, loaded when policy refuses. */
 export const refusalChunk = new Lazy(() => import('./refusal-facts.js').then(withMessages));

@@ -43,6 +43,10 @@ export class SignInStore {
   setup = false;
   /** The person signed in with a passkey from another device. */
   usedOtherDevice = false;
+  /** Who has signed in in another tab, and whether nothing was typed in this one. */
+  signedIn: { email: string; isUnused: boolean } | undefined;
+  /** Called when this tab leaves after a sign-in. */
+  left: () => void = () => undefined;
   /** Less than five minutes remain. */
   endsSoon = false;
   /** Resolves when the person returns to the page. */
@@ -170,6 +174,33 @@ export class SignInStore {
     const ended = phase === 'Aborted' ? 'cancelled' : 'done';
     this.ending = ours ? 'leaving' : ended;
     if (ours) location.replace(target);
+    if (phase === 'Authenticated') this.left();
+    this.changed();
+  }
+
+  /** True while the person is asked to sign in here, and nothing is pending. */
+  get isWaiting(): boolean {
+    const { interaction, blocked, busy, token, ending, signedIn } = this;
+    const over = blocked ?? busy ?? token ?? ending ?? signedIn;
+    return !over && interaction?.status.phase === 'LoginRequired';
+  }
+
+  /** Offers to go on as the person who signed in in another tab. */
+  offer(signedIn: { email: string; isUnused: boolean }): void {
+    this.signedIn = signedIn;
+    this.changed();
+  }
+
+  /** Signs in here, although another tab has signed in. */
+  stay(): void {
+    this.signedIn = undefined;
+    this.changed();
+  }
+
+  /** Goes on with the session of another tab. */
+  resume(): void {
+    this.ending = 'leaving';
+    location.replace(this.interaction!.status.resumeTo!);
     this.changed();
   }
 
@@ -228,14 +259,14 @@ export class SignInStore {
       status.phase === 'ConsentRequired' ||
       (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
     this.#unwatch = canChange
-      ? watch(this.#path, metadata.resourceVersion, () => this.#refresh())
+      ? watch(this.#path, metadata.resourceVersion, () => this.refresh())
       : undefined;
   }
 
   /**
    * Reads again in the background. Drops a response that is older than the person's last action.
    */
-  async #refresh(): Promise<string | undefined> {
+  async refresh(): Promise<string | undefined> {
     const acts = this.#actionCount;
     try {
       const next = await call<Interaction>('GET', this.#path);
@@ -243,6 +274,7 @@ export class SignInStore {
         return this.interaction?.metadata.resourceVersion;
       const moved = next.status.phase !== this.interaction?.status.phase;
       if (moved) await this.#receive(next);
+      else this.#schedule(remainingMs(next.status.expirationTimestamp));
       this.interaction = next;
       this.changed();
       return next.metadata.resourceVersion;

@@ -1,8 +1,9 @@
 import { render } from 'preact';
 import { loadAppearance } from '../base/appearance.js';
+import { call } from '../base/api.js';
 import { mountPoint } from '../base/page.js';
 import { SignInStore } from './sign-in-store.js';
-import { consentChunk, endsChunk, proofChunk } from './lazy-views.js';
+import { consentChunk, endsChunk, otherTabsChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
@@ -14,15 +15,21 @@ const skeletonMs = 150;
 /** Milliseconds without input after which later chunks are prefetched. */
 const idleMs = 2_000;
 
+let isPrefetched = false;
+
 const idle = (work: () => void): void => {
   (globalThis.requestIdleCallback ?? setTimeout)(work);
 };
 
-const prefetch = (): void => {
+const prefetch = (store: SignInStore): void => {
+  if (isPrefetched) return;
+  isPrefetched = true;
   proofChunk
     .load()
     .then(() => consentChunk.load())
     .then(() => endsChunk.load())
+    .then(() => otherTabsChunk.load())
+    .then(({ followOtherTabs }) => followOtherTabs(store, call))
     .catch(() => undefined);
 };
 
@@ -30,10 +37,11 @@ const prefetch = (): void => {
  * Prefetches later chunks at the first input, or after a while without any, so that they never
  * compete with the first view.
  */
-function prefetchLater(): void {
+function prefetchLater(store: SignInStore): void {
+  const load = (): void => prefetch(store);
   for (const sign of ['keydown', 'pointerdown', 'input'])
-    addEventListener(sign, prefetch, { once: true });
-  setTimeout(() => idle(prefetch), idleMs);
+    addEventListener(sign, load, { once: true });
+  setTimeout(() => idle(load), idleMs);
 }
 
 /**
@@ -42,11 +50,11 @@ function prefetchLater(): void {
  */
 export async function openSignIn(name: string, token: string | undefined): Promise<void> {
   const store = new SignInStore(name, token);
-  if (token) prefetch();
+  if (token) prefetch(store);
   const skeletonTimeout = new Promise((done) => {
     setTimeout(done, skeletonMs);
   });
   await Promise.race([Promise.all([store.start(), loadAppearance()]), skeletonTimeout]);
   render(<SignIn store={store} />, mountPoint());
-  prefetchLater();
+  prefetchLater(store);
 }
