@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { BoundedMap } from '../security/bounded-map.js';
 import { hsts } from '../security/hsts.js';
 import type { Awaitable } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
@@ -67,10 +68,19 @@ interface GeneratedAssets {
 const generatedPolicy = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
 /** Returns a page that loads one more style sheet. */
-function withStyleSheet({ plain }: EncodedContent, path: string): EncodedContent {
-  const link = `<link rel="stylesheet" href="${path}">\n</head>`;
-  const html = Buffer.from(plain.toString().replace('</head>', link));
+const withStyleSheet = (page: string, path: string): string =>
+  page.replace('</head>', `<link rel="stylesheet" href="${path}">\n</head>`);
+
+/** Compresses a page that was changed. */
+function compressed(page: string): EncodedContent {
+  const html = Buffer.from(page);
   return { plain: html, br: brotliCompressSync(html), gzip: gzipSync(html) };
+}
+
+/** Writes what a page says before its script runs in the language of the person. */
+interface ShellLanguages {
+  languageOf(request: ApiRequest): string;
+  translate(page: string, language: string): string;
 }
 
 /** Reads a file with its compressed forms. */
@@ -93,18 +103,26 @@ export class Pages {
   readonly #common: readonly string[];
   readonly #appearance: GeneratedAssets;
   readonly #version: string;
-  /** The shells with the style sheet of the appearance, by path of both. */
-  #styled = new Map<string, EncodedContent>();
+  readonly #languages: ShellLanguages | undefined;
+  /** The shells in a language with the style sheet of the appearance. */
+  readonly #changed = new BoundedMap<string, EncodedContent>(200);
   /** The document for password managers (W3C, a well-known URL for passkey endpoints). */
   readonly #passkeyEndpoints: EncodedContent;
 
   /** `mailbox`: whether the mock mailbox is served; `version`: that of the API. */
   constructor(
     folder: string,
-    options: { mailbox: boolean; baseURL: string; version: string; appearance: GeneratedAssets },
+    options: {
+      mailbox: boolean;
+      baseURL: string;
+      version: string;
+      appearance: GeneratedAssets;
+      shells?: ShellLanguages;
+    },
   ) {
     this.#appearance = options.appearance;
     this.#version = options.version;
+    this.#languages = options.shells;
     const account = `${options.baseURL}/account`;
     this.#passkeyEndpoints = {
       plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
@@ -157,7 +175,7 @@ export class Pages {
         'public, max-age=3600',
         ...this.#headers(req),
       ]);
-    const shell = this.#shell(path.split('/')[1]!);
+    const shell = this.#shell(path.split('/')[1]!, req);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, [
       'Content-Type',
@@ -169,19 +187,17 @@ export class Pages {
     ]);
   }
 
-  /** Returns a shell with the style sheet of the appearance, if there is one. */
-  #shell(name: string): EncodedContent | undefined {
+  /** Returns a shell in the language of the person, with the style sheet of the appearance if any. */
+  #shell(name: string, req: ApiRequest): EncodedContent | undefined {
     const shell = this.#shells.get(name);
     const { stylesheet } = this.#appearance.current;
-    if (!shell || stylesheet === undefined) return shell;
-    const key = `${name} ${stylesheet}`;
-    let styled = this.#styled.get(key);
-    if (!styled) {
-      if (this.#styled.size >= this.#shells.size) this.#styled.clear();
-      styled = withStyleSheet(shell, stylesheet);
-      this.#styled.set(key, styled);
-    }
-    return styled;
+    const language = this.#languages?.languageOf(req) ?? 'en';
+    if (!shell || (stylesheet === undefined && language === 'en')) return shell;
+    return this.#changed.getOrCreate(`${name} ${language} ${stylesheet}`, () => {
+      const page = shell.plain.toString();
+      const styled = stylesheet === undefined ? page : withStyleSheet(page, stylesheet);
+      return compressed(language === 'en' ? styled : this.#languages!.translate(styled, language));
+    });
   }
 
   /** Sends an error page with the headers of its Status. */

@@ -24,6 +24,7 @@ import type { ProviderServices } from './context/context.js';
 import { handleRequest } from './http/handle.js';
 import type { PageRequest } from './http/language.js';
 import { errorPage } from './http/pages.js';
+import { shellLanguage, translateShell } from './http/shell-language.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './context/records.js';
 import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
@@ -73,6 +74,11 @@ export interface IdentityProvider {
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** Returns the page for an unknown path or an unavailable resource. */
   errorPage(status: number, auditID: string, request: PageRequest): string;
+  /** The language of a page, and the page in it, until its script runs. */
+  readonly shells: {
+    languageOf(request: PageRequest): string;
+    translate(page: string, language: string): string;
+  };
   /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** The sign-ins that are not finished. */
@@ -112,6 +118,11 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     ],
     ports: (request, response) => portsOf(services, request, response),
     errorPage: (status, auditID, request) => errorPage(services, status, auditID, request),
+    shells: {
+      languageOf: shellLanguage,
+      translate: (page, language) =>
+        translateShell(page, language, new URL(services.settings.baseURL).host),
+    },
     counts,
     unfinishedSignIns,
     settled: async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogs } from '../../i18n/languages.js';
+import { escapeHTML } from '../../security/escape-html.js';
 import { prefersHTML } from '../../security/prefers-html.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, signIn, type Begun } from '../support/signin.js';
@@ -121,6 +122,28 @@ describe.each(stores)('a navigation, on %s', (store) => {
         expect(page).toContain(catalog[id].replaceAll("'", '&#39;'));
       expect(page).not.toMatch(/Submitting|does not support/);
       expect(page).toMatch(/name="code" value="[^"]+"/);
+    },
+  );
+
+  test.each(Object.keys(catalogs))(
+    'to a page gets what it says without its script in %s',
+    async (language) => {
+      const tab = service.tab();
+      tab.headers = { 'accept-language': `${language}@x, ${language}` };
+      const catalog = catalogs[language]!;
+      const paths = ['account', 'console', 'policy', 'recovery', 'invitation', 'mailbox'];
+      for (const path of [...paths, `interaction/${begun.name}`]) {
+        const page = (await tab.navigate(`/${path}`).is(200)).bytes.toString();
+        expect(page).toContain(`<html lang="${language}" dir="${catalog.direction}">`);
+        for (const id of [
+          'shell.noScript.title',
+          'shell.noScript.what',
+          'shell.late',
+          'shell.reload',
+        ] as const)
+          expect(page).toContain(`>${escapeHTML(catalog[id])}`);
+        if (language !== 'en') expect(page).not.toMatch(/Reload|slow to load|Turn it on|Sign in/);
+      }
     },
   );
 });

@@ -54,6 +54,19 @@ test.each([
   expect((await heading(person)) === 'Current policy').toBe(expected.startsWith('en'));
 });
 
+test('a page whose script does not arrive says so after a while, in the language of the browser', async () => {
+  const person = stays(await Person.arrive({ locale: 'de-AT' }));
+  const { page } = person;
+  await page.route('**/assets/policy-*.js', () => {}); // never answered
+  await page.goto(`${service.baseURL}/policy`, { waitUntil: 'commit' });
+  const late = page.getByText('Diese Seite lädt langsam.');
+  await late.waitFor({ state: 'attached' });
+  expect(await late.isVisible()).toBe(false);
+  await late.waitFor({ state: 'visible' });
+  await page.getByRole('link', { name: 'Neu laden' }).waitFor();
+  await page.unrouteAll();
+});
+
 test('the menu changes the language at once, from right to left too, and this browser stays with it', async () => {
   const person = stays(await Person.arrive({ locale: 'en-GB' }));
   const { page } = person;

@@ -347,7 +347,7 @@ function createServer(
     ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: provider.errorPage,
-    pages: new Pages(join(root, 'dist/ui'), pages),
+    pages: new Pages(join(root, 'dist/ui'), { ...pages, shells: provider.shells }),
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),

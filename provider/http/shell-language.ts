@@ -1,0 +1,33 @@
+import type { MessageID } from '../../i18n/languages.js';
+import { escapeHTML } from '../../security/escape-html.js';
+import { Translator } from '../../i18n/translator.js';
+import { translatorFor, type PageRequest } from './language.js';
+
+const english = new Translator(['en']);
+
+/** The sentences of a page that people read without its script. */
+const sentences: readonly MessageID[] = [
+  'shell.noScript.title',
+  'shell.noScript.what',
+  'shell.late',
+  'shell.reload',
+];
+
+/** Returns the language of a page for who requests it. */
+export const shellLanguage = (request: PageRequest): string => translatorFor(request).language;
+
+/**
+ * Returns a page as it is without its script in a language: it says that scripts are turned off, or
+ * after some seconds that they did not arrive. Its title is the host, for the script writes another.
+ */
+export function translateShell(page: string, language: string, host: string): string {
+  const translator = new Translator([language]);
+  const opening = `<html lang="${translator.language}" dir="${translator.direction}">`;
+  const translated = page
+    .replace('<html lang="en" dir="ltr">', () => opening)
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${escapeHTML(host)}</title>`);
+  return sentences.reduce(
+    (text, id) => text.replace(`>${english.text(id)}`, () => `>${escapeHTML(translator.text(id))}`),
+    translated,
+  );
+}
