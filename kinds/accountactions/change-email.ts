@@ -36,7 +36,13 @@ import {
   wrongCodes,
   type Requester,
 } from '../signin/code-throttle.js';
-import { codeLength, emailedCodeSchema, newCode } from '../signin/code-format.js';
+import {
+  codeLength,
+  emailedCodeSchema,
+  isCode,
+  newCode,
+  withoutSeparators,
+} from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
 import { isTakenAddress } from '../invitation/taken-address.js';
@@ -216,7 +222,7 @@ export const newAddress = defineAction({
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { code } }) {
     const session = sessionOf(call, name);
     requireRecentAuthentication(call, Account, name, passkeys);
-    const outcome = await verifyCode(call, name, session, code, (tx, address) =>
+    const outcome = await verifyCode(call, name, session, withoutSeparators(code), (tx, address) =>
       changeAddress(tx, call, name, address),
     );
     if (outcome instanceof StatusError) throw outcome;
@@ -317,8 +323,11 @@ async function verifyCode<T>(
       if (!challenge) throw codeExpired('no code was requested', name);
       if (challenge.triesLeft <= 0) throw codeExpired('no tries are left', name);
       if (call.now > challenge.expires) throw codeExpired('it has expired', name);
-      if (code.length !== challenge.length)
-        throw wrongCode(name, `must be ${challenge.length} digits`);
+      const { triesLeft: left } = challenge;
+      if (!isCode(code, challenge.length))
+        throw wrongCode(name, `must be ${challenge.length} digits; ${left} tries left`, {
+          triesLeft: left,
+        });
       const requester = requesterOf(call, canonicalAddress(challenge.address));
       await assertAddressNotLocked(tx, call, canonicalAddress(challenge.address), requester);
       const mac = Buffer.from(challenge.code, 'base64url');

@@ -18,7 +18,7 @@ import { Account, createAccount } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';
 import { isTakenAddress } from '../invitation/taken-address.js';
 import { canonicalAddress } from '../signin/email-address.js';
-import { emailedCodeSchema } from '../signin/code-format.js';
+import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import type { Method } from '../session/session.js';
@@ -116,7 +116,7 @@ async function loginAttempt(
   const outcome =
     proof.method === 'EmailLink'
       ? await signInByLink(call, interaction, proof.token, decision)
-      : await signInByCode(call, name, proof.code, decision);
+      : await signInByCode(call, name, withoutSeparators(proof.code), decision);
   if (outcome instanceof StatusError) throw outcome;
   await giveBackMails(call, outcome.internal.countedMails);
   call.ports.rememberBrowser(outcome.internal.email!.address);
@@ -146,7 +146,7 @@ const invalidReasons = {
   none: 'no code was requested',
   unknown: 'the link is unknown',
   used: 'it was already used',
-  replaced: 'a newer one was sent',
+  replaced: 'a newer one was sent; this cost no try',
   spent: 'no tries are left',
   expired: 'it has expired',
 };
@@ -170,15 +170,15 @@ function assertChallengeInForce(
 }
 
 /**
- * Throws 422 for a code whose length differs from the emailed one. Such a code does not use up a
- * try.
+ * Throws 422 for text that cannot be the emailed code, with the tries that are left: it does not use
+ * up one.
  */
-function assertCodeLength({ metadata, status }: InteractionObject, code: string): void {
+function assertCodeShape({ metadata, status, internal }: InteractionObject, code: string): void {
   const length = status.emailChallenge?.codeLength ?? code.length;
-  if (code.length === length) return;
-  throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [
-    invalidValue('spec.code', `must be ${length} digits`),
-  ]);
+  if (isCode(code, length)) return;
+  const { triesLeft } = internal.email!;
+  const cause = invalidValue('spec.code', `must be ${length} digits; ${triesLeft} tries left`);
+  throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause], { triesLeft });
 }
 
 /** Signs in by an emailed link if its challenge is the one in force. */
@@ -211,21 +211,23 @@ async function signInByCode(
 ): Promise<InteractionObject | StatusError> {
   const interaction = (await call.store(Interaction).get(name))!;
   assertChallengeInForce(interaction, call.now);
-  assertCodeLength(interaction, code);
+  assertCodeShape(interaction, code);
   const requester = requesterOf(call, canonicalAddress(interaction.internal.email!.address));
   const limit = wrongCodes(call.settings.limits, requester);
-  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
+  const { isFree, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
       assertChallengeInForce(interaction, call.now);
-      assertCodeLength(interaction, code);
+      assertCodeShape(interaction, code);
       const email = interaction.internal.email!;
       await assertCodesNotLocked(tx, call, canonicalAddress(email.address), requester);
       if (!email.linkOnly && isCodeOf(call, name, email, code))
         return {
-          isRight: true,
+          isFree: true,
           outcome: await completeSignIn(tx, call, interaction, { method: 'EmailCode', decision }),
         };
+      if (isReplaced(call, interaction, code))
+        return { isFree: true, outcome: proofExpired('replaced', name) };
       await countWrongCode(tx, canonicalAddress(email.address), requester, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
         const triesLeft = (internal.email!.triesLeft -= 1);
@@ -233,10 +235,10 @@ async function signInByCode(
         status.emailChallenge.triesLeft = triesLeft;
         if (triesLeft <= 0) status.emailChallenge.resendAfterTimestamp = toTimestamp(call.now);
       });
-      return { isRight: false, outcome: wrongCode(call, next, code) };
+      return { isFree: false, outcome: wrongCode(next) };
     }),
   );
-  if (isRight) call.refund(limit);
+  if (isFree) call.refund(limit);
   return outcome;
 }
 
@@ -268,14 +270,18 @@ const isCodeOf = (
     Buffer.from(challenge.code, 'base64url'),
   );
 
-/** Returns 410 for the code of a replaced challenge, else 422 with the tries that are left. */
-function wrongCode(
+/**
+ * Returns true for the code of a replaced challenge. It costs no try, because a person who has two
+ * mails did not guess it.
+ */
+const isReplaced = (
   call: Call,
   { internal, metadata: { name } }: InteractionObject,
   code: string,
-): StatusError {
-  if (internal.replaced.some((previous) => isCodeOf(call, name, previous, code)))
-    return proofExpired('replaced', name);
+): boolean => internal.replaced.some((previous) => isCodeOf(call, name, previous, code));
+
+/** Returns 422 with the tries that are left. */
+function wrongCode({ internal, metadata: { name } }: InteractionObject): StatusError {
   const { triesLeft } = internal.email!;
   const cause = invalidValue('spec.code', `wrong code, ${triesLeft} tries left`);
   return invalid({ ...Interaction, kind: 'Login' }, name, [cause], { triesLeft });

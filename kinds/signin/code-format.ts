@@ -1,14 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { describePattern } from '../../registry/pattern.js';
 import type { Limits } from '../../registry/limit-settings.js';
 
-/** Returns the schema of a code in the API: 6 to 8 ASCII digits. */
+/**
+ * Returns the schema of a code in the API: text, since what is wrong with it is answered together with
+ * the tries that are left.
+ */
 export const emailedCodeSchema = () =>
   z
     .string()
-    .regex(describePattern(/^[0-9]{6,8}$/, 'must be the digits of the code'))
-    .describe('The emailed code, digits only.');
+    .max(64)
+    .describe('The emailed code: ASCII digits. Spaces and dashes between them do not count.');
+
+/** Returns a code as the mail prints it, in groups, without what separates them. */
+export const withoutSeparators = (code: string): string => code.replaceAll(/[\s\p{Pd}]/gu, '');
+
+/** Returns whether a text is a code with that many digits. */
+export const isCode = (code: string, length: number): boolean =>
+  code.length === length && /^[0-9]*$/.test(code);
 
 /** Returns the schema of the length of an emailed code. */
 export const codeLength = () => z.number().int().describe('The number of digits of the code.');

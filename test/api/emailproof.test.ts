@@ -159,14 +159,48 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
     clock.release();
   });
 
+  test.each([
+    ['as the mail prints it', ' '],
+    ['with a space of fixed width', '\u00a0'],
+    ['with a dash', '-'],
+    ['with another dash', ' – '],
+    ['with a line break', '\n'],
+  ])('a code %s is taken', async (_, between) => {
+    await byCode(begun, `${mail.code.slice(0, 4)}${between}${mail.code.slice(4)} `).is(200);
+  });
+
+  test('a replaced code says so and costs no try', async () => {
+    clock.own();
+    clock.advance(60_000);
+    await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
+    const newer = await mailTo(service, address, [mail.name]);
+    if (mail.code !== newer.code)
+      for (let i = 0; i < 6; i += 1) {
+        const { message } = await byCode(begun, mail.code).fails(410, 'Expired');
+        expect(message).toContain('a newer one was sent; this cost no try');
+      }
+    expect((await begun.tab.get(begun.I).is(200)).body.status.emailChallenge.triesLeft).toBe(5);
+    await byCode(begun, newer.code).is(200);
+    clock.release();
+  });
+
+  test('a malformed code names the tries that are left, and spends none', async () => {
+    await byCode(begun, wrong(mail.code)).fails(422, 'Invalid', 'spec.code');
+    for (const code of ['', 'x', mail.code.slice(1), `${mail.code}0`, `a${mail.code.slice(1)}`]) {
+      const { details, message } = await byCode(begun, code).fails(422, 'Invalid', 'spec.code');
+      expect(details!.triesLeft).toBe(4);
+      expect(message).toContain('must be 8 digits; 4 tries left');
+    }
+    await byCode(begun, mail.code).is(200);
+  });
+
   test('anything but its eight ASCII digits is 422 and spends nothing', async () => {
     for (const code of [
       Number(mail.code),
       mail.code.slice(1),
       mail.code.slice(2),
       `${mail.code}0`,
-      ` ${mail.code}`,
-      `${mail.code.slice(0, 4)} ${mail.code.slice(4)}`,
+      'x'.repeat(65),
       mail.code.replace(/./g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
       null,
       [mail.code],

@@ -133,6 +133,25 @@ describe('the first view', () => {
     });
   });
 
+  test.each([
+    ['ada＠bücher。example', 'ada@xn--bcher-kva.example'],
+    ['Ada <ada@example.test>', 'ada@example.test'],
+  ])('sends the address that %s means', async (typed, email) => {
+    const page = await gallery.visit('first-visit');
+    await field(page, 'Email').fill(typed);
+    await button(page, 'Continue with email').click();
+    await heading(page, 'Check your email').waitFor();
+    expect(await sent(page)).toEqual([{ call: 'POST emailchallenge', body: { spec: { email } } }]);
+  });
+
+  test('says what is wrong with an address before it is sent', async () => {
+    const page = await gallery.visit('first-visit');
+    await field(page, 'Email').fill('jörg@example.test');
+    await button(page, 'Continue with email').click();
+    await page.locator('#email-error').getByText('letters without accents').waitFor();
+    expect(await sent(page)).toEqual([]);
+  });
+
   test('takes what is typed right away, sends it once, and goes on to the code', async () => {
     const page = await gallery.visit('first-visit');
     await page.evaluate(() => {
@@ -165,9 +184,9 @@ describe('the first view', () => {
     ).toBe('email');
     expect(
       await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent(),
-    ).toBe('Enter a complete address, such as name@example.com.');
+    ).toBe('What follows the @ is not complete, as in example.com.');
     expect(await page.getByRole('alert').textContent()).toBe(
-      'Enter a complete address, such as name@example.com.',
+      'What follows the @ is not complete, as in example.com.',
     );
     expect(await page.title()).toMatch(/^Error: /);
   });

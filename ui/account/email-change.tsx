@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, NewAddress, Session } from '../api.js';
+import type { MessageID } from '../messages/catalog.js';
 import { announce } from '../base/live-region.js';
 import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
+import type { readAddress } from '../base/address.js';
 import { certainWaitMs } from '../base/clock.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
 import { Field } from '../base/field.js';
@@ -18,29 +20,28 @@ type DeliveryState = Session['status']['emailDeliveryState'];
 
 function AddressForm({
   act,
+  read,
   onSent,
   onCancel,
 }: {
   act: Action;
+  read: typeof readAddress;
   onSent: (challenge: NewAddress) => void;
   onCancel: () => void;
 }) {
   const [email, setEmail] = useState('');
-  const [empty, setEmpty] = useState(false);
+  const [fault, setFault] = useState<MessageID>();
   const wrong = act.failure?.code === 422 ? t('address.invalid') : undefined;
   const submit = (event: Event): void => {
     event.preventDefault();
-    setEmpty(!email.trim());
-    if (email.trim())
-      void act.run(
-        async () =>
-          onSent(
-            await call<NewAddress>('POST', 'accounts/~/emailchallenge', {
-              spec: { email: email.trim() },
-            }),
-          ),
-        step,
-      );
+    const typed = email.trim() ? read(email) : { fault: 'address.empty' as const };
+    if ('fault' in typed) return setFault(typed.fault);
+    setFault(undefined);
+    void act.run(
+      async () =>
+        onSent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: typed })),
+      step,
+    );
   };
   return (
     <form class="inset" method="post" noValidate onSubmit={submit}>
@@ -56,10 +57,10 @@ function AddressForm({
         dir="ltr"
         hint={t('address.note')}
         value={email}
-        error={empty ? t('address.empty') : wrong}
+        error={fault ? t(fault) : wrong}
         onText={(text) => {
           setEmail(text);
-          setEmpty(false);
+          setFault(undefined);
         }}
       />
       <ActionError failure={wrong ? undefined : act.failure} />
@@ -174,7 +175,7 @@ function CodeForm({ act, challenge, deliveryState, sent: onSent, onCode: use, ot
       step,
     );
   const error = malformed
-    ? t('address.shape', { digits: codeLength })
+    ? t('address.shape', { digits: codeLength, tries: status.triesLeft })
     : act.failure && wrongCode(act.failure);
   return (
     <form
@@ -212,12 +213,14 @@ function CodeForm({ act, challenge, deliveryState, sent: onSent, onCode: use, ot
 interface Props {
   /** The problem with the delivery of the code, if there is one. */
   deliveryState: DeliveryState;
+  /** Reads what was typed; it is in the page's own script. */
+  readAddress: typeof readAddress;
   /** Closes the form. */
   close: () => void;
 }
 
 /** Changes the address: the new one, then the code that was sent there. */
-export function EmailChange({ deliveryState, close }: Props) {
+export function EmailChange({ deliveryState, readAddress: read, close }: Props) {
   const { setAccount } = useAccountContext();
   const [challenge, setChallenge] = useState<NewAddress>();
   const act = useAction(wrongCode);
@@ -229,7 +232,8 @@ export function EmailChange({ deliveryState, close }: Props) {
       announce(t('address.done', { email: next.status.email.address }));
       void signalPasskeys();
     }, step);
-  if (!challenge) return <AddressForm act={act} onSent={setChallenge} onCancel={close} />;
+  if (!challenge)
+    return <AddressForm act={act} read={read} onSent={setChallenge} onCancel={close} />;
   const other = (): void => {
     act.clear();
     setChallenge(undefined);

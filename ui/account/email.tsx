@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../api.js';
+import { readAddress } from '../base/address.js';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Lazy, useLazy } from '../base/lazy.js';
@@ -33,7 +34,11 @@ export function Email({ current }: { current: Session | undefined }) {
       </p>
       {!open && <Button onPress={() => setOpen(true)}>{t('address.change')}</Button>}
       {here && (
-        <here.EmailChange deliveryState={current?.status.emailDeliveryState} close={close} />
+        <here.EmailChange
+          deliveryState={current?.status.emailDeliveryState}
+          readAddress={readAddress}
+          close={close}
+        />
       )}
       {missing && <ActionError failure={new ApiError(0)} />}
     </Section>

@@ -5,9 +5,11 @@ import '../style/account.css';
 import { addMessages } from '../base/i18n.js';
 import { mountPoint } from '../base/page.js';
 import account from '../messages/en/account.json';
+import address from '../messages/en/address.json';
 import passkey from '../messages/en/passkey.json';
 import { AccountPage } from './account-page.js';
 
 addMessages(account);
+addMessages(address);
 addMessages(passkey);
 render(<AccountPage />, mountPoint());

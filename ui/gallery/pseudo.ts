@@ -2,6 +2,7 @@ import type { Catalog } from '../messages/catalog.js';
 import access from '../messages/en/access.json';
 import accessrequests from '../messages/en/accessrequests.json';
 import account from '../messages/en/account.json';
+import address from '../messages/en/address.json';
 import alternatives from '../messages/en/alternatives.json';
 import apps from '../messages/en/apps.json';
 import base from '../messages/en/base.json';
@@ -27,6 +28,7 @@ export const english: Catalog = {
   ...signin,
   ...stepup,
   ...proof,
+  ...address,
   ...ends,
   ...setup,
   ...invitation,

@@ -1,6 +1,7 @@
 import type access from './en/access.json';
 import type accessrequests from './en/accessrequests.json';
 import type account from './en/account.json';
+import type address from './en/address.json';
 import type alternatives from './en/alternatives.json';
 import type apps from './en/apps.json';
 import type base from './en/base.json';
@@ -25,6 +26,7 @@ export type MessageID = keyof (typeof base &
   typeof signin &
   typeof stepup &
   typeof proof &
+  typeof address &
   typeof ends &
   typeof setup &
   typeof mailbox &

@@ -32,7 +32,7 @@ function expiredCodeText({ status: { emailChallenge } }: Interaction): string {
 }
 
 function wrongCodeText({ details: { triesLeft } }: ApiError): string {
-  if (triesLeft === undefined) return t('code.shape');
+  if (triesLeft === undefined) return t('failed');
   return triesLeft ? t('code.wrong', { tries: triesLeft }) : t('code.none');
 }
 

@@ -16,7 +16,7 @@ const isSpent = (store: SignInStore): boolean =>
 
 function CodeForm({
   store,
-  challenge: { expirationTimestamp, codeLength },
+  challenge: { expirationTimestamp, codeLength, triesLeft },
 }: {
   store: SignInStore;
   challenge: EmailChallenge;
@@ -42,7 +42,9 @@ function CodeForm({
   };
   const problem =
     store.problem?.action === 'login' && store.problem.inField ? store.problem : undefined;
-  const error = malformed ? t('code.shape', { digits: codeLength }) : problem?.text;
+  const error = malformed
+    ? t('code.shape', { digits: codeLength, tries: triesLeft })
+    : problem?.text;
   return (
     <form
       method="post"

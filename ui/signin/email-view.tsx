@@ -8,7 +8,7 @@ import { useAppearance } from '../base/appearance.js';
 import { isAccountPage, nameOf } from '../base/local-text.js';
 import type { SignInStore } from './sign-in-store.js';
 import { ClientHeader } from './client-header.js';
-import { stepUpChunk } from './lazy-views.js';
+import { proofChunk, stepUpChunk } from './lazy-views.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
 function EmailForm({ store }: { store: SignInStore }) {
@@ -17,13 +17,18 @@ function EmailForm({ store }: { store: SignInStore }) {
   const [empty, setEmpty] = useState(false);
   const problem = store.problem?.inField ? store.problem : undefined;
   const error = empty ? t('email.empty') : problem?.text;
-  const submit = (event: Event): void => {
+  const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
-    setEmpty(!email.trim());
-    if (email.trim()) void store.act('emailchallenge', { spec: { email: email.trim() } });
+    const plain = { email: email.trim() };
+    setEmpty(!plain.email);
+    if (!plain.email) return;
+    const part = await proofChunk.load().catch(() => undefined);
+    const read = part ? part.readAddress(email) : plain;
+    if ('fault' in read) store.report(read.fault, 'emailchallenge');
+    else void store.act('emailchallenge', { spec: read });
   };
   return (
-    <form method="post" noValidate onSubmit={submit}>
+    <form method="post" noValidate onSubmit={(event) => void submit(event)}>
       <Field
         id="email"
         name="username"

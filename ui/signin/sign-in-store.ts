@@ -155,14 +155,10 @@ export class SignInStore {
     }
   }
 
-  /** Reports an error of the browser. */
-  report(id: MessageID): void {
-    this.problem = {
-      action: 'passkey',
-      failure: new ApiError(0),
-      text: t(id),
-      inField: false,
-    };
+  /** Reports an error of the browser, or in a field before anything is sent. */
+  report(id: MessageID, action: SignInAction = 'passkey'): void {
+    const inField = action !== 'passkey';
+    this.problem = { action, failure: new ApiError(0), text: t(id), inField };
     this.changed();
   }
 
