@@ -6,6 +6,7 @@ import { Account } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import {
+  backupEligibilityChanged,
   counterNotIncreased,
   isCounterIncreased,
   verifyAssertion,
@@ -38,6 +39,18 @@ const notAccepted = (name: string): StatusError =>
   ]);
 
 /**
+ * Returns the 422 for a passkey whose backup eligibility changed, which never happens to one (WebAuthn
+ * 3 §6.1.3). The signature was right, so it tells the person alone.
+ */
+const changed = (name: string): StatusError =>
+  invalid({ ...Interaction, kind: 'Login' }, name, [
+    invalidValue(
+      'spec.credential.response.authenticatorData',
+      'whether this passkey can be backed up has changed; sign in by email, remove it and add it again',
+    ),
+  ]);
+
+/**
  * Signs in by a passkey. Takes the challenge in a commit of its own, verifies the assertion, then
  * reads the account and the passkey again in the commit that signs in.
  */
@@ -64,6 +77,7 @@ export async function signInByPasskey(
   );
   if (!verdict.verified) {
     if (known && verdict.why === counterNotIncreased) auditPossibleClone(call, known);
+    if (verdict.why === backupEligibilityChanged) throw changed(name);
     throw notAccepted(name);
   }
   const outcome = await call.change((tx) =>

@@ -323,7 +323,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
       [authenticator, { rpID: 'evil.test' }],
       [authenticator, { flags: (flags) => flags & ~4 }],
       [authenticator, { flags: (flags) => flags & ~1 }],
-      [authenticator, { flags: (flags) => flags & ~24 }],
+      [stranger, { flags: (flags) => flags & ~24 }],
       [authenticator, { clientData: { challenge: randomBytes(32).toString('base64url') } }],
       [authenticator, { clientData: { crossOrigin: true } }],
       [authenticator, { clientData: { topOrigin: service.baseURL } }],
@@ -387,13 +387,8 @@ describe.each(stores)('passkeys, on %s', (store) => {
     const wrong: Lies[] = [
       { key: (key) => new Map<Item, Item>([...key, [3, -257]]) },
       { key: (key) => new Map<Item, Item>([...key, [3, -36]]) },
-      { format: 'fido-u2f' },
       { clientData: { origin: 'https://evil.test' } },
       { clientData: { type: 'webauthn.get' } },
-      {
-        format: 'packed',
-        statement: (statement) => new Map<Item, Item>([...statement, ['x5c', [randomBytes(300)]]]),
-      },
       { flags: (flags) => flags & ~4 },
       { attestedID: randomBytes(32) },
       { attestation: (bytes) => Buffer.concat([bytes, Buffer.from([0])]) },
@@ -414,6 +409,38 @@ describe.each(stores)('passkeys, on %s', (store) => {
     await (
       await register(service, tab, new Authenticator(), { lies: { format: 'packed' } })
     ).answer.is(201);
+  });
+
+  test.each(['packed', 'tpm', 'android-key', 'android-safetynet', 'fido-u2f', 'apple', 'new-one'])(
+    'an attestation that was not asked for is ignored: %s',
+    async (format) => {
+      const { tab } = await signIn(service, address());
+      const authenticator = new Authenticator();
+      const statement = () =>
+        new Map<Item, Item>([
+          ['alg', -7],
+          ['sig', randomBytes(70)],
+          ['x5c', [randomBytes(2_000), randomBytes(2_000)]],
+        ]);
+      await (
+        await register(service, tab, authenticator, { lies: { format, statement } })
+      ).answer.is(201);
+      await signInByPasskey(service, authenticator);
+    },
+  );
+
+  test('one whose backup eligibility changed says so, to who has its key alone', async () => {
+    const { authenticator } = await signedInByPasskey(service, address());
+    const field = 'spec.credential.response.authenticatorData';
+    const lies: Lies = { flags: (flags) => flags & ~24 }; // neither eligible nor backed up
+    const login = async (by: Authenticator, field: string) =>
+      (await passkeyLogin(service, by, { lies })).answer.fails(422, 'Invalid', field);
+    expect((await login(authenticator, field)).message).toContain('remove it and add it again');
+    const thief = new Authenticator({ id: authenticator.id, shared: false });
+    thief.userHandle = authenticator.userHandle;
+    const { details } = await login(thief, 'spec.credential');
+    expect(details!.causes!.map((cause) => cause.field)).toEqual(['spec.credential']);
+    await signInByPasskey(service, authenticator);
   });
 
   test('twenty passkeys are the most, however many are made at once', async () => {

@@ -38,8 +38,10 @@ function wrongCodeText({ details: { triesLeft } }: ApiError): string {
 
 const fieldErrors: Partial<Record<SignInAction, (failure: ApiError) => string>> = {
   emailchallenge: () => t('email.invalid'),
-  login: (failure) =>
-    failure.hasCause('spec.credential') ? t('passkey.refused') : wrongCodeText(failure),
+  login: (failure) => {
+    if (failure.hasCause('spec.credential.response')) return t('passkey.changed');
+    return failure.hasCause('spec.credential') ? t('passkey.refused') : wrongCodeText(failure);
+  },
   passkey: () => t('passkey.unaccepted'),
   account: () => t('setup.invalid'),
   consent: () => t('consent.invalid'),

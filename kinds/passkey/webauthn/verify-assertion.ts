@@ -34,12 +34,14 @@ export async function verifyAssertion(
   known: KnownCredential | undefined,
 ): Promise<AssertionVerdict> {
   try {
-    await checkAssertion(assertion, known);
+    const isEligible = await checkAssertion(assertion, known);
     const { verified, authenticationInfo } = await verifySignature(assertion, expected, known!);
     if (!verified) return { verified: false, why: 'invalid signature' };
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
     if (!isCounterIncreased(known!.counter, counter))
       return { verified: false, why: counterNotIncreased };
+    if (isEligible !== (known!.deviceType === 'multiDevice'))
+      return { verified: false, why: backupEligibilityChanged };
     return { verified: true, counter, backedUp };
   } catch (error) {
     if (!(error instanceof WebAuthnError)) throw error;
@@ -52,14 +54,20 @@ export async function verifyAssertion(
 export const isCounterIncreased = (stored: number, received: number): boolean =>
   (stored === 0 && received === 0) || received > stored;
 
+/** The `why` of a backup eligibility that changed; only who has the key learns of it. */
+export const backupEligibilityChanged = 'the backup eligibility changed';
+
 /** The `why` of a signature counter that did not increase. */
 export const counterNotIncreased = 'the signature counter did not increase';
 
-/** Throws a WebAuthnError for a fault that the library does not check. */
+/**
+ * Throws a WebAuthnError for a fault that the library does not check. Returns whether the passkey can
+ * be backed up (flag BE).
+ */
 async function checkAssertion(
   assertion: Assertion,
   known: KnownCredential | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
   credentialID(assertion);
   assert(known !== undefined, 'unknown credential');
@@ -72,10 +80,7 @@ async function checkAssertion(
     typeof userHandle === 'string' && isSameText(userHandle, known.userHandle),
     'user handle: missing or of another account',
   );
-  assert(
-    flags.be === (known.deviceType === 'multiDevice'),
-    'authenticator data: backup eligibility changed',
-  );
+  return flags.be;
 }
 
 /**
