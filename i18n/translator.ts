@@ -1,4 +1,5 @@
 import { BoundedMap } from '../security/bounded-map.js';
+import { knownTimeZone } from './time-zone.js';
 import {
   catalogs,
   supportedLanguage,
@@ -39,7 +40,7 @@ export class Translator {
     this.language = supportedLanguage(wanted);
     this.locale = supportedLocale(wanted);
     this.#catalog = catalogs[this.language]!;
-    this.#timeZone = timeZone !== undefined && isTimeZone(timeZone) ? timeZone : 'UTC';
+    this.#timeZone = knownTimeZone(timeZone) ?? 'UTC';
   }
 
   /** The direction of the language: `ltr` or `rtl`. */
@@ -97,9 +98,9 @@ export class Translator {
 
   #dateFormat(name: string, fields: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
     return dateFormats.getOrCreate(
-      `${name} ${this.language} ${this.#timeZone}`,
+      `${name} ${this.locale} ${this.#timeZone}`,
       () =>
-        new Intl.DateTimeFormat(this.language, {
+        new Intl.DateTimeFormat(this.locale, {
           ...fields,
           hour: '2-digit',
           minute: '2-digit',
@@ -116,13 +117,5 @@ export class Translator {
     return browser === undefined || os === undefined
       ? this.text('browser.unknown')
       : this.text('browser', { browser, os });
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
   }
 }

@@ -20,6 +20,8 @@ export interface MailContent {
 export interface MailAppearance {
   /** Its name, which is written before its host. */
   readonly displayName?: string | undefined;
+  /** Where people get help. */
+  readonly supportURI?: string | undefined;
   /** The colour of buttons, in the form #rrggbb; white text on it must be readable. */
   readonly accentColor?: string | undefined;
 }

@@ -10,6 +10,8 @@ export interface Mail extends Message {
   /** One address that passed validation. */
   readonly to: string;
   readonly from: string;
+  /** The name of the service, beside `from`. */
+  readonly fromName?: string;
 }
 
 /** Sends one mail; throws {@link MailRefusedError} if it was certainly not accepted. */

@@ -59,7 +59,10 @@ export type MailOrder = {
 /** Returns the message of an order; throws for a type that this release does not know. */
 export function writeMessage(order: MailOrder, appearance: MailAppearance): Message {
   const translator = new Translator(order.languages ?? [], order.timeZone);
-  return layout(translator, contentOf(translator, order, appearance), appearance);
+  const { subject, blocks } = contentOf(translator, order, appearance);
+  const { supportURI: link } = appearance;
+  const help = link === undefined ? [] : [{ footer: translator.text('mail.help', { link }) }];
+  return layout(translator, { subject, blocks: [...blocks, ...help] }, appearance);
 }
 
 function contentOf(

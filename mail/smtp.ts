@@ -76,7 +76,7 @@ export function smtpTransport(options: SMTPOptions): Transport {
 
 /** Returns a mail in nodemailer's form. */
 export const messageOf = (mail: Mail, id: string) => ({
-  from: { name: '', address: mail.from },
+  from: { name: mail.fromName ?? '', address: mail.from },
   to: { name: '', address: mail.to },
   envelope: { from: mail.from, to: [mail.to] },
   subject: mail.subject,

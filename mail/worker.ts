@@ -3,7 +3,13 @@ import type { Log } from '../observability/log.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
 import type { MailAppearance } from './layout.js';
-import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
+import {
+  DeliveryUnknownError,
+  MailRefusedError,
+  plainName,
+  type Mail,
+  type Transport,
+} from './message.js';
 import { writeMessage, type MailOrder } from './messages.js';
 import type { MailOutcomes } from './outcomes.js';
 
@@ -52,7 +58,13 @@ export function mailWorker(
     claimMs: claimTimeoutMs,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
-      const mail: Mail = { to: order.to, from, ...writeMessage(order, appearance()) };
+      const { displayName } = appearance();
+      const mail: Mail = {
+        to: order.to,
+        from,
+        ...(displayName !== undefined && { fromName: plainName(displayName) }),
+        ...writeMessage(order, appearance()),
+      };
       if ('mailbox' in target) {
         const part = await target.mailbox(mail, id);
         outcomes?.count('Kept');

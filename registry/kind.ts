@@ -42,6 +42,8 @@ export interface RequestFacts {
   readonly userAgent: string;
   /** The Accept-Language header (RFC 9110 §12.5.4); empty without one. */
   readonly acceptLanguage: string;
+  /** The time zone that a page says its browser has (header `Time-Zone`), as it came. */
+  readonly timeZone?: string;
   /** Whether `Sec-Fetch-Site` or `Origin` came with it (docs/design/wire.md#who-is-a-browser). */
   readonly browser: boolean;
   /** The value of `Sec-Fetch-Site`, if it is a known one. */

@@ -2,7 +2,7 @@ import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import { isBrowser } from '../http/headers.js';
+import { isBrowser, rawValues } from '../http/headers.js';
 import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
 
@@ -23,12 +23,14 @@ export function callOf(
 ): Call {
   const { caller, target, fromCache = false, reauthorize, outcome, decision } = authorized;
   const site = siteOf(req);
+  const zone = rawValues(req, 'time-zone')[0]?.slice(0, 64);
   const request: RequestFacts = {
     auditID: req.auditID,
     network: req.network,
     userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
     acceptLanguage: req.headers['accept-language'] ?? '',
     browser: isBrowser(req),
+    ...(zone && { timeZone: zone }),
     ...(site && { site }),
   };
   return store.call({

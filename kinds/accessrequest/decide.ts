@@ -7,7 +7,7 @@ import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import { conflict, invalid } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { mailLanguage } from '../signin/mail-language.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { AccessRequest, phaseAt, type AccessRequestObject } from './access-request.js';
 import { beginAccess } from './membership.js';
@@ -97,7 +97,7 @@ async function decide(
       group,
       ...(until !== undefined && { until: fromTimestamp(until) }),
     },
-    ...mailLanguage(call, account.spec),
+    ...mailLanguage(call, profileOf(account)),
   };
   await tx.enqueue('mail', order, call.now + deliveryMs);
   tx.after(() =>

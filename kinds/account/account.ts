@@ -16,6 +16,7 @@ import {
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
+import { profileOf } from '../signin/mail-language.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { profileFaults } from './profile-faults.js';
 import { AccountInternal, AccountSpec, AccountStatus, type AccountObject } from './schema.js';
@@ -90,7 +91,12 @@ export const Account = defineKind({
       await tx.update(Account, old.metadata.name, ({ metadata }) => {
         metadata.deletionTimestamp = toTimestamp(call.now);
       });
-      await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' }, old.spec);
+      await enqueueDeletion(
+        tx,
+        call,
+        { account: old.metadata.name, why: 'Deleted' },
+        profileOf(old),
+      );
       if (isOwn) tx.after(() => call.ports.clearSessionCookie());
     },
   },
@@ -120,6 +126,8 @@ interface NewAccount {
   readonly metadata?: CreateActionBody['metadata'];
   readonly verified?: number;
   readonly isVouchedFor?: boolean;
+  /** The time zone of the browser, as in the tz database. */
+  readonly timeZone?: string | undefined;
 }
 
 /**
@@ -127,7 +135,7 @@ interface NewAccount {
  */
 export async function createAccount(
   tx: Transaction,
-  { name, address, spec = {}, metadata = {}, verified, isVouchedFor = false }: NewAccount,
+  { name, address, spec = {}, metadata = {}, verified, isVouchedFor = false, timeZone }: NewAccount,
 ): Promise<AccountObject> {
   const causes = addressFaults(address);
   if (causes.length > 0) throw invalid(Account, '', causes);
@@ -144,6 +152,7 @@ export async function createAccount(
     internal: {
       userHandle: randomBytes(64).toString('base64url'),
       ...(isVouchedFor && { isVouchedFor }),
+      ...(timeZone !== undefined && { timeZone }),
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { MailOrder } from '../../mail/messages.js';
 import type { ObjectOf, Settings } from '../../registry/kind.js';
-import { readerLanguage } from '../signin/mail-language.js';
+import { profileOf, readerLanguage } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import type { Account } from './account.js';
 
@@ -15,15 +15,15 @@ interface SignInBrowser {
  * asked for, `now` is in milliseconds since the epoch.
  */
 export function newBrowserMailTo(
-  { spec, status }: ObjectOf<typeof Account>,
+  account: ObjectOf<typeof Account>,
   { userAgent, acceptLanguage }: SignInBrowser,
   locales: readonly string[],
   { baseURL }: Pick<Settings, 'baseURL'>,
   now: number,
 ): MailOrder {
   return {
-    to: status.email.address,
-    ...readerLanguage(spec, locales, acceptLanguage),
+    to: account.status.email.address,
+    ...readerLanguage(profileOf(account), locales, acceptLanguage),
     newBrowser: {
       host: new URL(baseURL).host,
       browser: describeBrowser(userAgent),

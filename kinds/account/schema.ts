@@ -91,6 +91,8 @@ export const AccountInternal = z.object({
   signInsEnded: z.number().int().optional(),
   /** True if an operator created it, and thereby vouched for who first signs in at its address. */
   isVouchedFor: z.boolean().optional(),
+  /** The time zone of the browser of the last sign-in by email: mails without a `zoneinfo` use it. */
+  timeZone: z.string().optional(),
   /**
    * How many times all tokens ended, of the command and of apps. A library Grant of an earlier count
    * is invalid, with its tokens and codes.

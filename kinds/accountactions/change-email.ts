@@ -50,7 +50,7 @@ import { delayAllPasskeys } from '../passkey/delay-strength.js';
 import { phishingResistant } from '../session/acr.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
-import { mailLanguage } from '../signin/mail-language.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
 import { requestedFacts, signedInNow } from '../account/policy-facts.js';
@@ -257,7 +257,7 @@ async function changeAddress(
         browser: describeBrowser(call.request.userAgent),
         now: call.now,
       },
-      ...mailLanguage(call, account.spec),
+      ...mailLanguage(call, profileOf(account)),
     };
     await tx.enqueue('mail', order, call.now + 86_400_000);
   }

@@ -6,7 +6,7 @@ import { Account } from '../account/account.js';
 import { mailLimits } from '../interaction/email-challenge.js';
 import { requesterOf } from '../signin/code-throttle.js';
 import { canonicalAddress } from '../signin/email-address.js';
-import { readerLanguage } from '../signin/mail-language.js';
+import { browserTimeZone, profileOf, readerLanguage } from '../signin/mail-language.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 
 /** How long a test mail is retried, in milliseconds. */
@@ -31,7 +31,7 @@ export const sendTestMail = defineAction({
     const order: MailOrder = {
       to: address,
       test: { host: new URL(call.settings.baseURL).host, now: call.now },
-      ...readerLanguage(account.spec, [], call.request.acceptLanguage),
+      ...readerLanguage(profileOf(account), [], call.request.acceptLanguage, browserTimeZone(call)),
     };
     await withSpentLimit(call, limits.network, () =>
       call.change(async (tx) => {

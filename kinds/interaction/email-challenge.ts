@@ -20,7 +20,7 @@ import {
 import { accountPageClient } from '../signin/account-page.js';
 import { newCode } from '../signin/code-format.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
-import { mailLanguage } from '../signin/mail-language.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { maxCountedMails, type CountedMail } from './schema.js';
@@ -142,7 +142,7 @@ async function sendChallenge(
         const mails = [...(object.internal.countedMails ?? []), countedMail(call, requester)];
         object.internal.countedMails = mails.slice(-maxCountedMails);
       });
-      const language = mailLanguage(call, account?.spec, next.spec.locales);
+      const language = mailLanguage(call, account && profileOf(account), next.spec.locales);
       const order: MailOrder = {
         to: account?.status.email.address ?? email,
         signIn: mailFacts(next, secrets, isLinkOnly, call, language.languages),

@@ -18,6 +18,7 @@ import { Account, createAccount } from '../account/account.js';
 import { acceptInvitation } from '../invitation/accept.js';
 import { isTakenAddress } from '../invitation/taken-address.js';
 import { canonicalAddress } from '../signin/email-address.js';
+import { browserTimeZone } from '../signin/mail-language.js';
 import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
@@ -338,10 +339,12 @@ async function findOrCreateAccount(
     method,
   });
   if (denial) return denial;
+  const timeZone = browserTimeZone(call);
   if (existingAccount)
-    return tx.update(Account, name, ({ status }) => {
+    return tx.update(Account, name, ({ status, internal }) => {
+      if (timeZone !== undefined) internal.timeZone = timeZone;
       status.lastSignInTimestamp = toTimestamp(call.now);
       status.email.verifiedTimestamp = toTimestamp(call.now);
     });
-  return createAccount(tx, { name, address, verified: call.now });
+  return createAccount(tx, { name, address, verified: call.now, timeZone });
 }

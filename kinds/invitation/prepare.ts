@@ -6,6 +6,7 @@ import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import { invalid } from '../../registry/status.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
+import { Account } from '../account/account.js';
 import { Client } from '../client/client.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { mailLanguage } from '../signin/mail-language.js';
@@ -28,6 +29,7 @@ export async function mailInvitation(
   const { caller, settings, now } = call;
   for (const { subject, ...limit } of mailLimits(settings.limits, email, caller))
     await tx.spend({ ...limit, seconds: daySeconds }, subject);
+  const inviter = caller.type === 'Account' ? await tx.get(Account, caller.account) : undefined;
   const until = fromTimestamp(spec.until!);
   const language = mailLanguage(call, { locale: spec.locale });
   const order: MailOrder = {
@@ -36,6 +38,9 @@ export async function mailInvitation(
       host: new URL(settings.baseURL).host,
       link: client ? linkOf(client, email, settings.baseURL) : `${settings.baseURL}/account`,
       until,
+      ...(inviter && {
+        inviter: { name: inviter.spec.displayName, email: inviter.status.email.address },
+      }),
       ...(client && { client: nameIn(client, language.languages) }),
     },
     object: metadata.name,

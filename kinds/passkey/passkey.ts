@@ -14,7 +14,7 @@ import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js'
 import { endTokens } from '../account/end-tokens.js';
 import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
-import { mailLanguage } from '../signin/mail-language.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { authenticatorName } from './aaguid-names.js';
 import { addedPasskeyAt } from '../session/added-passkey.js';
@@ -145,7 +145,7 @@ export const Passkey = defineKind({
         {
           to: account.status.email.address,
           passkey: passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed'),
-          ...mailLanguage(call, account.spec),
+          ...mailLanguage(call, profileOf(account)),
         },
         call.now + noticeLifetimeMs,
       );

@@ -3,7 +3,7 @@ import type { RecoveryNotice } from '../../mail/recovery.js';
 import { digest } from '../../security/keyring.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
-import { mailLanguage } from '../signin/mail-language.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { Account } from '../account/account.js';
 import type { RecoveryObject } from './recovery-object.js';
 
@@ -43,7 +43,7 @@ export async function announceRecovery(
     {
       to: account.status.email.address,
       recovery: notice,
-      ...mailLanguage(call, account.spec),
+      ...mailLanguage(call, profileOf(account)),
     },
     call.now + noticeLifetimeMs,
   );

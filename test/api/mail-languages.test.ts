@@ -76,6 +76,24 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
     expect(second.text).toContain('UTC+9');
   });
 
+  test('tells times in the zone of the browser, and of the last one in mails about another', async () => {
+    const zone = (name: string): Tab =>
+      Object.assign(service.tab(), { headers: { 'time-zone': name } });
+    const first = await challenge('zone@example.test', zone('Asia/Tokyo'));
+    expect(first.text).toContain('GMT+9');
+    for (const bad of ['Mars/Base', '../../etc/localtime', '', 'x'.repeat(200)]) {
+      const { text } = await challenge(`zone-${bad.length}@example.test`, zone(bad));
+      expect(text).toMatch(/\d UTC/);
+    }
+    await service.tab().delete('mockmessages').is(200);
+    await signIn(service, 'zoned@example.test', { tab: zone('Asia/Tokyo') });
+    await signIn(service, 'zoned@example.test');
+    const notice = await mailTo(service, 'zoned@example.test', [], ({ subject }) =>
+      subject.startsWith('A new sign-in'),
+    );
+    expect(notice.text).toContain('GMT+9');
+  });
+
   test('is the account’s for a notice, whatever browser it is about', async () => {
     const { tab } = await signIn(service, 'notice@example.test', { tab: browserIn('de') });
     await tab.patch('accounts/~', { spec: { locale: 'it' } }).is(200);

@@ -98,3 +98,10 @@ describe('a time', () => {
     expect(new Translator(['ja']).date(noon)).toBe('2026年1月31日 12:00 UTC');
   });
 });
+
+test('a region keeps its own form of dates', () => {
+  const day = Date.UTC(2026, 10, 28, 9, 30);
+  expect(new Translator(['en-GB'], 'UTC').date(day)).toMatch(/^28 November 2026/);
+  expect(new Translator(['en-US'], 'UTC').date(day)).toMatch(/^November 28, 2026/);
+  expect(new Translator(['en-US@posix', 'en-GB'], 'UTC').date(day)).toMatch(/^28 November 2026/);
+});

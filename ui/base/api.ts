@@ -37,6 +37,9 @@ const addressOf = (path: string): string => {
   return path ? `${apiRoot}/${path}` : apiRoot;
 };
 
+/** The time zone of this browser: mails tell the time in it. */
+const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone ?? '';
+
 /**
  * Sends a request to the API with this browser's cookies. `path` is relative to `apiRoot` unless it
  * starts with a slash; '' is `apiRoot` itself. Throws an ApiError with code 0 on a network error.
@@ -54,7 +57,7 @@ export async function send(
     signal: signal ?? null,
     credentials: 'same-origin',
     cache: 'no-store',
-    headers: { Accept: accept, ...(body ? { 'Content-Type': type } : {}) },
+    headers: { Accept: accept, ...(body ? { 'Content-Type': type, 'Time-Zone': timeZone() } : {}) },
     body: body ? JSON.stringify(body) : null,
   }).catch(failWithoutResponse);
   setClock(response.headers.get('Date'));

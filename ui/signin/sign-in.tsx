@@ -1,26 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { FooterLinks } from '../base/footer-links.js';
-import { Link } from '../base/link.js';
-import { relativeTime, t, format } from '../base/message.js';
+import { useLazy } from '../base/lazy.js';
+import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { useRemaining } from '../base/use-remaining.js';
 import { Reference } from '../base/error-page.js';
 import { isAccountPage, nameOf } from '../base/local-text.js';
 import { CurrentView, viewOf, type ViewName } from './current-view.js';
+import { endsChunk } from './lazy-views.js';
 import type { SignInStore } from './sign-in-store.js';
-
-/** The warning before the sign-in expires, with a link to start again at the app. */
-function EndsSoon({ store }: { store: SignInStore }) {
-  const { client, expirationTimestamp } = store.interaction!.status;
-  const left = useRemaining(expirationTimestamp);
-  const to = client.initiateLoginURI ?? client.homepageURI;
-  return (
-    <p class="notice warn">
-      {format('soon', { when: relativeTime(left) })} {to && <Link to={to}>{t('startagain')}</Link>}
-    </p>
-  );
-}
 
 function Cancel({ store }: { store: SignInStore }) {
   const { client } = store.interaction!.status;
@@ -65,6 +53,7 @@ export function SignIn({ store }: { store: SignInStore }) {
   }, [store]);
   const view = viewOf(store);
   const { problem } = store;
+  const { loaded: ends } = useLazy(store.endsSoon ? endsChunk : undefined);
   const alert = problem && (
     <>
       {problem.text}
@@ -78,7 +67,7 @@ export function SignIn({ store }: { store: SignInStore }) {
       onLanguageChange={changed}
       footer={<Footer store={store} />}
     >
-      {store.endsSoon && timedViews.has(view) && <EndsSoon store={store} />}
+      {ends && timedViews.has(view) && <ends.EndsSoon store={store} />}
       <CurrentView key={`${view} ${store.blocked?.kind}`} store={store} name={view} />
       {canCancel(store, view) && <Cancel store={store} />}
     </Page>

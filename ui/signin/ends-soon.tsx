@@ -1,0 +1,16 @@
+import { Link } from '../base/link.js';
+import { relativeTime, t, format } from '../base/message.js';
+import { useRemaining } from '../base/use-remaining.js';
+import type { SignInStore } from './sign-in-store.js';
+
+/** The warning before the sign-in expires, with a link to start again at the app. */
+export function EndsSoon({ store }: { store: SignInStore }) {
+  const { client, expirationTimestamp } = store.interaction!.status;
+  const left = useRemaining(expirationTimestamp);
+  const to = client.initiateLoginURI ?? client.homepageURI;
+  return (
+    <p class="notice warn">
+      {format('soon', { when: relativeTime(left) })} {to && <Link to={to}>{t('startagain')}</Link>}
+    </p>
+  );
+}
