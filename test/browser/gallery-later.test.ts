@@ -79,64 +79,6 @@ describe('the emailed link', () => {
   });
 });
 
-describe('a sign-in in another tab', () => {
-  /** Tells the tab that another one has signed in, once it listens. */
-  const tell = async (page: Page): Promise<void> => {
-    await page.evaluate(() => {
-      const channel = new BroadcastChannel('sign-ins');
-      const timer = setInterval(() => channel.postMessage('signed in'), 100);
-      addEventListener('pagehide', () => clearInterval(timer));
-    });
-    await heading(page, 'Continue as ada@example.test?').waitFor();
-  };
-
-  test('is gone on with by itself where nothing was typed', async () => {
-    const page = await gallery.visit('signed-in-elsewhere');
-    await tell(page);
-    await left(page);
-  });
-
-  test.each(['Continue', 'Use another address'])(
-    'waits for %s where something was',
-    async (name) => {
-      const page = await gallery.visit('signed-in-elsewhere');
-      await page.getByRole('textbox', { name: 'Email' }).fill('grace@example.test');
-      await tell(page);
-      expect(await page.getByText('Going on…').count()).toBe(0);
-      await button(page, name).click();
-      if (name === 'Continue') await left(page);
-      else await page.getByRole('textbox', { name: 'Email' }).waitFor();
-    },
-  );
-
-  test('is noticed by a tab that is looked at again, which also counts as its use', async () => {
-    const page = await gallery.visit('signed-in-elsewhere');
-    await settle(
-      async () => {
-        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-        return page.getByText('You signed in in another tab.').count();
-      },
-      (count) => count > 0,
-    );
-    await left(page);
-  });
-
-  test('is not offered where the app asked for more', async () => {
-    const page = await gallery.visit('first-visit');
-    const reads = () =>
-      page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET').length);
-    const before = await reads();
-    await settle(
-      async () => {
-        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-        return reads();
-      },
-      (count) => count > before + 2,
-    );
-    await heading(page, 'Sign in to Lantern Notes').waitFor();
-  });
-});
-
 describe('the interaction over time', () => {
   test('a failed watch is taken up again when the person comes back', async () => {
     const page = await gallery.visit('code-sent');

@@ -55,6 +55,7 @@ const viewReady = (): Promise<void> =>
 async function show(name: string): Promise<void> {
   const scene = scenes[name]!();
   const api = new FakeAPI(scene.script);
+  api.delay = Number(query.get('delay') ?? 0);
   api.install();
   globalThis.stage = { api };
   const ready = viewReady();

@@ -49,7 +49,8 @@ export function Resend({
     waited.current = left > 0;
   }, [left === 0]);
   useEffect(() => {
-    if (challengeKey !== first.current) announce(t('code.resent'));
+    const isSent = store.interaction!.status.emailChallenge !== undefined; // not after a sign-in
+    if (isSent && challengeKey !== first.current) announce(t('code.resent'));
     first.current = challengeKey;
   }, [challengeKey]);
   useEffect(() => {

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { Gallery, settle } from './support/gallery.js';
+
+const gallery = new Gallery();
+beforeAll(() => gallery.open(), 120_000);
+afterEach(() => {
+  expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]);
+});
+afterAll(() => gallery.close());
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true });
+const left = (page: Page) => page.waitForURL(gallery.at('left'));
+
+describe('a sign-in in another tab', () => {
+  /** Tells the tab that another one has signed in, once it listens. */
+  const tell = async (page: Page): Promise<void> => {
+    await page.evaluate(() => {
+      const channel = new BroadcastChannel('sign-ins');
+      const timer = setInterval(() => channel.postMessage('signed in'), 100);
+      addEventListener('pagehide', () => clearInterval(timer));
+    });
+    await heading(page, 'Continue as ada@example.test?').waitFor();
+  };
+
+  test('is gone on with by itself where nothing was typed', async () => {
+    const page = await gallery.visit('signed-in-elsewhere');
+    await tell(page);
+    await left(page);
+  });
+
+  test.each(['Continue', 'Use another address'])(
+    'waits for %s where something was',
+    async (name) => {
+      const page = await gallery.visit('signed-in-elsewhere');
+      await page.getByRole('textbox', { name: 'Email' }).fill('grace@example.test');
+      await tell(page);
+      expect(await page.getByText('Going on…').count()).toBe(0);
+      await button(page, name).click();
+      if (name === 'Continue') await left(page);
+      else await page.getByRole('textbox', { name: 'Email' }).waitFor();
+    },
+  );
+
+  test('is noticed by a tab that is looked at again, which also counts as its use', async () => {
+    const page = await gallery.visit('signed-in-elsewhere');
+    await settle(
+      async () => {
+        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+        return page.getByText('You signed in in another tab.').count();
+      },
+      (count) => count > 0,
+    );
+    await left(page);
+  });
+
+  test('is not offered where the app asked for more', async () => {
+    const page = await gallery.visit('first-visit');
+    const reads = () =>
+      page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET').length);
+    const before = await reads();
+    await settle(
+      async () => {
+        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+        return reads();
+      },
+      (count) => count > before + 2,
+    );
+    await heading(page, 'Sign in to Lantern Notes').waitFor();
+  });
+});
+
+describe('what is heard and seen meanwhile', () => {
+  test('a sign-in by code is not announced as a new code', async () => {
+    const context = await gallery.window();
+    const page = await context.newPage();
+    await page.route('**/gallery/left', (route) => route.fulfill({ status: 204 }));
+    await gallery.show(page, 'code-sent');
+    await page.evaluate(() => {
+      const heard: string[] = ((globalThis as any).heard = []);
+      const status = document.querySelector('[role=status]')!;
+      new MutationObserver(() => heard.push(status.textContent ?? '')).observe(status, {
+        childList: true,
+        characterData: true,
+        subtree: true,
+      });
+    });
+    await page.getByRole('textbox', { name: 'Code' }).fill('12345678');
+    await page.getByRole('link', { name: 'Continue' }).waitFor();
+    expect(await page.evaluate(() => (globalThis as any).heard)).not.toContain(
+      'A new code is on its way.',
+    );
+  });
+
+  test.each(['code-sent', 'setup-passkey', 'consent', 'signed-in-elsewhere', 'own-page-named'])(
+    'no word in a button of %s is broken at 320 px, in any language',
+    async (scene) => {
+      for (const locale of ['de', 'nl', 'uk', 'pl', 'tr']) {
+        const page = await gallery.visit(scene, { locale, viewport: { width: 320, height: 640 } });
+        const broken = await page.evaluate(() =>
+          [...document.querySelectorAll('.button')].flatMap((button) => {
+            const found: string[] = [];
+            const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+              const node = texts.currentNode;
+              for (const { 0: word, index } of (node.textContent ?? '').matchAll(
+                /[\p{L}\p{M}]+/gu,
+              )) {
+                const range = document.createRange();
+                range.setStart(node, index);
+                range.setEnd(node, index + word.length);
+                if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1)
+                  found.push(word);
+              }
+            }
+            return found;
+          }),
+        );
+        await page.context().close();
+        expect([locale, broken]).toEqual([locale, []]);
+      }
+    },
+  );
+
+  test('the values of a consent stand in one column', async () => {
+    const page = await gallery.visit('consent');
+    const columns = await page.evaluate(() =>
+      [...document.querySelectorAll('dl.values')].map(
+        (list) =>
+          new Set([...list.querySelectorAll('dd')].map((dd) => dd.getBoundingClientRect().left))
+            .size,
+      ),
+    );
+    expect(columns.every((count) => count === 1)).toBe(true);
+  });
+
+  test('nothing jumps when the first view replaces the wait', async () => {
+    const context = await gallery.window({ viewport: { width: 360, height: 500 } });
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      const shifts: number[] = ((globalThis as any).shifts = []);
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) shifts.push((entry as any).value);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await gallery.show(page, 'consent?delay=600');
+    const sum = await page.evaluate(() =>
+      (globalThis as any).shifts.reduce((all: number, one: number) => all + one, 0),
+    );
+    expect(sum).toBeLessThan(0.01);
+  });
+});
