@@ -2,8 +2,8 @@
 export function knownTimeZone(name: string | undefined): string | undefined {
   if (name === undefined || !/^[A-Za-z][\w+/-]{0,63}$/.test(name)) return undefined;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return name;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return timeZone === '' ? undefined : name;
   } catch {
     return undefined;
   }

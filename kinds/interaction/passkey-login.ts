@@ -40,7 +40,7 @@ const notAccepted = (name: string): StatusError =>
 
 /**
  * Returns the 422 for a passkey whose backup eligibility changed, which never happens to one (WebAuthn
- * 3 §6.1.3). The signature was right, so it tells the person alone.
+ * 3 §6.1.3). The signature was right, so only the person learns of it.
  */
 const changed = (name: string): StatusError =>
   invalid({ ...Interaction, kind: 'Login' }, name, [

@@ -5,6 +5,12 @@ import { translatorOf } from './language.js';
 /** The page of oidc-provider that submits a form by script: a response, or a change of accounts. */
 const libraryTitle = '<title>Submitting Callback</title>';
 
+/** Returns what the library says to a browser without scripts. */
+function libraryNoScript(page: string): string {
+  const end = '</noscript>';
+  return page.slice(page.indexOf('<noscript>'), page.lastIndexOf(end) + end.length);
+}
+
 /** Writes that page in the language of the person. Its values are escaped by the library. */
 export function translateFormPage(ctx: KoaContext): void {
   if (typeof ctx.body !== 'string' || !ctx.body.includes(libraryTitle)) return;
@@ -18,5 +24,5 @@ export function translateFormPage(ctx: KoaContext): void {
   ctx.body = ctx.body
     .replace('<html>', () => opening)
     .replace(libraryTitle, () => title)
-    .replace(/<noscript>[^]*<\/noscript>/, () => text);
+    .replace(libraryNoScript(ctx.body), () => text);
 }

@@ -100,7 +100,6 @@ describe.each(stores)('a navigation, on %s', (store) => {
 
   test.each([
     ['/oauth2/auth?client_id=none', 400],
-    ['/oauth2/logout?id_token_hint=x', 400],
     ['/nothing', 404],
   ])('to %s, which is refused, has a way on', async (path, code) => {
     const { bytes } = await service.tab().navigate(path).is(code);

@@ -17,14 +17,16 @@ function asciiDomain(domain: string): string | undefined {
  * Unicode is written in ASCII.
  */
 export function readAddress(typed: string): TypedAddress {
-  const plain = typed
+  const bare = typed
     .normalize('NFKC')
     .replaceAll(/[\p{Cf}\p{Cc}]/gu, '')
-    .trim()
-    .replace(/^.*<([^<>]*)>$/, '$1')
-    .replace(/^mailto:/i, '')
-    .replaceAll(/\s*([@.。])\s*/g, '$1')
     .trim();
+  const inner = bare.endsWith('>') ? bare.slice(bare.lastIndexOf('<') + 1, -1) : bare;
+  const plain = inner
+    .replace(/^mailto:/i, '')
+    .split(/([@.。])/)
+    .map((part) => part.trim())
+    .join('');
   const [local, domain, ...more] = plain.split('@');
   if (!local || !domain || more.length > 0) return { fault: 'address.fault.at' };
   if (/\s/.test(plain)) return { fault: 'address.fault.space' };

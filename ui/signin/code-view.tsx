@@ -14,13 +14,18 @@ const isSpent = (store: SignInStore): boolean =>
   store.problem?.action === 'login' &&
   (store.problem.failure.code === 410 || store.problem.failure.details.triesLeft === 0);
 
-function CodeForm({
-  store,
-  challenge: { expirationTimestamp, codeLength, triesLeft },
-}: {
-  store: SignInStore;
-  challenge: EmailChallenge;
-}) {
+/** Returns what is wrong with the code, in the browser or by the last response. */
+function codeError(
+  { problem }: SignInStore,
+  isMalformed: boolean,
+  { codeLength, triesLeft }: EmailChallenge,
+): string | undefined {
+  if (isMalformed) return t('code.shape', { digits: codeLength, tries: triesLeft });
+  return problem?.action === 'login' && problem.inField ? problem.text : undefined;
+}
+
+function CodeForm({ store, challenge }: { store: SignInStore; challenge: EmailChallenge }) {
+  const { expirationTimestamp, codeLength } = challenge;
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
@@ -40,11 +45,7 @@ function CodeForm({
     setMalformed(false);
     if (isCode(tidy, codeLength) && sent.current !== store.challengeKey + tidy) send(tidy);
   };
-  const problem =
-    store.problem?.action === 'login' && store.problem.inField ? store.problem : undefined;
-  const error = malformed
-    ? t('code.shape', { digits: codeLength, tries: triesLeft })
-    : problem?.text;
+  const error = codeError(store, malformed, challenge);
   return (
     <form
       method="post"

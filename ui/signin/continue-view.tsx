@@ -4,7 +4,7 @@ import { Ltr, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** Milliseconds after which a tab that nobody used goes on by itself. */
+/** Milliseconds after which a tab without input goes on by itself. */
 const goOnMs = 2_000;
 
 /** Shown when the person has signed in in another tab: this sign-in can go on with that session. */

@@ -8,7 +8,7 @@ import { isAccountPage, nameOf } from '../base/local-text.js';
 import { Text, t, format } from '../base/message.js';
 import { changesText } from '../decisions/alternative-list.js';
 import type { SignInStore } from './sign-in-store.js';
-import { refusalChunk } from './lazy-views.js';
+import { refusalChunk } from './lazy-refusal.js';
 import type { RefusalFact } from './refusal-facts.js';
 
 /**
