@@ -142,7 +142,9 @@ describe('what the pages show can be declared', () => {
     for (const { page, kind, metadata, spec } of shown) {
       const { resource, verbs } = kinds.find((one) => one.kind === kind)!;
       const query = 'fieldValidation=Strict&dryRun=All';
-      const draft = { apiVersion: 'id.vestibule.org/v1alpha1', kind, spec };
+      // Those of these pages are there already, by the names and identifiers that they show.
+      const unique = kind === 'Audience' ? { identifier: `${spec.identifier}/again` } : {};
+      const draft = { apiVersion: 'id.vestibule.org/v1alpha1', kind, spec: { ...spec, ...unique } };
       const name = `${metadata.name}-again`;
       const { code, body } = verbs.includes('create')
         ? await tab.post(`${resource}?${query}`, { ...draft, metadata: { ...metadata, name } })
