@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { appsSection } from './apps-table.mjs';
 
 const root = join(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
@@ -144,6 +145,7 @@ const page = [
   'Clients that this project did not write, unmodified, and the tests that they passed: the record of a run of',
   '`hack/compatibility`. `hack/test-cluster aggregation` runs kube-apiserver as the front of the service.',
   '',
+  ...appsSection().split('\n').slice(0, -1),
   ...clients.flatMap((client) => tableOf(client, results)),
 ];
 writeFileSync(join(root, 'docs/reference/compatibility.md'), `${page.join('\n').trimEnd()}\n`);

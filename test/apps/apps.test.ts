@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { objectsShown } from '../docs/clients.js';
+import { filled, read, secret } from '../docs/pages.js';
+import {
+  startTest,
+  createClient,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
+import { signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
+import { freePorts } from '../storage/etcd-server.js';
+import { apps, type App } from './apps.js';
+import { Browser, type Page } from './browser.js';
+import { missingFor, packagesOf } from './packages.js';
+import { filledIn, Running, writeFolder, writePage, type Place } from './place.js';
+
+/** Packages may be fetched and compiled beside other suites. */
+jest.setTimeout(900_000);
+
+/** What every run has; `hack/test-apps` runs the others, too, which take minutes to build. */
+const light = apps.filter(({ registry }) => registry === 'npm' || registry === 'PyPI');
+const chosen = process.env.VESTIBULE_TEST_APPS === 'all' ? apps : light;
+
+/** What an account has to say until people without a name get one from their address. */
+const profileUntilDefaults = { displayName: 'ada', preferredUsername: 'ada' };
+
+const ada = 'ada@example.test';
+const hash = createHash('sha256').update(secret).digest('hex');
+const pages = 'docs/how-to/applications';
+
+let service: TestService;
+let operator: Tab;
+let running: Running | undefined;
+
+beforeAll(async () => {
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '100000'],
+  });
+  await createClient(service, 'app');
+  operator = (await signIn(service, 'op@example.test')).tab;
+  await operator
+    .post('accounts', {
+      metadata: { generateName: 'a' },
+      spec: { email: ada, ...profileUntilDefaults },
+    })
+    .is(201);
+});
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+afterAll(stopAll);
+
+/** The objects that a program needs, as its page or its folder gives them. */
+function objectsOf({ page, folder, objects }: App): { kind: string; spec: any; metadata: any }[] {
+  if (folder !== undefined)
+    return parseAllDocuments(
+      filled(readFileSync(join(import.meta.dirname, folder, 'client.yaml'), 'utf8'), hash),
+    ).map((document) => document.toJS());
+  return objectsShown().filter(
+    (one) => one.page === `${pages}/${page}` && (objects?.includes(one.metadata.name) ?? true),
+  );
+}
+
+/** A place for a program, with its files; its objects are created as an operator does. */
+async function placeOf(app: App): Promise<Place> {
+  const [port] = await freePorts(1);
+  const url = `http://localhost:${port}`;
+  const place = { folder: temporary(), port: port!, url, issuer: service.baseURL };
+  chmodSync(place.folder, 0o755);
+  const objects = objectsOf(app);
+  const host = objects.flatMap(({ spec }) => spec.redirectURIs ?? [])[0] as string;
+  const said = (text: string): string => filledIn(text, place, new URL(host).origin);
+  for (const { kind, metadata, spec } of objects) {
+    const text = JSON.stringify({ metadata, spec });
+    const plural = `${kind.toLowerCase()}s`;
+    await operator.post(plural, plural === 'clients' ? said(text) : text).is(201);
+  }
+  if (app.folder !== undefined) writeFolder(join(import.meta.dirname, app.folder), place, said);
+  else writePage(`${pages}/${app.page}`, place, app.part, said);
+  return place;
+}
+
+/** Signs a person in at a program that was just started; returns the page where they end. */
+async function signInTo(app: App, place: Place): Promise<Page> {
+  const browser = new Browser(service, ada);
+  const first = await browser.open(place.url + (app.path ?? '/'));
+  return app.act ? app.act(browser, first, place) : first;
+}
+
+const packagesIn = (app: App): string =>
+  packagesOf(app)
+    .map(({ name, version }) => (version ? `${name} ${version}` : name))
+    .join(', ');
+
+describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app }) => {
+  const missing = missingFor(app);
+  const where = app.page === undefined ? `test/apps/${app.folder}` : `${pages}/${app.page}`;
+  const from = `${app.registry}: ${packagesIn(app)}`;
+  // hack/apps-table.mjs makes a row of the table of the parts of this title.
+  const title = ['signs a person in on the first try', from, where, ...missing].join(' | ');
+
+  (missing.length === 0 ? test : test.skip)(title, async () => {
+    const place = await placeOf(app);
+    running = await Running.start(place, await app.start(place));
+    const page = await signInTo(app, place);
+    const told = `${page.code} ${page.url.href}\n${page.text.slice(0, 2000)}\n${running.said.slice(-4000)}`;
+    for (const shown of app.shows ?? [ada])
+      if (page.code !== 200 || !page.text.includes(shown))
+        throw new Error(`it does not show ${shown}: ${told}`);
+  });
+});
+
+test('each page names the versions that are run', () => {
+  for (const app of apps.filter(({ page }) => page !== undefined))
+    for (const { version } of packagesOf(app).filter((one) => one.version !== undefined))
+      expect([app.page, read(`${pages}/${app.page}`)]).toEqual([
+        app.page,
+        expect.stringContaining(version!),
+      ]);
+});
