@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { openapi } from '../dist/apiserver/discovery/openapi.js';
 import { apiDescription } from '../dist/cmd/vestibule/serve/api-description.js';
 import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
@@ -19,6 +19,7 @@ import {
   settings,
   variableName,
 } from '../dist/cmd/vestibule/options/flags.js';
+import { appTemplatesReference } from './generate/app-templates.mjs';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import {
   alertsReference,
@@ -59,6 +60,11 @@ const files = {
   'docs/reference/metrics.md': metricsReference(new Metrics().definitions),
   'docs/reference/policy.md': policyReference(vocabulary, contextAttributes, entityAttributes),
   'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
+  'docs/reference/app-templates.md': appTemplatesReference(
+    JSON.parse(read('ui/console/app-templates.json')),
+    { 'argo-cd': 'argo-cd.md', grafana: 'grafana.md', 'oauth2-proxy': 'oauth2-proxy.md' },
+    stringify,
+  ),
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
   'deploy/chart/README.md': chartReadme(read('hack/generate/chart.md'), values, settings),

@@ -34,7 +34,7 @@ const max = {
   'console (access)': 2_000,
   'console (policy)': 10_400,
   'console (people)': 4_000,
-  'console (apps)': 6_100,
+  'console (apps)': 6_400,
   'console (later)': 10_600,
   'console (editor)': 110_000,
   'console (import)': 20_000,

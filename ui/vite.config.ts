@@ -106,6 +106,16 @@ const plainImports: Plugin = {
       : undefined,
 };
 
+/** Leaves the notes about programs to the documentation, which is in one language. */
+const templatesWithoutNotes: Plugin = {
+  name: 'templates-without-notes',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!id.endsWith('/app-templates.json')) return undefined;
+    return JSON.stringify(JSON.parse(code, (key, value) => (key === 'notes' ? undefined : value)));
+  },
+};
+
 /**
  * The first line of a page's script. Every function in it runs before the first view, so V8
  * compiles the script off the main thread while it arrives. Chunks are compiled as they are called.
@@ -126,7 +136,7 @@ export default defineConfig(({ mode }) => ({
   publicDir: false,
   clearScreen: false,
   logLevel: 'warn',
-  plugins: [plainImports, catalogs(mode)],
+  plugins: [plainImports, templatesWithoutNotes, catalogs(mode)],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     emptyOutDir: false,

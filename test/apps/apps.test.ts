@@ -110,10 +110,10 @@ describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app })
     const place = await placeOf(app);
     running = await Running.start(place, await app.start(place));
     const page = await signInTo(app, place);
-    const told = `${page.code} ${page.url.href}\n${page.text.slice(0, 2000)}\n${running.said.slice(-4000)}`;
+    const seen = `${page.code} ${page.url.href}\n${page.text.slice(0, 2000)}\n${running.said.slice(-4000)}`;
     for (const shown of app.shows ?? [ada])
       if (page.code !== 200 || !page.text.includes(shown))
-        throw new Error(`it does not show ${shown}: ${told}`);
+        throw new Error(`it does not show ${shown}: ${seen}`);
   });
 });
 

@@ -71,6 +71,7 @@ const recorded = [
         homepageURI: 'https://grafana.example.test/',
         redirectURIs: ['https://grafana.example.test/login/generic_oauth'],
         postLogoutRedirectURIs: ['https://grafana.example.test/login'],
+        pkce: 'Required',
         firstParty: true,
         scopes: [
           { name: 'openid', required: true },

@@ -7,6 +7,7 @@ import {
   type AppDraft,
 } from '../../ui/console/app-client.js';
 import { appTemplates, otherApp } from '../../ui/console/app-templates.js';
+import data from '../../ui/console/app-templates.json' with { type: 'json' };
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
@@ -24,6 +25,9 @@ beforeAll(async () => {
   operator = (await signIn(service, 'op@example.test')).tab;
 });
 afterAll(stopAll);
+
+/** With what only the documentation says of them. */
+const documented: readonly { id: string; notes?: readonly string[] }[] = data;
 
 const draftOf = (name: string, address = 'app.example.org/'): AppDraft => ({ name, address });
 
@@ -48,9 +52,9 @@ describe.each([...appTemplates, otherApp])('the template $id', (template) => {
     expect(text).not.toMatch(/<[\w-]+>/);
     expect(text).toContain(issuer);
     expect(text).toContain(client.metadata.name);
-    expect(text.includes('the-secret')).toBe(!template.isPublic);
+    expect(text.includes('the-secret')).toBe(client.spec.type === 'Confidential');
     const beforeSecret = fillSettings(template, client, issuer, undefined);
-    expect(beforeSecret.includes('<client-secret>')).toBe(!template.isPublic);
+    expect(beforeSecret.includes('<client-secret>')).toBe(client.spec.type === 'Confidential');
   });
 
   test('names in its settings only redirect URIs and scopes of the Client', () => {
@@ -62,10 +66,62 @@ describe.each([...appTemplates, otherApp])('the template $id', (template) => {
     if (/\bgroups\b/.test(text)) expect(client.spec.scopes).toContainEqual({ name: 'groups' });
   });
 
-  test('asks for PKCE in its settings if its Client requires it', () => {
+  test('sends PKCE by its settings, or always as its notes say, if its Client requires it', () => {
+    const { notes = [] } = documented.find(({ id }) => id === template.id) ?? {};
+    const said = [...template.settings, ...notes.filter((note) => /sends PKCE/.test(note))];
     const requires = client.spec.pkce === 'Required';
-    if (requires) expect(template.settings).toMatch(/pkce|S256/i);
+    if (requires) expect(said.join('\n')).toMatch(/pkce|S256/i);
   });
+
+  test('asks for no more scopes than its Client lists, and for a refresh token if it lists it', () => {
+    const text = template.settings.join('\n');
+    const listed = (client.spec.scopes as { name: string }[]).map(({ name }) => name);
+    for (const scope of ['groups', 'offline_access'])
+      if (new RegExp(`\\b${scope}\\b`).test(text)) expect(listed).toContain(scope);
+  });
+
+  test('gets logout tokens by https only', () => {
+    const { spec } = toClient(template, draft, new URL('http://localhost:3000/'), apiVersion);
+    expect(spec).not.toHaveProperty('backchannelLogoutURI');
+    const { backchannelLogoutURI: uri } = client.spec;
+    if (uri !== undefined) expect(uri).toMatch(/^https:\/\/app\.example\.org\//);
+  });
+});
+
+/** What the console says of a program that it did not say before this table. */
+test.each([
+  ['gitlab', /omniauth_allow_single_sign_on'\] = \['openid_connect'\]/, {}],
+  ['harbor', /"oidc_scope": ".*,offline_access"/, { pkce: 'Required' }],
+  ['hedgedoc', /^CMD_OAUTH2_PKCE=true$/m, { pkce: 'Required' }],
+  ['immich', /RS256/, { backchannelLogoutURI: 'https://a.test/api/oauth/backchannel-logout' }],
+  ['immich', /RS256/, { pkce: 'Required' }],
+  ['jellyfin', /^Set default username claim: email\nScheme Override: https$/m, {}],
+  ['mattermost', /licence/, {}],
+  ['miniflux', /OIDC/, { pkce: 'Required' }],
+  ['nextcloud', /user_oidc/, { pkce: 'Required' }],
+  [
+    'nextcloud',
+    /user_oidc:provider Vestibule/,
+    {
+      backchannelLogoutURI: 'https://a.test/index.php/apps/user_oidc/backchannel-logout/Vestibule',
+    },
+  ],
+  ['open-webui', /^OAUTH_CODE_CHALLENGE_METHOD=S256$/m, { pkce: 'Required' }],
+  ['outline', /OIDC_LOGOUT_URI/, { postLogoutRedirectURIs: ['https://a.test'] }],
+  ['portainer', /^Automatic user provisioning: on$/m, {}],
+  ['rancher', /^PKCE Method: S256$/m, { pkce: 'Required' }],
+  ['vaultwarden', /^SSO_SCOPES=email profile offline_access$/m, {}],
+])('%s is set up with %s and %j', (id, settings, fields) => {
+  const template = appTemplates.find((one) => one.id === id)!;
+  const client = toClient(template, draftOf(id), new URL('https://a.test/'), apiVersion);
+  expect(fillSettings(template, client, issuer, 'the-secret')).toMatch(settings);
+  expect(client.spec).toMatchObject(fields);
+});
+
+test.each(['harbor', 'vaultwarden', 'argo-cd'])('%s may get a refresh token', (id) => {
+  const template = appTemplates.find((one) => one.id === id)!;
+  const { spec } = toClient(template, draftOf(id), new URL('https://a.test/'), apiVersion);
+  expect(spec.scopes).toContainEqual({ name: 'offline_access' });
 });
 
 test.each([

@@ -14,7 +14,7 @@ export interface AppClient {
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly displayName: string;
-    readonly type: 'Public' | 'Confidential';
+    readonly type: string;
     readonly homepageURI: string;
     readonly redirectURIs: readonly string[];
     readonly [field: string]: unknown;
@@ -53,7 +53,7 @@ export const clientIDOf = ({ id, name }: AppTemplate, draft: AppDraft): string =
   (draft.name.trim() === name ? id : toName(draft.name)) ||
   toName(parseAddress(draft.address)?.host ?? '');
 
-/** Returns the Client of an app; optional fields that the template does not set are left out. */
+/** Returns the Client of an app; fields that the template does not set are left out. */
 export function toClient(
   template: AppTemplate,
   draft: AppDraft,
@@ -61,26 +61,27 @@ export function toClient(
   apiVersion: string,
 ): AppClient {
   const isOther = template === otherApp;
-  const base = baseOf(url);
-  const scopes = ['openid', 'email', 'profile', ...(template.scopes ?? [])];
+  const base = isOther ? url.href : baseOf(url);
+  const filled: AppTemplate['client'] = JSON.parse(
+    JSON.stringify(template.client).replaceAll('<address>', base),
+  );
+  // Logout tokens are sent by https only.
+  if (url.protocol !== 'https:') delete filled.backchannelLogoutURI;
+  const { type = 'Confidential', scopes = [], ...fields } = filled;
   return {
     apiVersion,
     kind: 'Client',
     metadata: { name: clientIDOf(template, draft) },
     spec: {
       displayName: draft.name.trim(),
-      type: template.isPublic ? 'Public' : 'Confidential',
+      type,
       homepageURI: isOther ? `${url.origin}/` : `${base}/`,
-      redirectURIs: isOther
-        ? [url.href]
-        : [...template.paths.map((path) => base + path), ...(template.otherRedirectURIs ?? [])],
-      ...(template.signOutPath && { postLogoutRedirectURIs: [base + template.signOutPath] }),
-      ...(template.postsSecret && { tokenEndpointAuthMethod: 'client_secret_post' }),
-      ...(template.hasPKCE && !template.isPublic && { pkce: 'Required' }),
-      ...(template.needsRS256 && { idTokenSignedResponseAlg: 'RS256' }),
-      ...(template.idTokenClaims && { idTokenClaims: template.idTokenClaims }),
+      ...fields,
       ...(!isOther && { firstParty: true }),
-      scopes: scopes.map((name) => ({ name, ...(name === 'openid' && { required: true }) })),
+      scopes: ['openid', 'email', 'profile', ...scopes].map((name) => ({
+        name,
+        ...(name === 'openid' && { required: true }),
+      })),
     },
   };
 }
@@ -99,8 +100,10 @@ export function fillSettings(
     'client-secret': secret,
     address: template === otherApp ? redirectURI : client.spec.homepageURI.replace(/\/$/, ''),
   };
-  return template.settings.replace(
-    /<(issuer|client-id|client-secret|address)>/g,
-    (placeholder, name: string) => values[name] ?? placeholder,
-  );
+  return template.settings
+    .join('\n')
+    .replace(
+      /<(issuer|client-id|client-secret|address)>/g,
+      (placeholder, name: string) => values[name] ?? placeholder,
+    );
 }
