@@ -31,7 +31,7 @@ const cellOf = ({ status, failureMessages }, missing) => {
 function rowOf(result) {
   const [, from, where, missing] = result.title.split(' | ');
   const link = where.startsWith('docs/')
-    ? `[${where.split('/').at(-1)}](${where.replace('docs/', '../')})`
+    ? `[${where.split('/').at(-1)}](${where.replace(/^docs\/(reference\/)?/, (_, own) => (own ? '' : '../'))})`
     : `\`${where}\``;
   return `| ${result.ancestorTitles.at(-1)} | ${from} | ${cellOf(result, missing)} | ${link} |`;
 }
@@ -44,9 +44,9 @@ function sectionOf(report) {
   return [
     '## Apps',
     '',
-    'Programs that sign people in, each with the Client and the quick start of its page, or of its folder in',
-    '`test/apps`. A person signs in by emailed code and agrees, and the program shows who they are. The record of a',
-    'run of `hack/test-apps`.',
+    'Programs that sign people in, each with the Client and the quick start of its page, of its folder in `test/apps`,',
+    'or with those of the console. A person signs in by emailed code and agrees, and the program shows who they are. The',
+    'record of a run of `hack/test-apps`.',
     '',
     `**${passed} of ${results.length} sign in on the first try.**`,
     '',

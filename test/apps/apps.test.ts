@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { objectsShown } from '../docs/clients.js';
@@ -14,6 +14,8 @@ import {
 } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { fillSettings, toClient, type AppClient } from '../../ui/console/app-client.js';
+import { appTemplates, type AppTemplate } from '../../ui/console/app-templates.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { apps, type App } from './apps.js';
 import { Browser, type Page } from './browser.js';
@@ -57,8 +59,30 @@ afterEach(async () => {
 });
 afterAll(stopAll);
 
+const templateOf = (id: string): AppTemplate => appTemplates.find((one) => one.id === id)!;
+
+/** The Client that the console creates for a program at this address. */
+function clientOfTemplate(id: string, url: string): AppClient {
+  const template = templateOf(id);
+  const draft = { address: url, name: template.name };
+  return toClient(template, draft, new URL(url), 'id.vestibule.org/v1alpha1');
+}
+
+/** Writes the settings that the console shows for a program, as a file of variables. */
+function writeSettings(id: string, { folder, url, issuer }: Place): void {
+  const settings = fillSettings(templateOf(id), clientOfTemplate(id, url), issuer, secret);
+  writeFileSync(join(folder, 'environment'), settings);
+}
+
 /** The objects that a program needs, as its page or its folder gives them. */
-function objectsOf({ page, folder, objects }: App): { kind: string; spec: any; metadata: any }[] {
+function objectsOf(
+  { page, folder, template, objects }: App,
+  url: string,
+): { kind: string; spec: any; metadata: any }[] {
+  if (template !== undefined) {
+    const client = clientOfTemplate(template, url);
+    return [{ ...client, spec: { ...client.spec, secretHashes: [`sha256:${hash}`] } }];
+  }
   if (folder !== undefined)
     return parseAllDocuments(
       filled(readFileSync(join(import.meta.dirname, folder, 'client.yaml'), 'utf8'), hash),
@@ -74,7 +98,7 @@ async function placeOf(app: App): Promise<Place> {
   const url = `http://localhost:${port}`;
   const place = { folder: temporary(), port: port!, url, issuer: service.baseURL };
   chmodSync(place.folder, 0o755);
-  const objects = objectsOf(app);
+  const objects = objectsOf(app, url);
   const host = objects.flatMap(({ spec }) => spec.redirectURIs ?? [])[0] as string;
   const said = (text: string): string => filledIn(text, place, new URL(host).origin);
   for (const { kind, metadata, spec } of objects) {
@@ -82,7 +106,9 @@ async function placeOf(app: App): Promise<Place> {
     const plural = `${kind.toLowerCase()}s`;
     await operator.post(plural, plural === 'clients' ? said(text) : text).is(201);
   }
-  if (app.folder !== undefined) writeFolder(join(import.meta.dirname, app.folder), place, said);
+  if (app.template !== undefined) writeSettings(app.template, place);
+  else if (app.folder !== undefined)
+    writeFolder(join(import.meta.dirname, app.folder), place, said);
   else writePage(`${pages}/${app.page}`, place, app.part, said);
   return place;
 }
@@ -94,6 +120,12 @@ async function signInTo(app: App, place: Place): Promise<Page> {
   return app.act ? app.act(browser, first, place) : first;
 }
 
+/** Where the Client and the configuration of a program are. */
+function whereOf({ page, folder, template }: App): string {
+  if (template !== undefined) return `docs/reference/app-templates.md#${template}`;
+  return page === undefined ? `test/apps/${folder}` : `${pages}/${page}`;
+}
+
 const packagesIn = (app: App): string =>
   packagesOf(app)
     .map(({ name, version }) => (version ? `${name} ${version}` : name))
@@ -101,7 +133,7 @@ const packagesIn = (app: App): string =>
 
 describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app }) => {
   const missing = missingFor(app);
-  const where = app.page === undefined ? `test/apps/${app.folder}` : `${pages}/${app.page}`;
+  const where = whereOf(app);
   const from = `${app.registry}: ${packagesIn(app)}`;
   // hack/apps-table.mjs makes a row of the table of the parts of this title.
   const title = ['signs a person in on the first try', from, where, ...missing].join(' | ');

@@ -1,11 +1,13 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../storage/etcd-server.js';
 import { toolProgram } from '../support/tool-program.js';
 import type { Browser, Page } from './browser.js';
 import {
   goProgram,
+  miniflux,
   npmPackages,
+  postgreSQL,
   python,
   quarkusJar,
   springClasses,
@@ -23,6 +25,8 @@ export interface App {
   /** The page of `docs/how-to/applications`, or the folder beside this file, with its Client. */
   readonly page?: string;
   readonly folder?: string;
+  /** The program of the console's templates that it is, with their Client and settings. */
+  readonly template?: string;
   /** Where the files of this program are on a page that has several. */
   readonly part?: string;
   /** The names of its objects, if the page has more. */
@@ -129,6 +133,34 @@ const apache = async ({ folder, port }: Place): Promise<Command> => {
     args: ['-d', folder, '-f', 'httpd.conf', '-D', 'FOREGROUND'],
     log: 'httpd.log',
   };
+};
+
+/** Miniflux with the settings of its template, on a PostgreSQL of its own. */
+const minifluxOnPostgreSQL = async ({ folder, url, port }: Place): Promise<Command> => {
+  const data = join(folder, 'postgres');
+  const script = [
+    'set -e',
+    `mkdir ${data}`,
+    // PostgreSQL refuses to run as root.
+    'as=; [ "$(id -u)" != 0 ] || { as="runuser -u postgres --"; chown postgres postgres; }',
+    'export LC_ALL=C.UTF-8',
+    `cd ${data}`,
+    '$as "$BIN/initdb" -D database -U miniflux -A trust > initdb.log',
+    `$as "$BIN/postgres" -D database -k ${data} -c listen_addresses= &`,
+    `until "$BIN/pg_isready" -q -h ${data}; do sleep 0.1; done`,
+    'exec "$MINIFLUX"',
+  ];
+  const settings = readFileSync(join(folder, 'environment'), 'utf8');
+  const environment = {
+    ...Object.fromEntries(settings.split('\n').map((line) => line.split(/=(.*)/s))),
+    BIN: postgreSQL()!,
+    MINIFLUX: await miniflux(),
+    DATABASE_URL: `host=${data} user=miniflux dbname=postgres sslmode=disable`,
+    RUN_MIGRATIONS: '1',
+    BASE_URL: url,
+    LISTEN_ADDR: `127.0.0.1:${port}`,
+  };
+  return { program: 'bash', args: ['-c', script.join('\n')], environment, ready: '/healthcheck' };
 };
 
 const rack = async ({ port }: Place): Promise<Command> => ({
@@ -302,6 +334,17 @@ export const apps: readonly App[] = [
     page: 'oauth2-proxy.md',
     start: oauth2Proxy,
     path: '/oauth2/start?rd=%2Foauth2%2Fuserinfo',
+  },
+  {
+    name: 'Miniflux',
+    registry: 'Go',
+    packages: ['miniflux.app/v2'],
+    template: 'miniflux',
+    needs: ['initdb'],
+    start: minifluxOnPostgreSQL,
+    path: '/oauth2/oidc/redirect',
+    act: (browser, _, place) => browser.open(`${place.url}/keys`),
+    shows: ['<strong>ada</strong>'],
   },
   {
     name: 'Apache httpd: mod_auth_openidc',

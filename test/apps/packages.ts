@@ -22,7 +22,8 @@ const needs = {
 export type Registry = keyof typeof needs;
 
 /** Whether a program is there. */
-const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
+const has = (program: string): boolean =>
+  program === 'initdb' ? postgreSQL() !== undefined : spawnSync('which', [program]).status === 0;
 
 /** The programs that are not there, of those that an app needs. */
 export const missingFor = (app: { registry: Registry; needs?: readonly string[] }): string[] =>
@@ -94,6 +95,27 @@ export async function goProgram(folder: string): Promise<string> {
   return join(folder, 'program');
 }
 
+/** The program of Miniflux. */
+export const miniflux = async (): Promise<string> => {
+  const folder = await installed('miniflux', (cwd) =>
+    run('go', ['build', '-mod=readonly', '-buildvcs=false', '-o', 'program', 'miniflux.app/v2'], {
+      cwd,
+      env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' },
+    }),
+  );
+  return join(folder, 'program');
+};
+
+/** The folder of the programs of PostgreSQL, which Debian does not put on the path. */
+export const postgreSQL = (): string | undefined => {
+  const versions = '/usr/lib/postgresql';
+  return existsSync(versions)
+    ? readdirSync(versions)
+        .map((version) => join(versions, version, 'bin'))
+        .find((folder) => existsSync(join(folder, 'initdb')))
+    : undefined;
+};
+
 const found = (file: string, pattern: string): string | undefined =>
   new RegExp(pattern, 'm').exec(readFileSync(file, 'utf8'))?.[1];
 
@@ -112,10 +134,10 @@ function debianVersion(name: string): string | undefined {
 }
 
 /** The file of a program of Go, or of all of `packages/go`, that has the versions. */
-const goMod = (name: string): string =>
-  name.includes('oauth2-proxy')
-    ? join(root, 'hack/tools/oauth2-proxy/go.mod')
-    : join(locks, 'go/go.mod');
+const goMod = (name: string): string => {
+  if (name.includes('oauth2-proxy')) return join(root, 'hack/tools/oauth2-proxy/go.mod');
+  return join(locks, name.startsWith('miniflux') ? 'miniflux/go.mod' : 'go/go.mod');
+};
 
 /** Returns the name of a package and its version, as the lock file of its registry has them. */
 const versions: Record<Registry, (name: string) => [string, string | undefined]> = {
@@ -125,7 +147,7 @@ const versions: Record<Registry, (name: string) => [string, string | undefined]>
     name.startsWith('quarkus')
       ? [name, found(join(locks, 'quarkus/pom.xml'), '<quarkus.version>([^<]+)')]
       : [name, found(join(locks, 'spring/pom.xml'), '<version>([^<]+)')],
-  Go: (name) => [name, found(goMod(name), `^\\t${name} v(\\S+)`)],
+  Go: (name) => [name, found(goMod(name), `^\\s${name} v(\\S+)`)],
   Debian: (name) => [name, debianVersion(name)],
 };
 

@@ -18,6 +18,7 @@ export interface Place {
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
+  readonly environment?: NodeJS.ProcessEnv;
   /** A path that answers 200 once all of it serves; by default any answer will do. */
   readonly ready?: string;
   /** A file of its folder that it writes its log to, if it does not print it. */
@@ -101,12 +102,15 @@ export class Running {
         this.#printed += text.toString();
       });
     this.#ended = new Promise((resolve) => {
-      child.once('exit', () => resolve()).once('error', () => resolve());
+      child.once('close', () => resolve()).once('error', () => resolve());
     });
   }
 
   /** Starts a command and waits until its port answers. */
-  static async start(place: Place, { program, args, ready, log }: Command): Promise<Running> {
+  static async start(
+    place: Place,
+    { program, args, environment, ready, log }: Command,
+  ): Promise<Running> {
     const running = new Running(
       spawn(program, args, {
         cwd: place.folder,
@@ -116,6 +120,7 @@ export class Running {
           HOME: place.folder,
           LANG: 'C.UTF-8',
           PYTHONDONTWRITEBYTECODE: '1',
+          ...environment,
         },
       }),
       log && join(place.folder, log),
