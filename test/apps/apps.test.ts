@@ -138,6 +138,8 @@ describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app })
   // hack/apps-table.mjs makes a row of the table of the parts of this title.
   const title = ['signs a person in on the first try', from, where, ...missing].join(' | ');
 
+  if (missing.length > 0)
+    process.stderr.write(`SKIPPED ${app.name}: ${missing.join()} not found\n`);
   (missing.length === 0 ? test : test.skip)(title, async () => {
     const place = await placeOf(app);
     running = await Running.start(place, await app.start(place));
