@@ -266,6 +266,15 @@ export const apps: readonly App[] = [
     start: spring('login'),
   },
   {
+    name: 'Spring Security: sign-in with a key',
+    registry: 'Maven',
+    packages: ['spring-boot'],
+    page: 'spring.md',
+    part: 'key',
+    objects: ['orchard'],
+    start: spring('key'),
+  },
+  {
     name: 'Spring Security: API with opaque tokens',
     registry: 'Maven',
     packages: ['spring-boot'],
