@@ -361,14 +361,6 @@ describe.each(stores)('server-side apply on %s', (store) => {
     test.each<[string, number, string, string, unknown, string]>([
       ['no manager', 422, 'groups/x', 'apply', configuration({}), 'fieldManager: Required value'],
       [
-        'a wrong force',
-        400,
-        'groups/x?fieldManager=a&force=maybe',
-        'apply',
-        configuration({}),
-        'force must be true or false',
-      ],
-      [
         'force of a merge patch',
         422,
         'clients/app?force=true',

@@ -272,7 +272,7 @@ describe('what cannot be served', () => {
       'application/XYZ',
       'application/vnd.kubernetes.protobuf',
       'application/cbor',
-      'application/yaml',
+      'text/yaml',
       'application/json;q=0',
       as('Table', 'v2'),
       as('Bogus'),

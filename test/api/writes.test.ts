@@ -165,7 +165,6 @@ describe('create (6.2, 3)', () => {
         .fails(415, 'UnsupportedMediaType');
     for (const type of [
       'text/yaml',
-      'application/yaml',
       'text/plain',
       'application/json; charset=latin1',
       'application/vnd.kubernetes.protobuf',

@@ -352,9 +352,10 @@ test('api-resources and explain say what the service says, of every kind', async
     .trim()
     .split('\n')
     .map((line) => line.split(/\s+/));
-  expect(rows.map((row) => [row[0], row.at(-1)])).toEqual(
-    kinds.map(({ resource, kind }) => [resource, kind]).sort(),
-  );
+  expect(rows.map((row) => [row[0], row.at(-1)])).toEqual([
+    ['namespaces', 'Namespace'],
+    ...kinds.map(({ resource, kind }) => [resource, kind]).sort(),
+  ]);
   expect(await says('api-resources', '-o', 'name', '--verbs=create,patch')).toBe(
     kinds
       .filter(({ verbs }) => verbs.includes('create') && verbs.includes('patch'))

@@ -34,19 +34,13 @@ interface DiscoveredResource {
 
 /** Returns every resource of the service, in the preferred version of its group, sorted by name. */
 export async function discover(service: ApiClient): Promise<Resource[]> {
-  const { kind, items } = (await service.request('GET', '/apis', {
-    accept: acceptHeader,
-  })) as unknown as {
-    kind: string;
-    items: readonly {
-      metadata: { name: string };
-      versions: readonly { version: string; resources: readonly DiscoveredResource[] }[];
-    }[];
-  };
-  if (kind !== 'APIGroupDiscoveryList')
-    throw new CommandError(`${service.server} does not serve API discovery`);
-  return items
-    .flatMap(({ metadata: { name: group }, versions: [preferred] }) =>
+  const groups = await groupsAt(service, '/apis');
+  if (!groups) throw new CommandError(`${service.server} does not serve API discovery`);
+  // Services of earlier releases have no core group.
+  const core = await groupsAt(service, '/api').catch(() => undefined);
+  return (core ?? [])
+    .concat(groups)
+    .flatMap(({ metadata: { name: group = '' }, versions: [preferred] }) =>
       (preferred?.resources ?? []).map((one) => ({
         plural: one.resource,
         singular: one.singularResource,
@@ -62,6 +56,25 @@ export async function discover(service: ApiClient): Promise<Resource[]> {
     .sort((a, b) =>
       a.group === b.group ? compare(a.plural, b.plural) : compare(a.group, b.group),
     );
+}
+
+interface DiscoveredGroup {
+  /** Without a name it is the core group. */
+  readonly metadata: { readonly name?: string };
+  readonly versions: readonly {
+    readonly version: string;
+    readonly resources: readonly DiscoveredResource[];
+  }[];
+}
+
+async function groupsAt(
+  service: ApiClient,
+  path: string,
+): Promise<readonly DiscoveredGroup[] | undefined> {
+  const { kind, items } = (await service.request('GET', path, {
+    accept: acceptHeader,
+  })) as unknown as { kind: string; items: readonly DiscoveredGroup[] };
+  return kind === 'APIGroupDiscoveryList' ? items : undefined;
 }
 
 function compare(a: string, b: string): number {
@@ -97,7 +110,7 @@ export const typeName = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): str
 
 /** Returns the path of a collection, or of one object. */
 export const resourcePath = ({ group, version, plural }: Resource, name?: string): string =>
-  `/apis/${group}/${version}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  `${group ? `/apis/${group}` : '/api'}/${version}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 
 function suggestion(resources: readonly Resource[], word: string): string {
   const nearestName = nearest(
