@@ -7,6 +7,7 @@ import { WatchAuthority } from '../apiserver/handlers/watch-authority.js';
 import type { WatchOptions } from '../apiserver/handlers/watch-options.js';
 import { Watcher } from '../apiserver/handlers/watch.js';
 import { WatchStream } from '../apiserver/handlers/watch-stream.js';
+import { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../apiserver/http/message.js';
 import type { Encoder } from '../apiserver/http/response.js';
 import { Group } from '../kinds/group/group.js';
@@ -17,6 +18,9 @@ import type { Caller, KindObject } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import { WatchCacheEvent } from '../registry/watchcache/event.js';
 import type { Change } from '../storage/storage.js';
+
+/** A response on a connection. */
+const response = () => Object.assign(new PassThrough(), { req: { socket: new Socket() } });
 
 function eventAt(revision: number, name: string): WatchCacheEvent {
   const object = { metadata: { name }, spec: { displayName: name, members: [] }, status: {} };
@@ -49,7 +53,7 @@ async function openWatch() {
   } as unknown as Store;
   const authorization = { loadFor: () => undefined, canSee: () => true };
   const requestInfo = { kind: Group, representation: wholeRepresentation };
-  const res = new PassThrough();
+  const res = response();
   let text = '';
   res.on('data', (part) => {
     text += String(part);
@@ -163,8 +167,9 @@ test('a watch is checked when it starts if something changed since its request c
       representation: wholeRepresentation,
       query: new Map([['watch', '1']]),
     };
-    const req = { receivedAt, method: 'GET', authorized: { caller, requestInfo }, network: '' };
-    return watcher.watch(req as unknown as ApiRequest, new PassThrough() as unknown as ApiResponse);
+    const authorized = { caller, requestInfo };
+    const req = { receivedAt, method: 'GET', headers: {}, authorized, network: '' };
+    return watcher.watch(req as unknown as ApiRequest, response() as unknown as ApiResponse);
   };
   void open(performance.now());
   await new Promise(setImmediate);
