@@ -53,6 +53,8 @@ declare module '../registry/kind.js' {
     clearSessionCookie(): void;
     /** Returns true if someone signed in with the address from this request's browser before. */
     knowsBrowser(address: string): boolean;
+    /** Whether the request has the signed cookie of a session, which may have ended. */
+    hasSessionCookie(): boolean;
     /** Remembers that someone signed in with the address from this browser. */
     rememberBrowser(address: string): void;
     /** Sends an outgoing request (docs/design/security.md#outgoing-requests). */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endSignInsUnderWay } from '../kinds/account/end-tokens.js';
 import type { Ports } from '../registry/kind.js';
 import { recordSignIn } from '../registry/sign-in-event.js';
-import { clearedSession } from './context/cookies.js';
+import { clearedSession, cookieValue, isSigned } from './context/cookies.js';
 import type { ProviderServices } from './context/context.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 import { preview } from './claims/preview.js';
@@ -12,6 +12,15 @@ import { endSessions } from './adapter/end-sessions.js';
 
 /** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;
+
+/** Returns whether a request has the cookie of a session with our signature. */
+function hasSessionCookie(
+  { keys, cookies }: ProviderServices,
+  { headers }: IncomingMessage,
+): boolean {
+  const value = cookieValue(headers.cookie, cookies.session);
+  return value !== undefined && isSigned(keys, cookies, headers.cookie, cookies.session, value);
+}
 
 /** Returns the ports of kinds for one request. Without a request, cookies are not set. */
 export function portsOf(
@@ -25,6 +34,7 @@ export function portsOf(
     revokeGrants: (grants) => revokeGrants(services, grants),
     clearSessionCookie: () =>
       response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
+    hasSessionCookie: () => request !== undefined && hasSessionCookie(services, request),
     knowsBrowser: (address) => request !== undefined && knowsAddress(services, request, address),
     rememberBrowser: (address) => {
       if (request && response) rememberAddress(services, request, response, address);

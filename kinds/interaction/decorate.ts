@@ -41,7 +41,8 @@ export async function decorateInteraction(
   status.expirationTimestamp = toTimestamp(end);
   if (status.phase === 'LoginRequired') {
     status.methods = await permittedMethods(interaction, call);
-    if (interaction.internal.isResumable) status.resumeTo = returnToOf(interaction, call);
+    if (interaction.internal.isResumable && call.ports.hasSessionCookie())
+      status.resumeTo = returnToOf(interaction, call);
   } else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
   else status.returnTo = returnToOf(interaction, call);
 }

@@ -188,7 +188,7 @@ export const InteractionStatus = z.object({
     .string()
     .optional()
     .describe(
-      'In LoginRequired: the URL to send the browser to if it has signed in elsewhere since. Absent ' +
+      'In LoginRequired: the URL to send the browser to, which has signed in elsewhere since. Absent ' +
         'if the Client asked for a new or a stronger sign-in.',
     ),
   consent: z
