@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { describePattern } from '../../registry/pattern.js';
 import type { Limits } from '../../registry/limit-settings.js';
 
 /**
@@ -10,6 +11,7 @@ export const emailedCodeSchema = () =>
   z
     .string()
     .max(64)
+    .regex(describePattern(/^[^\u0000-\u0008]*$/, 'must be the digits of the code'))
     .describe('The emailed code: ASCII digits. Spaces and dashes between them do not count.');
 
 /** Returns a code as the mail prints it, in groups, without what separates them. */
