@@ -154,6 +154,7 @@ test('a collection whose pages come too late is asked for whole', async () => {
   });
   expect(heard).toEqual([
     '/apis',
+    '/api',
     '/apis/g/v1/things?limit=500',
     '/apis/g/v1/things?limit=500&continue=next',
     '/apis/g/v1/things',

@@ -105,7 +105,11 @@ describe.each(stores)('an API server of its own on %s', (store) => {
 
     test('shows its resources, its version and its fields', async () => {
       expect((await kubectl.says('api-resources', '--no-headers')).trim().split(/\s+/)).toEqual([
-        ...['namespaces', 'ns', 'v1', 'false', 'Namespace'],
+        'namespaces',
+        'ns',
+        'v1',
+        'false',
+        'Namespace',
         'fischers',
         'fi',
         'wardle.example.com/v1alpha1',
