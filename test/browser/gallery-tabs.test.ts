@@ -72,28 +72,7 @@ describe('a sign-in in another tab', () => {
   });
 });
 
-describe('what is heard and seen meanwhile', () => {
-  test('a sign-in by code is not announced as a new code', async () => {
-    const context = await gallery.window();
-    const page = await context.newPage();
-    await page.route('**/gallery/left', (route) => route.fulfill({ status: 204 }));
-    await gallery.show(page, 'code-sent');
-    await page.evaluate(() => {
-      const heard: string[] = ((globalThis as any).heard = []);
-      const status = document.querySelector('[role=status]')!;
-      new MutationObserver(() => heard.push(status.textContent ?? '')).observe(status, {
-        childList: true,
-        characterData: true,
-        subtree: true,
-      });
-    });
-    await page.getByRole('textbox', { name: 'Code' }).fill('12345678');
-    await page.getByRole('link', { name: 'Continue' }).waitFor();
-    expect(await page.evaluate(() => (globalThis as any).heard)).not.toContain(
-      'A new code is on its way.',
-    );
-  });
-
+describe('what is seen in between', () => {
   test.each(['code-sent', 'setup-passkey', 'consent', 'signed-in-elsewhere', 'own-page-named'])(
     'no word in a button of %s is broken at 320 px, in any language',
     async (scene) => {
@@ -134,21 +113,5 @@ describe('what is heard and seen meanwhile', () => {
       ),
     );
     expect(columns.every((count) => count === 1)).toBe(true);
-  });
-
-  test('nothing jumps when the first view replaces the wait', async () => {
-    const context = await gallery.window({ viewport: { width: 360, height: 500 } });
-    const page = await context.newPage();
-    await page.addInitScript(() => {
-      const shifts: number[] = ((globalThis as any).shifts = []);
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) shifts.push((entry as any).value);
-      }).observe({ type: 'layout-shift', buffered: true });
-    });
-    await gallery.show(page, 'consent?delay=600');
-    const sum = await page.evaluate(() =>
-      (globalThis as any).shifts.reduce((all: number, one: number) => all + one, 0),
-    );
-    expect(sum).toBeLessThan(0.01);
   });
 });
