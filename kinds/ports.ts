@@ -6,6 +6,7 @@ import type { ObjectOf } from '../registry/kind.js';
 import type { PolicyCheckResult } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
 import type { PolicyFault } from './policy/fault.js';
+import type { NameFallback } from './claims/name-fallback.js';
 import type { Scope } from './claims/scopes.js';
 import type { SignOut } from './session/session.js';
 
@@ -98,5 +99,7 @@ declare module '../registry/kind.js' {
     readonly mockMail: boolean;
     /** True if devices and the command can be connected by device authorization (RFC 8628). */
     readonly deviceAuthorization: boolean;
+    /** What apps get as the name of a person who filled in none. */
+    readonly nameFallback: NameFallback;
   }
 }

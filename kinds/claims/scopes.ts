@@ -53,6 +53,8 @@ export interface Person {
   readonly account: ObjectOf<typeof Account>;
   readonly sub: string;
   readonly groups: readonly string[];
+  /** What stands for a name that the person did not fill in; undefined if nothing does. */
+  readonly nameFallback?: string | undefined;
 }
 
 /** An Audience as people see it. */
@@ -142,12 +144,16 @@ export const builtInScopes: readonly Scope[] = [
       ...profileClaims.map(([name, title]) => ({ name, title, type: 'string' as const })),
       { name: 'updated_at', title: 'Last change', type: 'number' },
     ],
-    values: ({ account }) => {
+    values: ({ account, nameFallback: name }) => {
       const filled = profileClaims.flatMap(([name, , field]) => {
         const value = account.spec[field];
         return value === undefined ? [] : [[name, value]];
       });
-      return { ...Object.fromEntries(filled), updated_at: updatedAt(account) };
+      return {
+        ...(name !== undefined && { name, preferred_username: name }),
+        ...Object.fromEntries(filled),
+        updated_at: updatedAt(account),
+      };
     },
   },
   {

@@ -4,6 +4,7 @@ import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { Account, accountSummary } from '../account/account.js';
+import { nameFallbackOf } from '../claims/name-fallback.js';
 import { Audience } from '../audience/audience.js';
 import { scopeFinder } from '../audience/audience-scope.js';
 import { Client } from '../client/client.js';
@@ -138,6 +139,9 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
     account,
     sub: subjectOf(call.keys, account.metadata.name, client),
     groups: facts.groups,
+    nameFallback: requested.some(({ name, decision }) => name === 'email' && decision?.allowed)
+      ? nameFallbackOf(account.status.email.address, call.settings.nameFallback)
+      : undefined,
   };
   status.consent = {
     scopes: await Promise.all(

@@ -4,6 +4,7 @@ import {
   type ProviderContext,
   type Token,
 } from 'oidc-provider';
+import { nameFallbackOf } from '../../kinds/claims/name-fallback.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
@@ -72,7 +73,7 @@ async function claimsFor(
         scope.name !== 'openid' &&
         scope.claims.some(({ name }) => !idTokenClaims || idTokenClaims.has(name)),
     );
-  const released = await releaseScopes(services, account, client, scopes, signedIn);
+  const released = await releaseScopes(services, account, client, { scopes, agreed, signedIn });
   const disclosed = [...released]
     .map(([scope, values]) => [scope, pick(values, idTokenClaims)] as const)
     .filter(([, values]) => Object.keys(values).length > 0);
@@ -114,20 +115,33 @@ async function signInOf(
   return grant ? signInOfGrant(services, account, client!.clientId, grant.jti) : {};
 }
 
+/** What a Client requests of the claims of a person. */
+interface Requested {
+  readonly scopes: readonly Scope[];
+  /** All scopes that the person agreed to. */
+  readonly agreed: ReadonlySet<string>;
+  readonly signedIn: SignedIn;
+}
+
 async function releaseScopes(
   services: ProviderServices,
   account: AccountObject,
   client: string,
-  scopes: readonly Scope[],
-  signedIn: SignedIn,
+  { scopes, agreed, signedIn }: Requested,
 ): Promise<Map<Scope, Record<string, unknown>>> {
   const released = new Map<Scope, Record<string, unknown>>();
+  const isPermitted = async (scope: string): Promise<boolean> =>
+    (await decideShare(services, account, client, scope, signedIn)).allowed;
   const allowed: Scope[] = [];
-  for (const scope of scopes) {
-    if ((await decideShare(services, account, client, scope.name, signedIn)).allowed)
-      allowed.push(scope);
-  }
-  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
+  for (const scope of scopes) if (await isPermitted(scope.name)) allowed.push(scope);
+  const { address } = account.status.email;
+  const nameFallback =
+    scopes.some(({ name }) => name === 'profile') &&
+    agreed.has('email') &&
+    (await isPermitted('email'))
+      ? nameFallbackOf(address, services.settings.nameFallback)
+      : undefined;
+  const groups = await withProviderErrors(services.groups.groupsOf(address));
   const supplied = await suppliedClaims(
     services,
     account,
@@ -136,7 +150,7 @@ async function releaseScopes(
   );
   for (const scope of allowed) {
     const values =
-      scope.values?.({ account, sub: account.metadata.name, groups }) ??
+      scope.values?.({ account, sub: account.metadata.name, groups, nameFallback }) ??
       supplied.get(scope.name) ??
       {};
     released.set(scope, pick(values, new Set(scope.claims.map((claim) => claim.name))));

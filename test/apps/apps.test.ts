@@ -29,9 +29,6 @@ jest.setTimeout(900_000);
 const light = apps.filter(({ registry }) => registry === 'npm' || registry === 'PyPI');
 const chosen = process.env.VESTIBULE_TEST_APPS === 'all' ? apps : light;
 
-/** What an account has to say until people without a name get one from their address. */
-const profileUntilDefaults = { displayName: 'ada', preferredUsername: 'ada' };
-
 const ada = 'ada@example.test';
 const hash = createHash('sha256').update(secret).digest('hex');
 const pages = 'docs/how-to/applications';
@@ -49,7 +46,7 @@ beforeAll(async () => {
   await operator
     .post('accounts', {
       metadata: { generateName: 'a' },
-      spec: { email: ada, ...profileUntilDefaults },
+      spec: { email: ada },
     })
     .is(201);
 });

@@ -168,6 +168,7 @@ export class House {
       allowPrivateNetwork: [],
       mockMail: true,
       deviceAuthorization: true,
+      nameFallback: 'LocalPart',
       rpID: 'localhost',
       ...options.settings,
     };

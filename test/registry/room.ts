@@ -38,6 +38,7 @@ const settings: Settings = {
   operators: [],
   allowPrivateNetwork: [],
   mockMail: true,
+  nameFallback: 'LocalPart',
   deviceAuthorization: true,
   rpID: 'localhost',
 };

@@ -163,6 +163,13 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "devices can sign in. Existing sign-ins stay valid until signed out.",
     value: 'true',
   },
+  'name-fallback': {
+    description:
+      "What an app gets as name and preferred_username of a person who filled in none, " +
+      "if it also gets the address: LocalPart (what stands before the @), Email (the " +
+      "address) or Absent.",
+    value: 'LocalPart',
+  },
   'allow-private-network': {
     description:
       "Private networks (CIDR) that outbound requests may reach.",

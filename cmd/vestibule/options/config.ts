@@ -9,6 +9,7 @@ import {
   type LimitName,
   type Limits,
 } from '../../../registry/limit-settings.js';
+import type { NameFallback } from '../../../kinds/claims/name-fallback.js';
 import { limitFlag } from '../../../registry/limit-flag.js';
 import { hideUserinfo } from '../../../security/hide-userinfo.js';
 import { parseSetting, type OptionValues, type SettingValue } from './setting-value.js';
@@ -39,6 +40,7 @@ export interface Config {
   /** An IANA time zone. */
   policyTimeZone: string;
   deviceAuthorization: boolean;
+  nameFallback: NameFallback;
   emailFrom: string;
   keysFile: string | undefined;
   operators: string[];
@@ -211,6 +213,7 @@ function assemble(
     mockMail: values['mock-mail'] as boolean,
     policyTimeZone: text('policy-time-zone')!,
     deviceAuthorization: values['device-authorization'] as boolean,
+    nameFallback: values['name-fallback'] as Config['nameFallback'],
     emailFrom: text('email-from') ?? 'sign-in@localhost.test',
     keysFile: text('keys-file'),
     operators: list('operators').map((one) => one.toLowerCase()),

@@ -1,3 +1,4 @@
+import { nameFallbacks } from '../../../kinds/claims/name-fallback.js';
 import { limitFlag, limitPrefix } from '../../../registry/limit-flag.js';
 import {
   limitSettings,
@@ -246,6 +247,15 @@ const plainSettings = [
     describe:
       'If false, the device flow (RFC 8628) is off: neither the command nor other devices ' +
       'can sign in. Existing sign-ins stay valid until signed out.',
+  },
+  {
+    flag: 'name-fallback',
+    value: 'text',
+    default: 'LocalPart',
+    oneOf: nameFallbacks,
+    describe:
+      'What an app gets as name and preferred_username of a person who filled in none, if it also gets ' +
+      'the address: LocalPart (what stands before the @), Email (the address) or Absent.',
   },
   {
     flag: 'allow-private-network',

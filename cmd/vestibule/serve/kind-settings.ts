@@ -21,6 +21,7 @@ export async function kindSettings(
     allowPrivateNetwork,
     mockMail,
     deviceAuthorization,
+    nameFallback,
   } = config;
   return {
     component,
@@ -32,6 +33,7 @@ export async function kindSettings(
     allowPrivateNetwork,
     mockMail,
     deviceAuthorization,
+    nameFallback,
     epoch: await readEpoch(storage),
     rpID: await relyingPartyID(storage, baseURL, log),
   };
