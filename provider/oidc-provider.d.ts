@@ -132,7 +132,7 @@ declare module 'oidc-provider' {
     readonly deviceCode?: string;
     readonly params: Record<string, unknown> & { client_id: string; scope?: string };
     readonly prompt: {
-      name: 'login' | 'consent';
+      name: 'login' | 'consent' | 'select_account';
       reasons: string[];
       details: Record<string, unknown>;
     };
@@ -373,12 +373,17 @@ declare module 'oidc-provider' {
     }
     interface Checks {
       add(check: Check, index?: number): void;
+      remove(reason: string): void;
     }
-    interface Prompt {
+    class Prompt {
+      constructor(options: { name: string; requestable: boolean }, ...checks: Check[]);
       name: string;
       checks: Checks;
     }
-    function base(): Prompt[] & { get(name: string): Prompt };
+    function base(): Prompt[] & {
+      get(name: string): Prompt;
+      add(prompt: Prompt, index: number): void;
+    };
   }
 
   export default Provider;

@@ -211,7 +211,7 @@ export interface Interaction {
   spec: {
     client: string;
     scopes: string[];
-    prompt: 'Login' | 'Consent';
+    prompt: 'Login' | 'SelectAccount' | 'Consent';
     loginHint?: string;
     locales?: string[];
   };

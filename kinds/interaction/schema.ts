@@ -134,7 +134,12 @@ export const InteractionSpec = z.object({
   scopes: z
     .array(z.string())
     .describe('The requested scopes; those of an Audience as <audience>/<scope>.'),
-  prompt: z.enum(['Login', 'Consent']).describe('The step of the sign-in: Login or Consent.'),
+  prompt: z
+    .enum(['Login', 'SelectAccount', 'Consent'])
+    .describe(
+      'The step of the sign-in: Login; SelectAccount, to go on with the session of the browser or sign in as ' +
+        'another; or Consent.',
+    ),
   loginHint: z
     .string()
     .max(320)

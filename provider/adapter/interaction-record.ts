@@ -77,7 +77,7 @@ async function newInteraction(
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   const stepUp = consent ? undefined : stepUpOf(interaction, demandsPhr);
   const isResumable =
-    !consent && !stepUp && acrRequested === undefined && prompt.reasons.every(isAbsentSession);
+    !consent && !stepUp && acrRequested === undefined && prompt.reasons.every(letsAnySessionGoOn);
   const redirectURI = typeof params.redirect_uri === 'string' ? params.redirect_uri : undefined;
   const summary = await clientSummary(services, params.client_id, client, redirectURI);
   if (isDocumentURL(params.client_id)) await spendStoredBytes(services, summary);
@@ -86,7 +86,7 @@ async function newInteraction(
     spec: {
       client: params.client_id,
       scopes: await requestedScopeIDs(services, params),
-      prompt: consent ? 'Consent' : 'Login',
+      prompt: promptNames[prompt.name],
       ...hints(params),
     },
     status: {
@@ -119,8 +119,16 @@ async function newInteraction(
   };
 }
 
-/** The reason of oidc-provider's login prompt for a browser without a session. */
-const isAbsentSession = (reason: string): boolean => reason === 'no_session';
+/** The name of each prompt of oidc-provider in `spec.prompt`. */
+const promptNames = {
+  login: 'Login',
+  consent: 'Consent',
+  select_account: 'SelectAccount',
+} as const satisfies Record<string, InteractionObject['spec']['prompt']>;
+
+/** Reasons of a prompt for which any session is enough: there was none, or the person is to choose. */
+const letsAnySessionGoOn = (reason: string): boolean =>
+  reason === 'no_session' || reason === 'account_selection';
 
 /** Returns the requested scopes of claims, and the ids of those of Audiences. */
 async function requestedScopeIDs(

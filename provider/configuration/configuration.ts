@@ -7,6 +7,7 @@ import {
   type ProviderContext,
   type Token,
 } from 'oidc-provider';
+import { catalogs } from '../../i18n/languages.js';
 import { assertClaims, offeredAcrs } from '../context/acr.js';
 import { clockTolerance, StoreAdapter } from '../adapter/adapter.js';
 import { pairwiseSubject } from '../../kinds/client/subject-identifier.js';
@@ -28,6 +29,8 @@ import { assertScopes } from '../http/requested-scopes.js';
 import { routes } from '../context/routes.js';
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
+
+const clientAuthMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'];
 
 const bodyLimit = 64 << 10;
 
@@ -55,7 +58,7 @@ export function configuration(services: ProviderServices): Configuration {
       claims: assertClaims,
     },
     pkce: { required: (_ctx: unknown, client: Client) => requiresChallenge(client) },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    clientAuthMethods,
     extraClientMetadata: {
       properties: ['allowedScopes', 'clientAssertionAudience', 'lifetimes', 'pkce', 'profile'],
     },
@@ -94,7 +97,7 @@ export function configuration(services: ProviderServices): Configuration {
 const algorithms = {
   idTokenSigningAlgValues: ['ES256', 'RS256'],
   clientAuthSigningAlgValues: asymmetric,
-  dPoPSigningAlgValues: ['ES256', 'Ed25519', 'EdDSA'],
+  dPoPSigningAlgValues: ['ES256', 'PS256', 'Ed25519', 'EdDSA'],
   requestObjectSigningAlgValues: asymmetric,
   userinfoSigningAlgValues: ['ES256', 'RS256'],
   introspectionSigningAlgValues: ['ES256', 'RS256'],
@@ -115,7 +118,16 @@ function cookieSettings(services: ProviderServices): Configuration {
 /** Returns the links of the deployment (OpenID Connect Discovery §3); undefined ones are left out. */
 function deploymentLinks({ appearance }: ProviderServices): Configuration {
   const { privacyPolicyURI, termsOfServiceURI } = appearance.current.spec;
-  return { op_policy_uri: privacyPolicyURI, op_tos_uri: termsOfServiceURI };
+  return {
+    op_policy_uri: privacyPolicyURI,
+    op_tos_uri: termsOfServiceURI,
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+    ui_locales_supported: Object.keys(catalogs),
+    revocation_endpoint_auth_methods_supported: clientAuthMethods,
+    introspection_endpoint_auth_methods_supported: clientAuthMethods.filter(
+      (method) => method !== 'none',
+    ),
+  };
 }
 
 /** Returns scopes and claims. They are read once; a change of them needs a new Provider. */

@@ -126,7 +126,10 @@ async function finishHeaders(
   if (cacheableRoutes.has(ctx.oidc?.route ?? '') && ctx.status === 200)
     ctx.set('Cache-Control', 'public, max-age=300');
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200)
-    Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
+    Object.assign(ctx.body as object, {
+      response_modes_supported: ['query', 'form_post'],
+      response_types_supported: ['code'], // `none` is for the account page alone.
+    });
   if (ctx.oidc && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');

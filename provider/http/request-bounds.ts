@@ -76,6 +76,9 @@ const known: ReadonlySet<string> = new Set([
   'xsrf',
 ]);
 
+/** OpenID Connect Core §3.1.2.1, without `create` (Initiating User Registration 1.0). */
+const prompts: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account']);
+
 /** Parameters without which an error of an authorization request cannot be sent to its Client. */
 const addressing: ReadonlySet<string> = new Set([
   'client_id',
@@ -83,6 +86,14 @@ const addressing: ReadonlySet<string> = new Set([
   'request',
   'request_uri',
 ]);
+
+/** Returns the known values of `prompt`; a new account is made at the sign-in, like any other. */
+const knownPrompts = (sent: string): string =>
+  Buffer.byteLength(sent) > fixedBounds.prompt!
+    ? sent
+    : [...new Set(sent.split(' ').map((one) => (one === 'create' ? 'login' : one)))]
+        .filter((one) => prompts.has(one))
+        .join(' ');
 
 const problems = new WeakMap<IncomingMessage, string>();
 
@@ -117,7 +128,9 @@ export async function applyRequestBounds(
   const bound = (form: string): URLSearchParams => {
     if (Buffer.byteLength(form) > limits.authorizationRequestSize)
       throw tooLong(limits.authorizationRequestSize);
-    const entries = [...new URLSearchParams(form)].map(([name, value]): [string, string] => {
+    const entries = [...new URLSearchParams(form)].map(([name, sent]): [string, string] => {
+      const value = name === 'prompt' ? knownPrompts(sent) : sent;
+      if (value !== sent) ignored.push(name);
       const max = boundOf(name, limits);
       if (Buffer.byteLength(value) <= max) return [name, value];
       const problem = `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`;

@@ -17,7 +17,7 @@ import { sessionName } from '../context/session-name.js';
 import { withProviderErrors } from '../context/errors.js';
 import { decideShare, decideSignIn } from './policy.js';
 
-const { Check } = interactionPolicy;
+const { Check, Prompt } = interactionPolicy;
 
 /**
  * The policy's verdict on a live session's sign-in to a Client and, if requested, on sharing
@@ -106,11 +106,39 @@ export function interactionPrompts(
   services: ProviderServices,
 ): ReturnType<typeof interactionPolicy.base> {
   const prompts = interactionPolicy.base();
+  prompts.add(accountSelection(), 0);
   const login = prompts.get('login').checks;
   for (const check of loginChecks(services)) login.add(check);
   const consent = prompts.get('consent').checks;
   for (const check of consentChecks(services)) consent.add(check);
   return prompts;
+}
+
+/**
+ * Returns the prompt `select_account` (OpenID Connect Core §3.1.2.1): the person sees whose session it is,
+ * and goes on with it or signs in as another. Who must sign in anyway chooses there.
+ */
+function accountSelection(): InstanceType<typeof Prompt> {
+  const name = 'select_account';
+  const prompt = new Prompt(
+    { name, requestable: true },
+    new Check(
+      'account_selection',
+      'an account must be chosen',
+      'account_selection_required',
+      ({ oidc }) => {
+        const requested = String(oidc.params?.prompt ?? '').split(' ');
+        return (
+          oidc.route === 'authorization' && // not on the way back, whichever account was chosen
+          requested.includes(name) &&
+          !requested.includes('login') &&
+          oidc.session?.accountId !== undefined
+        );
+      },
+    ),
+  );
+  prompt.checks.remove(`${name}_prompt`); // It would ask again after "go on".
+  return prompt;
 }
 
 /** Returns the checks that require a sign-in, in addition to oidc-provider's own. */

@@ -40,7 +40,16 @@ describe('discovery', () => {
         token_endpoint: `${house.baseURL}/oauth2/token`,
         end_session_endpoint: `${house.baseURL}/oauth2/logout`,
         device_authorization_endpoint: `${house.baseURL}/oauth2/device/auth`,
-        response_types_supported: ['code', 'none'],
+        response_types_supported: ['code'],
+        prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+        ui_locales_supported: expect.arrayContaining(['en', 'de', 'zh-Hans']),
+        revocation_endpoint_auth_methods_supported: expect.arrayContaining(['none']),
+        introspection_endpoint_auth_methods_supported: [
+          'client_secret_basic',
+          'client_secret_post',
+          'private_key_jwt',
+        ],
+        dpop_signing_alg_values_supported: ['ES256', 'PS256', 'Ed25519', 'EdDSA'],
         response_modes_supported: ['query', 'form_post'],
         code_challenge_methods_supported: ['S256'],
         grant_types_supported: [

@@ -24,8 +24,9 @@ const lookAfterMs = [500, 2_000, 6_000];
 /** Age in milliseconds from which a page that opens looks at once: its tab was restored. */
 const restoredMs = 30_000;
 
-/** Returns whether the person has not typed anything here. */
+/** Returns whether the person has not typed anything here, and was not asked to choose. */
 const isUnused = ({ spec, status }: Interaction, email: string): boolean =>
+  spec.prompt !== 'SelectAccount' &&
   !status.emailChallenge &&
   (!spec.loginHint || spec.loginHint.toLowerCase() === email.toLowerCase()) &&
   [...document.querySelectorAll('input')].every(({ value }) => !value || value === spec.loginHint);
@@ -55,6 +56,7 @@ export function followOtherTabs(
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void look();
   });
-  const begun = Date.parse(signIn.interaction?.metadata.creationTimestamp ?? '');
-  if (Date.now() - begun > restoredMs) void look();
+  const { metadata, spec } = signIn.interaction ?? {};
+  const begun = Date.parse(metadata?.creationTimestamp ?? '');
+  if (spec?.prompt === 'SelectAccount' || Date.now() - begun > restoredMs) void look();
 }

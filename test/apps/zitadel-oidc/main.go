@@ -24,7 +24,7 @@ func main() {
 	show := func(w http.ResponseWriter, r *http.Request, tokens *oidc.Tokens[*oidc.IDTokenClaims], state string, rp rp.RelyingParty, info *oidc.UserInfo) {
 		json.NewEncoder(w).Encode(info)
 	}
-	http.Handle("/login", rp.AuthURLHandler(rand.Text, provider))
+	http.Handle("/login", rp.AuthURLHandler(rand.Text, provider, rp.WithPromptURLParam("Welcome back!")))
 	http.Handle("/auth/callback", rp.CodeExchangeHandler(rp.UserinfoCallback(show), provider))
 	log.Fatal(http.ListenAndServe(":3000", nil))
 }
