@@ -165,9 +165,8 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
   },
   'name-fallback': {
     description:
-      "What an app gets as name and preferred_username of a person who filled in none, " +
-      "if it also gets the address: LocalPart (what stands before the @), Email (the " +
-      "address) or Absent.",
+      "What apps that get the address get as name and preferred_username of a person " +
+      "without one: LocalPart (of the address), Email or Absent.",
     value: 'LocalPart',
   },
   'allow-private-network': {

@@ -254,8 +254,8 @@ const plainSettings = [
     default: 'LocalPart',
     oneOf: nameFallbacks,
     describe:
-      'What an app gets as name and preferred_username of a person who filled in none, if it also gets ' +
-      'the address: LocalPart (what stands before the @), Email (the address) or Absent.',
+      'What apps that get the address get as name and preferred_username of a person without one: ' +
+      'LocalPart (of the address), Email or Absent.',
   },
   {
     flag: 'allow-private-network',
