@@ -4,7 +4,7 @@ import { send } from './api.js';
 /** How a watch came to its end; undefined with news. */
 type WatchResult = 'ended' | 'failed' | undefined;
 
-/** Yields the complete lines of a text stream as they arrive. */
+/** Yields the complete lines of a text stream as they arrive, without blank ones: earlier releases send them. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
@@ -13,7 +13,7 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     const parts = (rest + piece.value).split('\n');
     rest = parts.pop()!;
-    yield* parts;
+    yield* parts.filter(Boolean);
   }
 }
 
