@@ -99,6 +99,8 @@ declare module '../registry/kind.js' {
     readonly mockMail: boolean;
     /** True if devices and the command can be connected by device authorization (RFC 8628). */
     readonly deviceAuthorization: boolean;
+    /** Whether redirect URIs may be http in private networks. */
+    readonly allowPrivateHTTPRedirects: boolean;
     /** What apps get as the name of a person who filled in none. */
     readonly nameFallback: NameFallback;
   }

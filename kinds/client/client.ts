@@ -3,6 +3,7 @@ import { mapList, setList } from '../../registry/list-type.js';
 import { defineKind, group } from '../define-kind.js';
 import type { Settings } from '../../registry/kind.js';
 import { limitFault, limitSettings, type LimitSetting } from '../../registry/limit-settings.js';
+import { isPrivateHost, isPrivateHTTP } from './private-host.js';
 import { isLoopback } from '../../security/loopback.js';
 import { invalidValue } from '../../registry/field-errors.js';
 import { alreadyExists, type Cause } from '../../registry/status.js';
@@ -185,7 +186,9 @@ export const Client = defineKind({
       )
       .max(2)
       .describe('The active secrets, without their values.'),
-    conditions: conditions('Ready and PKCERequired').optional(),
+    conditions: conditions(
+      'Ready, PKCERequired and, with http in a private network, RedirectsUnencrypted',
+    ).optional(),
   }),
   internal: z.object({
     secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })),
@@ -219,11 +222,11 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
   };
   if (name.length > 200) addFault('metadata.name', 'must have at most 200 characters');
   spec.redirectURIs.forEach((uri, i) => {
-    for (const why of redirectFaults(uri, spec.applicationType).slice(0, 1))
+    for (const why of redirectFaults(uri, spec.applicationType, settings).slice(0, 1))
       addFault(`spec.redirectURIs[${i}]`, why);
   });
   spec.postLogoutRedirectURIs.forEach((uri, i) => {
-    for (const why of redirectFaults(uri, spec.applicationType).slice(0, 1))
+    for (const why of redirectFaults(uri, spec.applicationType, settings).slice(0, 1))
       addFault(`spec.postLogoutRedirectURIs[${i}]`, why);
   });
   if (spec.jwks && spec.jwksURI)
@@ -247,7 +250,7 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
     'initiateLoginURI',
   ] as const) {
     const uri = spec[field];
-    if (uri && !isWebUrl(uri))
+    if (uri && !isWebUrl(uri) && !(settings.allowPrivateHTTPRedirects && isPrivateHTTP(uri)))
       addFault(`spec.${field}`, 'must be an https address, or http on loopback');
     else if (uri?.includes('#') && field !== 'homepageURI')
       addFault(`spec.${field}`, 'must have no fragment');
@@ -323,15 +326,26 @@ function lifetimeFaults({ lifetimes = {} }: Spec): Cause[] {
   );
 }
 
-function redirectFaults(text: string, applicationType: Spec['applicationType']): string[] {
+const isPlainHTTP = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && !isLoopback(hostname);
+
+function redirectFaults(
+  text: string,
+  applicationType: Spec['applicationType'],
+  { allowPrivateHTTPRedirects }: Pick<Settings, 'allowPrivateHTTPRedirects'>,
+): string[] {
   if (!URL.canParse(text)) return ['must be an absolute URI'];
   const url = new URL(text);
   const faults: string[] = [];
   if (url.hash || text.includes('#')) faults.push('must have no fragment');
   if (url.username || url.password) faults.push('must have no user information');
   if (text.includes('*')) faults.push('must have no wildcard');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    faults.push('http is only for loopback');
+  if (isPlainHTTP(url))
+    if (!isPrivateHost(url.hostname)) faults.push('http is only for loopback');
+    else if (!allowPrivateHTTPRedirects)
+      faults.push(
+        'http is only for loopback; in private networks it needs --allow-private-http-redirects',
+      );
   if (
     !['https:', 'http:'].includes(url.protocol) &&
     (applicationType === 'web' || !url.protocol.includes('.'))

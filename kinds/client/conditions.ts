@@ -3,6 +3,7 @@ import {
   type Condition,
   type ConditionState,
 } from '../../registry/conditions.js';
+import { isPrivateHTTP } from './private-host.js';
 import { pkceOf } from './security-profile.js';
 
 /** The parts of a Client that its conditions depend on. */
@@ -14,17 +15,23 @@ interface ClientState {
     readonly tokenEndpointAuthMethod?: string | undefined;
     readonly grantTypes: readonly string[];
     readonly redirectURIs: readonly string[];
+    readonly postLogoutRedirectURIs: readonly string[];
     readonly secretHashes?: readonly string[] | undefined;
   };
   readonly status: { readonly secrets: readonly unknown[] };
 }
 
-/** Returns the conditions of a Client: Ready and PKCERequired. `now` in ms since the epoch. */
+/** Returns the conditions of a Client. `now` in ms since the epoch. */
 export const conditionsOf = (
   client: ClientState,
   before: readonly Condition[] | undefined,
   now: number,
-): Condition[] => withTransitionTimes([readyState(client), pkceState(client)], before, now);
+): Condition[] =>
+  withTransitionTimes(
+    [readyState(client), pkceState(client), ...redirectStates(client)],
+    before,
+    now,
+  );
 
 /** Whether the Client has what the first sign-in needs. */
 function readyState({ spec, status }: ClientState): ConditionState {
@@ -54,6 +61,21 @@ function readyState({ spec, status }: ClientState): ConditionState {
     message: 'It has what a sign-in needs.',
   };
 }
+
+/** Says so if codes are sent where anyone in the network can read them. */
+const redirectStates = ({ spec }: ClientState): ConditionState[] =>
+  [...spec.redirectURIs, ...spec.postLogoutRedirectURIs].some(isPrivateHTTP)
+    ? [
+        {
+          type: 'RedirectsUnencrypted',
+          status: 'True',
+          reason: 'PrivateNetwork',
+          message:
+            'A redirect URI is http in a private network: whoever can read its traffic can read codes. ' +
+            'They are of no use without the verifier (PKCE) or the secret of this app.',
+        },
+      ]
+    : [];
 
 const pkceState = ({ spec }: ClientState): ConditionState =>
   pkceOf(spec) === 'Optional'

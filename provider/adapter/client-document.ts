@@ -55,10 +55,15 @@ export function metadataOfDocument(
 ): ClientMetadata {
   const document = parseDocument(body);
   const spec = specOf(url, document, knownScopes(services));
-  const [fault] = clientFaults('', spec, services.settings);
+  // The author of a document is a stranger, also in the private network.
+  const settings = { ...services.settings, allowPrivateHTTPRedirects: false };
+  const [fault] = clientFaults('', spec, settings);
   if (fault) throw new DocumentError(`${fault.field} ${fault.message}`);
   return {
-    ...metadataOf({ metadata: { name: url.href }, spec }, knownScopes(services), false),
+    ...metadataOf({ metadata: { name: url.href }, spec }, knownScopes(services), {
+      deviceAuthorization: false,
+      allowPrivateHTTPRedirects: false,
+    }),
     client_id: document.client_id,
   };
 }

@@ -1,5 +1,6 @@
 import type { AdapterPayload, Client as LibraryClient, ClientMetadata } from 'oidc-provider';
 import { builtInClients, Client } from '../../kinds/client/client.js';
+import { isPrivateHTTP } from '../../kinds/client/private-host.js';
 import { idTokenAlgOf, pkceOf } from '../../kinds/client/security-profile.js';
 import { documentURL } from '../../kinds/client/document-url.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
@@ -35,7 +36,7 @@ export async function findClient(
   name: string,
 ): Promise<AdapterPayload | undefined> {
   const client = await clientObject(services, name);
-  return client && metadataOf(client, knownScopes(services), services.settings.deviceAuthorization);
+  return client && metadataOf(client, knownScopes(services), services.settings);
 }
 
 /** Returns the scopes that a Client may request if it lists them. */
@@ -51,20 +52,27 @@ export const knownScopes = (services: Pick<ProviderServices, 'scopes'>): Readonl
 type ClientParts = Pick<ClientObject, 'spec'> &
   Partial<Pick<ClientObject, 'internal'>> & { readonly metadata: { readonly name: string } };
 
+type UsedSettings = Pick<
+  ProviderServices['settings'],
+  'deviceAuthorization' | 'allowPrivateHTTPRedirects'
+>;
+
 /**
- * Returns a Client object as client metadata (RFC 7591). Leaves out unknown scopes, and the device
- * grant if device authorization is off; oidc-provider would refuse the whole client for them.
+ * Returns a Client object as client metadata (RFC 7591). Leaves out unknown scopes, the device grant if
+ * device authorization is off, and redirects that the settings no longer permit; oidc-provider would refuse the whole client for them.
  */
 export function metadataOf(
   client: ClientParts,
   known: ReadonlySet<string>,
-  deviceAuthorization: boolean,
+  { deviceAuthorization, allowPrivateHTTPRedirects }: UsedSettings,
 ): ClientMetadata {
   const {
     spec,
     metadata: { name },
   } = client;
-  const codes = spec.redirectURIs.length > 0 && spec.grantTypes.includes('authorization_code');
+  const isPermitted = (uri: string): boolean => allowPrivateHTTPRedirects || !isPrivateHTTP(uri);
+  const codes =
+    spec.redirectURIs.some(isPermitted) && spec.grantTypes.includes('authorization_code');
   const scopes = spec.scopes.map((scope) => scope.name).filter((scope) => known.has(scope));
   const method =
     spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic');
@@ -75,8 +83,8 @@ export function metadataOf(
   return {
     client_id: name,
     client_name: spec.displayName,
-    redirect_uris: codes ? spec.redirectURIs : [],
-    post_logout_redirect_uris: spec.postLogoutRedirectURIs,
+    redirect_uris: codes ? spec.redirectURIs.filter(isPermitted) : [],
+    post_logout_redirect_uris: spec.postLogoutRedirectURIs.filter(isPermitted),
     application_type: spec.applicationType,
     subject_type: spec.subjectType,
     response_types: codes ? ['code'] : [],

@@ -418,7 +418,6 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
     const object = `${part({ alg: 'none' })}.${part({ response_mode: 'form_post' })}.`;
     const wrong: readonly [string, Record<string, string>][] = [
       ['prompt=none', { prompt: 'none' }],
-      ['a prompt that does not exist', { prompt: 'dance' }],
       ['prompt=none with another', { prompt: 'none login' }],
       ['no openid', { scope: 'email' }],
       ['another flow', { response_type: 'id_token' }],

@@ -169,6 +169,7 @@ export class House {
       mockMail: true,
       deviceAuthorization: true,
       nameFallback: 'LocalPart',
+      allowPrivateHTTPRedirects: false,
       rpID: 'localhost',
       ...options.settings,
     };

@@ -226,7 +226,7 @@ describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', 
 describe('a Client in the library’s words', () => {
   const known = new Set(['openid', 'email']);
   const draft = async (name: string, spec: Parameters<House['client']>[1]) =>
-    metadataOf(await house.client(name, spec), known, true);
+    metadataOf(await house.client(name, spec), known, house.settings);
 
   test('names only scopes there are, and always some', async () => {
     expect(

@@ -39,6 +39,7 @@ const settings: Settings = {
   allowPrivateNetwork: [],
   mockMail: true,
   nameFallback: 'LocalPart',
+  allowPrivateHTTPRedirects: false,
   deviceAuthorization: true,
   rpID: 'localhost',
 };

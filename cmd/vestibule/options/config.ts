@@ -40,6 +40,7 @@ export interface Config {
   /** An IANA time zone. */
   policyTimeZone: string;
   deviceAuthorization: boolean;
+  allowPrivateHTTPRedirects: boolean;
   nameFallback: NameFallback;
   emailFrom: string;
   keysFile: string | undefined;
@@ -213,6 +214,7 @@ function assemble(
     mockMail: values['mock-mail'] as boolean,
     policyTimeZone: text('policy-time-zone')!,
     deviceAuthorization: values['device-authorization'] as boolean,
+    allowPrivateHTTPRedirects: values['allow-private-http-redirects'] as boolean,
     nameFallback: values['name-fallback'] as Config['nameFallback'],
     emailFrom: text('email-from') ?? 'sign-in@localhost.test',
     keysFile: text('keys-file'),

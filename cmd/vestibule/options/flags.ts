@@ -263,6 +263,14 @@ const plainSettings = [
     describe: 'Private networks (CIDR) that outbound requests may reach.',
   },
   {
+    flag: 'allow-private-http-redirects',
+    value: 'boolean',
+    default: false,
+    describe:
+      'Redirect URIs of Clients may be http in private networks: RFC 1918 and RFC 4193 addresses, ' +
+      '.local and .home.arpa.',
+  },
+  {
     flag: 'trusted-proxies',
     value: 'list',
     describe: 'Networks (CIDR) of the proxies whose X-Forwarded-For header is trusted.',

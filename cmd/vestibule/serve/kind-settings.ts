@@ -21,6 +21,7 @@ export async function kindSettings(
     allowPrivateNetwork,
     mockMail,
     deviceAuthorization,
+    allowPrivateHTTPRedirects,
     nameFallback,
   } = config;
   return {
@@ -33,6 +34,7 @@ export async function kindSettings(
     allowPrivateNetwork,
     mockMail,
     deviceAuthorization,
+    allowPrivateHTTPRedirects,
     nameFallback,
     epoch: await readEpoch(storage),
     rpID: await relyingPartyID(storage, baseURL, log),
