@@ -154,6 +154,7 @@ declare module 'oidc-provider' {
       },
     );
     readonly scopes: Set<string>;
+    readonly audience?: string;
     readonly accessTokenTTL?: number;
   }
 

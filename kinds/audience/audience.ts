@@ -6,7 +6,7 @@ import { mapList, setList } from '../../registry/list-type.js';
 import { describePattern } from '../../registry/pattern.js';
 import { invalid, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
-import { builtInProvider, builtInScopes, scopeName } from '../claims/scopes.js';
+import { builtInProvider, builtInScopes, claimName, scopeName } from '../claims/scopes.js';
 import { Client } from '../client/client.js';
 import { defineKind, group } from '../define-kind.js';
 import { languageFaults } from '../signin/language-faults.js';
@@ -72,6 +72,13 @@ const AudienceSpec = z.object({
     .optional()
     .describe(
       'The Clients that may introspect its access tokens, such as its own. They must exist.',
+    ),
+  claims: setList(z.array(claimName()))
+    .max(20)
+    .optional()
+    .describe(
+      'The claims that its tokens in the form JWT and introspections contain (RFC 9068 §2.2.2), such as ' +
+        'email and groups, of the scopes that the person agreed to share with the Client.',
     ),
   clientsByDocument: z
     .boolean()

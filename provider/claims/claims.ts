@@ -9,8 +9,9 @@ import type { Scope } from '../../kinds/claims/scopes.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';
+import { audienceOf } from '../adapter/audiences.js';
 import { clientObject } from '../adapter/clients.js';
-import { rememberScopes } from './disclosures.js';
+import { discloseWithRequest, rememberScopes } from './disclosures.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { applyRefreshPolicy } from '../interaction/refresh-policy.js';
@@ -65,20 +66,60 @@ async function claimsFor(
   const agreed = new Set(
     ctx.oidc.grant?.getOIDCScopeFiltered(new Set(request.scope.split(' '))).split(' '),
   );
+  const wanted = { agreed, wanted: idTokenClaims, signedIn };
+  return { ...(await releaseClaims(services, account, client, wanted)), sub };
+}
+
+/**
+ * Returns the claims of an access token for an Audience that wants some (RFC 9068 §2.2.2), and records
+ * them as disclosed: consented ones of the Client that policy permits now.
+ */
+export async function audienceClaims(
+  services: ProviderServices,
+  ctx: ProviderContext,
+  { accountId = '', clientId, resourceServer }: Token,
+): Promise<Record<string, unknown>> {
+  const identifier = resourceServer?.audience;
+  const audience =
+    identifier === undefined ? undefined : await audienceOf(services, clientId, identifier);
+  const wanted = new Set(audience?.spec.claims);
+  const account = wanted.size > 0 ? await accountObject(services, accountId) : undefined;
+  if (!account) return {};
+  const all = new Set(services.scopes().map(({ name }) => name));
+  const claims = await releaseClaims(services, account, clientId, {
+    agreed: new Set(ctx.oidc.grant?.getOIDCScopeFiltered(all).split(' ')),
+    wanted,
+    signedIn: await signInOf(services, ctx, accountId),
+  });
+  discloseWithRequest(services, accountId, { clientId }, Object.keys(claims));
+  return claims;
+}
+
+/** Returns the claims of agreed scopes that policy permits, and remembers their scopes. */
+async function releaseClaims(
+  services: ProviderServices,
+  account: AccountObject,
+  client: string,
+  {
+    agreed,
+    wanted,
+    signedIn,
+  }: Omit<Requested, 'scopes'> & { wanted: ReadonlySet<string> | undefined },
+): Promise<Record<string, unknown>> {
   const scopes = services
     .scopes()
     .filter(
       (scope) =>
         agreed.has(scope.name) &&
         scope.name !== 'openid' &&
-        scope.claims.some(({ name }) => !idTokenClaims || idTokenClaims.has(name)),
+        scope.claims.some(({ name }) => !wanted || wanted.has(name)),
     );
   const released = await releaseScopes(services, account, client, { scopes, agreed, signedIn });
   const disclosed = [...released]
-    .map(([scope, values]) => [scope, pick(values, idTokenClaims)] as const)
+    .map(([scope, values]) => [scope, pick(values, wanted)] as const)
     .filter(([, values]) => Object.keys(values).length > 0);
   rememberScopes(disclosed);
-  return { ...Object.assign({}, ...disclosed.map(([, values]) => values)), sub };
+  return Object.assign({}, ...disclosed.map(([, values]) => values));
 }
 
 /**

@@ -31,10 +31,12 @@ const scopesMemo = 'scopes of claims';
 export function rememberScopes(
   released: Iterable<readonly [Scope, Readonly<Record<string, unknown>>]>,
 ): void {
-  const scopes = new Map<string, Scope>();
+  const memo = currentUnitOfWork()?.memo;
+  const before = memo?.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
+  const scopes = new Map(before);
   for (const [scope, values] of released)
     for (const claim of Object.keys(values)) scopes.set(claim, scope);
-  currentUnitOfWork()?.memo.set(scopesMemo, scopes);
+  memo?.set(scopesMemo, scopes);
 }
 
 /**
@@ -92,7 +94,8 @@ export function discloseIntrospection(
   );
 }
 
-function discloseWithRequest(
+/** Records claims in the Grant of the Client, in the commit that precedes the response. */
+export function discloseWithRequest(
   services: ProviderServices,
   account: string,
   { clientId }: Pick<Client, 'clientId'>,

@@ -12,7 +12,7 @@ import { assertClaims, offeredAcrs } from '../context/acr.js';
 import { clockTolerance, StoreAdapter } from '../adapter/adapter.js';
 import { pairwiseSubject } from '../../kinds/client/subject-identifier.js';
 import { builtInClients } from '../adapter/built-in-clients.js';
-import { findAccount } from '../claims/claims.js';
+import { audienceClaims, findAccount } from '../claims/claims.js';
 import { CookieSigner } from '../context/cookies.js';
 import { currentBrowser } from '../context/browser-binding.js';
 import { providerFetch } from './client-documents.js';
@@ -71,7 +71,10 @@ export function configuration(services: ProviderServices): Configuration {
     pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) =>
       pairwiseSubject(services.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
-    extraTokenClaims: signInClaims,
+    extraTokenClaims: async (ctx: ProviderContext, token: Token) => ({
+      ...(await audienceClaims(services, ctx, token)),
+      ...signInClaims(ctx),
+    }),
     fetch: providerFetch(services),
     fetchResponseBodyLimits: {
       jwks_uri: bodyLimit,

@@ -128,6 +128,47 @@ describe.each(stores)('introspection, on %s', (store) => {
     expect(answer.sub).not.toBe(name);
   });
 
+  test.each(['Opaque', 'JWT'] as const)(
+    'has the consented claims that an Audience wants, and they are in the ledger: %s',
+    async (tokenForm) => {
+      const name = `mail-${tokenForm.toLowerCase()}`;
+      await createRequester(service, `${name}-api`, []);
+      const claims = ['email', 'groups', 'name', 'iss', 'sub', 'unheard_of'];
+      await createAudience(service, name, { tokenForm, claims });
+      const scopes = ['openid', 'email', 'profile'].map((one) => ({ name: one, required: false }));
+      await createRequester(service, `${name}-app`, [name], { scopes });
+      const tab = await person();
+      const { metadata, status } = (await tab.get('accounts/~').is(200)).body;
+      const tokenOf = async (agree?: string[]) => {
+        const scope = 'openid email profile read';
+        const client = `${name}-app`;
+        const wanted = { client, scope, audiences: [name], parameters: { prompt: 'consent' } };
+        const back = await visit(tab, { ...wanted, ...(agree && { agree }) });
+        const { body } = await redeem(service, back, identifierOf(name));
+        return introspect(service, `${name}-api`, body.access_token);
+      };
+      const full = await tokenOf();
+      expect(full).toMatchObject({
+        active: true,
+        iss: service.baseURL,
+        sub: metadata.name,
+        email: status.email.address,
+        name: status.email.address.split('@')[0],
+      });
+      expect(full).not.toHaveProperty('groups'); // not requested
+      expect(full).not.toHaveProperty('email_verified'); // not wanted
+      const { body: grants } = await tab.get('grants').is(200);
+      const grant = grants.items.find(({ status: of }: any) => of.client.name === `${name}-app`);
+      const disclosed = grant.status.disclosures.flatMap((one: any) =>
+        one.claims.map((claim: string) => `${one.scope} ${claim}`),
+      );
+      expect(disclosed).toEqual(
+        expect.arrayContaining(['email email', 'profile name', 'openid sub']),
+      );
+      expect(await tokenOf(['openid', `${name}/read`])).not.toHaveProperty('email');
+    },
+  );
+
   test('a Public Client learns nothing of any token, its own neither', async () => {
     const tab = await person();
     const back = await visit(tab, {
