@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { Client, type ClientSpec } from '../../kinds/client/client.js';
+import { metadataOf } from '../../provider/adapter/clients.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -31,56 +34,66 @@ const elsewhere = [
 ];
 
 describe.each(stores)('http redirect URIs in private networks, on %s', (store) => {
-  const made = async (service: TestService, uri: string, field = 'redirectURIs') => {
-    const { tab } = await signIn(service, 'op@example.test');
-    return tab.post('clients?dryRun=All', {
+  const made = async (tab: Tab, uri: string, field = 'redirectURIs') =>
+    tab.post('clients?dryRun=All', {
       metadata: { name: 'nas' },
       spec: { displayName: 'NAS', [field]: [uri] },
     });
+  /** An operator of a service. */
+  const operatorOf = async (service: TestService): Promise<Tab> => {
+    await createClient(service, 'app');
+    return (await signIn(service, 'op@example.test')).tab;
   };
 
   test('are refused, and the refusal says how they are permitted', async () => {
-    const service = await startTest({ store, flags: operators });
-    await createClient(service, 'app');
+    const operator = await operatorOf(await startTest({ store, flags: operators }));
     for (const uri of inNetwork) {
-      const { code, body } = await made(service, uri);
+      const { code, body } = await made(operator, uri);
       expect([uri, code, body.details.causes[0].field]).toEqual([uri, 422, 'spec.redirectURIs[0]']);
       expect(body.message).toContain(allowed);
     }
   });
 
   test('are permitted by the setting, and a condition says so; others are not', async () => {
-    const service = await startTest({ store, flags: [...operators, allowed] });
-    await createClient(service, 'app');
+    const operator = await operatorOf(await startTest({ store, flags: [...operators, allowed] }));
     for (const uri of inNetwork)
       for (const field of ['redirectURIs', 'postLogoutRedirectURIs']) {
-        const { code, body } = await made(service, uri, field);
+        const { code, body } = await made(operator, uri, field);
         expect([uri, field, code]).toEqual([uri, field, 201]);
         expect(body.status.conditions).toContainEqual(
           expect.objectContaining({ type: 'RedirectsUnencrypted', status: 'True' }),
         );
       }
     for (const uri of elsewhere) {
-      const { code, body } = await made(service, uri);
+      const { code, body } = await made(operator, uri);
       expect([uri, code]).toEqual([uri, 422]);
       expect(body.message).not.toContain(allowed);
     }
-    const { body } = await made(service, 'https://nas.example.test/cb');
+    const { body } = await made(operator, 'https://nas.example.test/cb');
     expect(body.status.conditions.map(({ type }: any) => type)).toEqual(['Ready', 'PKCERequired']);
   });
 
-  test('lead to the app, and nowhere once the setting is off', async () => {
+  test('lead to the app', async () => {
     const [uri] = inNetwork;
-    const path = authorizationPath('nas', 'openid', 'v'.repeat(43), {
-      redirect_uri: uri!,
-      prompt: 'none',
-    });
-    for (const flags of [[allowed], []]) {
-      const service = await startTest({ store, flags });
-      await createClient(service, 'nas', { redirectURIs: [uri!, 'https://nas.example.test/cb'] });
-      const { code, headers } = await service.tab().navigate(path);
-      if (flags.length > 0) expect(new URL(headers.location!).host).toBe('10.1.2.3');
-      else expect([code, headers.location]).toEqual([400, undefined]);
-    }
+    const service = await startTest({ store, flags: [allowed] });
+    await createClient(service, 'nas', { redirectURIs: [uri!] });
+    const parameters = { redirect_uri: uri!, prompt: 'none' };
+    const path = authorizationPath('nas', 'openid', 'v'.repeat(43), parameters);
+    const { headers } = await service.tab().navigate(path).is(303);
+    expect(new URL(headers.location!).host).toBe('10.1.2.3');
+  });
+});
+
+test('lead nowhere once the setting is off', () => {
+  const spec = {
+    ...(Client.spec.parse({ displayName: 'NAS' }) as ClientSpec),
+    redirectURIs: [...inNetwork, 'https://nas.example.test/cb'],
+    postLogoutRedirectURIs: [...inNetwork],
+  };
+  const settings = { deviceAuthorization: true, allowPrivateHTTPRedirects: false };
+  const client = { metadata: { name: 'nas' }, spec };
+  expect(metadataOf(client, new Set(['openid']), settings)).toMatchObject({
+    redirect_uris: ['https://nas.example.test/cb'],
+    post_logout_redirect_uris: [],
   });
 });

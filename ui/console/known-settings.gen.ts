@@ -173,6 +173,12 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
     description:
       "Private networks (CIDR) that outbound requests may reach.",
   },
+  'allow-private-http-redirects': {
+    description:
+      "Redirect URIs of Clients may be http in private networks: RFC 1918 and RFC 4193 " +
+      "addresses, .local and .home.arpa.",
+    value: 'false',
+  },
   'trusted-proxies': {
     description:
       "Networks (CIDR) of the proxies whose X-Forwarded-For header is trusted.",
