@@ -153,7 +153,6 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       'labelSelector=%3D%3D',
       'fieldSelector=spec.x%3D1',
       'resourceVersion=x',
-      'watch=maybe',
     ])
       expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, 400]);
     const { body: first } = await operator.get('clients?limit=7').is(200);

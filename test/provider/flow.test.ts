@@ -43,6 +43,7 @@ describe('a sign-in', () => {
     expect(info).toEqual({
       sub: account.metadata.name,
       name: 'Ada <Lovelace>',
+      preferred_username: 'ada',
       given_name: 'Ada',
       updated_at: expect.any(Number),
       email: 'ada@example.test',
@@ -158,7 +159,7 @@ describe('a sign-in', () => {
     const grant = (await house.store.reader(Grant).get(grantName(account, 'noted')))!;
     expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([
       ['openid', ['sub', 'acr', 'amr', 'auth_time']],
-      ['profile', ['name', 'given_name', 'updated_at']],
+      ['profile', ['name', 'preferred_username', 'given_name', 'updated_at']],
       ['email', ['email', 'email_verified']],
     ]);
     expect(JSON.stringify(grant)).not.toContain('noted@example.test');
