@@ -35,7 +35,7 @@ const max = {
   'console (policy)': 10_400,
   'console (people)': 4_000,
   'console (apps)': 6_400,
-  'console (later)': 10_700,
+  'console (later)': 10_800,
   'console (editor)': 110_000,
   'console (import)': 20_000,
   invitation: 16_000,

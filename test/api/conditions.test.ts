@@ -44,7 +44,7 @@ describe.each(stores)('conditions, on %s', (store) => {
     (await operator.post(resource, { metadata: { name }, spec }).is(201)).body;
 
   test('a Client is ready once it has a redirect URI and, where it needs one, a secret', async () => {
-    const [pkce, name] = ['PKCERequired True Required', 'clients/soon'];
+    const [pkce, name] = ['PKCERequired False Optional', 'clients/soon'];
     const created = await create('clients', 'soon', { displayName: 'Soon' });
     expect(said(created)).toEqual(['Ready False NoRedirectURI', pkce]);
     const secretless = (await operator.patch(name, { spec: { redirectURIs } }).is(200)).body;

@@ -212,7 +212,6 @@ test('codes rest for as long as was set, each time twice as long, up to the long
 
 test.each([
   ['redirect_uri', 300],
-  ['id_token_hint', 1_024],
   ['request', 1_024],
 ])('the size of %s is as it was set', async (name, max) => {
   align();

@@ -87,7 +87,7 @@ describe('the keys file is followed', () => {
     ]);
     const tab = reached.tab();
     const before = await signIn(reached, 'ada@example.test', { tab });
-    expect(kidOf((await redeem(reached, before)).body.id_token)).toBe(first.signing[0]!.kid);
+    expect(kidOf((await redeem(reached, before)).body.id_token)).toBe(first.signing[1]!.kid);
     const added = {
       ...first,
       cookies: [...first.cookies, ...second.cookies],
@@ -103,7 +103,7 @@ describe('the keys file is followed', () => {
     expect(await kids(tab)).toEqual(added.signing.map(({ kid }) => kid));
     expect(
       kidOf((await redeem(reached, await signIn(reached, 'bob@example.test'))).body.id_token),
-    ).toBe(first.signing[0]!.kid);
+    ).toBe(first.signing[1]!.kid);
     const under = await begin(reached);
     const moved = {
       ...first,
@@ -120,7 +120,7 @@ describe('the keys file is followed', () => {
     expect((await under.tab.get(under.I).is(200)).body.status.phase).toBe('LoginRequired');
     await tab.get('sessions/~').is(200);
     const after = await redeem(reached, await signIn(reached, 'cyd@example.test'));
-    expect(kidOf(after.body.id_token)).toBe(second.signing[0]!.kid);
+    expect(kidOf(after.body.id_token)).toBe(second.signing[1]!.kid);
     await tab.get('sessions/~').is(200);
     expect(logs.join('')).toContain('reloaded the keys file');
     for (const key of [...first.cookies, ...second.cookies, second.pairwise])
