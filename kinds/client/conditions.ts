@@ -71,7 +71,7 @@ const redirectStates = ({ spec }: ClientState): ConditionState[] =>
           status: 'True',
           reason: 'PrivateNetwork',
           message:
-            'A redirect URI is http in a private network: whoever can read its traffic can read codes. ' +
+            'A redirect URI is http in a private network: anyone who reads its traffic can read codes. ' +
             'They are of no use without the verifier (PKCE) or the secret of this app.',
         },
       ]

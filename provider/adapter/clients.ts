@@ -66,10 +66,7 @@ export function metadataOf(
   known: ReadonlySet<string>,
   { deviceAuthorization, allowPrivateHTTPRedirects }: UsedSettings,
 ): ClientMetadata {
-  const {
-    spec,
-    metadata: { name },
-  } = client;
+  const { spec } = client;
   const isPermitted = (uri: string): boolean => allowPrivateHTTPRedirects || !isPrivateHTTP(uri);
   const codes =
     spec.redirectURIs.some(isPermitted) && spec.grantTypes.includes('authorization_code');
@@ -81,7 +78,7 @@ export function metadataOf(
     ...(spec.secretHashes ?? []),
   ];
   return {
-    client_id: name,
+    client_id: client.metadata.name,
     client_name: spec.displayName,
     redirect_uris: codes ? spec.redirectURIs.filter(isPermitted) : [],
     post_logout_redirect_uris: spec.postLogoutRedirectURIs.filter(isPermitted),
