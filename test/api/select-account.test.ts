@@ -92,7 +92,7 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
   ])('%s leads a person with a session to %s', async (prompt, expected) => {
     const { body } = await at(await known(), await pathOf(prompt, false));
     expect(body.spec.prompt).toBe(expected);
-    // A session is not enough for who must sign in anew.
+    // If the person must sign in again, the session of the browser is not enough.
     expect(body.status).not.toHaveProperty('resumeTo');
   });
 

@@ -130,7 +130,7 @@ describe('the interaction over time', () => {
     expect(await page.locator('main .button').count()).toBe(1);
   });
 
-  test('a browser without cookies is told so, and may try again', async () => {
+  test('a browser without cookies gets a page that says so, with a button to try again', async () => {
     const context = await gallery.window();
     await context.addInitScript(() => {
       Object.defineProperty(Document.prototype, 'cookie', { get: () => '', set: () => {} });

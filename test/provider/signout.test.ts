@@ -122,7 +122,7 @@ describe('a request to sign out that cannot be believed', () => {
       ['id_token_hint=a.b.c', 'that cannot be read'],
       [`id_token_hint=${'x'.repeat(5_000)}`, 'that cannot be read'],
       [`id_token_hint=${encoded({})}.${encoded({ aud: ['wrong-hint'] })}.x`, 'that cannot be read'],
-      [`id_token_hint=${await signed({ ...claims, aud: 'nobody' })}`, unknown],
+      [`id_token_hint=${await signed({ ...claims, aud: 'no-such-app' })}`, unknown],
       [
         `id_token_hint=${token}&client_id=another-app`,
         'of another app than the one that it says it is',
@@ -139,7 +139,7 @@ describe('a request to sign out that cannot be believed', () => {
         'client_id=wrong-hint&post_logout_redirect_uri=https://evil.test',
         'that is not one of its own',
       ],
-      ['client_id=nobody', 'This app is not known here'],
+      ['client_id=no-such-app', 'This app is not known here'],
       ['client_id=wrong-hint&client_id=another-app', 'This request cannot be answered'],
     ];
     for (const [query, words] of wrong) {
@@ -153,7 +153,7 @@ describe('a request to sign out that cannot be believed', () => {
         true,
         true,
       ]);
-      for (const sent of ['evil.test', 'nonsense', 'nobody', token!])
+      for (const sent of ['evil.test', 'nonsense', 'no-such-app', token!])
         expect(text).not.toContain(sent);
       expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
     }

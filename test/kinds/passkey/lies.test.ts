@@ -352,7 +352,7 @@ const registrationLies = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((bytes) => ours({ attestation: () => Buffer.from(bytes) })),
 );
 
-/** The formats of an attestation that nobody asked for (WebAuthn 3 §8), and one not registered. */
+/** The formats of an attestation that was not requested (WebAuthn 3 §8), and one not registered. */
 const attestations = [
   'packed',
   'tpm',
