@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { decodeJwt } from 'jose';
 import { routes } from '../context/routes.js';
 
 /**
@@ -21,10 +22,7 @@ export function keepResponseMode(request: IncomingMessage): void {
  */
 function modeIn(object: string): unknown {
   try {
-    const payload = JSON.parse(Buffer.from(object.split('.')[1] ?? '', 'base64url').toString()) as {
-      response_mode?: unknown;
-    };
-    return payload.response_mode;
+    return decodeJwt(object).response_mode;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { errors, type Client, type KoaContext, type ProviderContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
 
@@ -12,16 +13,12 @@ export function sentScopes(ctx: KoaContext): readonly string[] {
 
 function sentScope({ oidc, originalUrl }: KoaContext): unknown {
   const { PushedAuthorizationRequest: pushed } = oidc!.entities;
-  if (pushed && oidc!.route !== 'pushed_authorization_request') return scopeIn(pushed.request);
+  if (pushed && oidc!.route !== 'pushed_authorization_request')
+    return decodeJwt(pushed.request).scope;
   return oidc!.body
     ? oidc!.body.scope
     : new URLSearchParams(originalUrl.split('?')[1]).get('scope');
 }
-
-/** Returns the `scope` in the payload of a stored request, an unsecured JWT. */
-const scopeIn = (jwt: string): unknown =>
-  (JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString()) as { scope?: unknown })
-    .scope;
 
 /**
  * Returns the function that leaves in a request the scopes that its Client may have: scopes of the service

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { errors, type KoaContext, type Provider } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
@@ -71,9 +72,7 @@ async function faultOf(provider: Provider, sent: URLSearchParams): Promise<Messa
 /** Returns the audience in a JWT that is not verified yet; undefined if it cannot be read. */
 function audienceOf(jwt: string): string | undefined {
   try {
-    const { aud } = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as {
-      aud?: unknown;
-    };
+    const { aud } = decodeJwt(jwt);
     return typeof aud === 'string' ? aud : undefined;
   } catch {
     return undefined;
