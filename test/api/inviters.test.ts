@@ -242,7 +242,7 @@ unless { context.invited || principal in Group::"operators" };`);
     await service.store.change(service.store.systemCall(), (tx) =>
       tx.create(Invitation, {
         metadata: { name },
-        spec: { email, groups: ['operators'], until: inDays(7) },
+        spec: { email, groups: ['operators'], until: inDays(6) },
         status: { phase: 'Pending' },
         internal: undefined,
       }),
