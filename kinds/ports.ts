@@ -75,6 +75,8 @@ declare module '../registry/kind.js' {
     ): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>>;
     /** Returns the names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
+    /** Returns the fields of a Client's status that say what its program was seen to do. */
+    clientReport(client: string, uid: string): Promise<object>;
     /** The policy engine. */
     policy: PolicyPort;
     /** Logs a security event for operators; `facts` must not contain secrets or addresses. */

@@ -42,6 +42,7 @@ export function portsOf(
     fetch: (url, init) => services.fetch(url, init),
     scopes: () => services.scopes(),
     preview: (interaction, scopes) => preview(services, interaction, scopes),
+    clientReport: (client, uid) => services.clientReports.statusOf(client, uid),
     groupsOf: (address) => services.groups.groupsOf(address),
     audit: (event, facts) => {
       services.count(event);

@@ -28,6 +28,8 @@ import { shellLanguage, translateShell } from './http/shell-language.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './context/records.js';
 import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
+import { ClientReports } from './context/client-reports.js';
+import { SignInCheck } from './context/sign-in-check.js';
 import { ClaimsReviewClient } from './claims/review-client.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
 
@@ -98,6 +100,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   let built: BuiltProvider = createProvider(services);
   deps.outbox.register(logoutWorker(services, (...notice) => built.notify(...notice)));
   deps.outbox.register(grantsWorker(services));
+  deps.outbox.register(services.signInCheck.worker);
   const current = (): BuiltProvider =>
     (built =
       built.scopes === services.scopes() &&
@@ -136,7 +139,7 @@ function createServices(
   counts: Map<string, number>,
   runningTasks: Set<Promise<unknown>>,
   noteActivity: ProviderServices['noteActivity'],
-): ProviderServices {
+): ProviderServices & { readonly signInCheck: SignInCheck } {
   const {
     store,
     storage,
@@ -184,5 +187,8 @@ function createServices(
       runningTasks.add(running);
     },
   };
-  return { ...base, reviews: new ClaimsReviewClient(base) };
+  const clientReports = new ClientReports(base);
+  const signInCheck = new SignInCheck({ ...base, clientReports });
+  const all = { ...base, clientReports, signInCheck };
+  return { ...all, reviews: new ClaimsReviewClient(all) };
 }

@@ -91,9 +91,9 @@ export class WatchStream {
     }, Math.random() * limits.invalidMs).unref();
   }
 
-  /** Whether a GET of these objects shows more than a watch. */
+  /** Whether a page follows these objects, of which a GET shows more than a watch. */
   get hasDecoration(): boolean {
-    return this.#kind.strategy.decorate !== undefined;
+    return this.#kind.boundToCookie === true && this.#kind.strategy.decorate !== undefined;
   }
 
   /** Runs the stream; resolves when it has ended. */

@@ -102,7 +102,7 @@ export class Watcher {
   }
 
   /**
-   * Ends the streams of kinds with a `decorate` hook, over up to a second: the policy changed what
+   * Ends the streams of kinds of pages with a `decorate` hook, over up to a second: the policy changed what
    * a GET shows.
    */
   endDecoratedWatches(): void {

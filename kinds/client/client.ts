@@ -9,6 +9,7 @@ import { invalidValue } from '../../registry/field-errors.js';
 import { alreadyExists, type Cause } from '../../registry/status.js';
 import { durationText } from '../../registry/units.js';
 import { conditions } from '../../registry/conditions.js';
+import { reportFields, showReport } from './client-report.js';
 import { conditionsOf } from './conditions.js';
 import { applyProfile, pkceOf, securityFaults, securityFields } from './security-profile.js';
 import { claimName, scopeName } from '../claims/scopes.js';
@@ -186,6 +187,7 @@ export const Client = defineKind({
       )
       .max(2)
       .describe('The active secrets, without their values.'),
+    ...reportFields,
     conditions: conditions(
       'Ready, PKCERequired and, with http in a private network, RedirectsUnencrypted',
     ).optional(),
@@ -204,6 +206,7 @@ export const Client = defineKind({
       next.internal ??= { secrets: [] };
       applyProfile(next.spec);
     },
+    decorate: showReport,
     validate: (next, _old, { settings }) => clientFaults(next.metadata.name, next.spec, settings),
     beforeCommit(_tx, next, old, { now }) {
       if (!next) return;

@@ -57,8 +57,10 @@ export class StoreAdapter implements Adapter {
     const key = recordKey(this.#model, id);
     await this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
-      if (this.#model === 'AuthorizationCode')
+      if (this.#model === 'AuthorizationCode') {
         unitOfWork.memo.set(codeClientMemo, payload.clientId);
+        this.#services.signInCheck.follow(unitOfWork, id, payload);
+      }
       if (this.#model === 'Interaction')
         return saveInteraction(this.#services, unitOfWork, id, payload);
       if (this.#model === 'ReplayDetection') return this.#recordOnce(key, payload, expires);

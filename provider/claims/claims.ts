@@ -5,6 +5,7 @@ import {
   type Token,
 } from 'oidc-provider';
 import { nameFallbackOf } from '../../kinds/claims/name-fallback.js';
+import { idTokenClaimsOf } from '../../kinds/client/client-report.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
@@ -41,9 +42,6 @@ export async function findAccount(
   );
 }
 
-/** The claims of ID tokens where the Client says nothing: what libraries and programs look for there. */
-const defaultIDTokenClaims = ['email', 'email_verified', 'name', 'preferred_username', 'groups'];
-
 /**
  * Returns the claims for a Client: those of agreed scopes that policy still permits. The ID token
  * carries only the claims that the Client has there.
@@ -60,7 +58,7 @@ async function claimsFor(
   await assertIdentityShared(services, account, client, { use: request.use, signedIn });
   const idTokenClaims =
     request.use === 'id_token'
-      ? new Set((await clientObject(services, client))?.spec.idTokenClaims ?? defaultIDTokenClaims)
+      ? new Set(idTokenClaimsOf((await clientObject(services, client))?.spec))
       : undefined;
   if (idTokenClaims?.size === 0) return { sub };
   const agreed = new Set(

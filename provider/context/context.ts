@@ -16,6 +16,8 @@ import type { OperatorPasskeys } from '../../kinds/group/operator-passkeys.js';
 import type { Session } from '../../kinds/session/session.js';
 import type { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
 import type { ScopeIndex } from '../../kinds/claims/scope-index.js';
+import type { ClientReports } from './client-reports.js';
+import type { SignInCheck } from './sign-in-check.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
 import type { Records } from './records.js';
@@ -47,6 +49,8 @@ export interface ProviderServices {
   readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
   readonly scopeIndex: Pick<ScopeIndex, 'provider' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
+  readonly clientReports: ClientReports;
+  readonly signInCheck: Pick<SignInCheck, 'follow'>;
   /** Records activity of a sign-in's browser. */
   noteActivity(name: string): void;
   /** Returns the current scopes. */

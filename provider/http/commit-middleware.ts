@@ -42,7 +42,10 @@ export const commitMiddleware =
     } catch (error) {
       sendError(services, provider, ctx, toProviderError(error));
     }
-    unitOfWork.client = ctx.oidc?.entities.Client?.clientId;
+    const client = ctx.oidc?.entities.Client?.clientId;
+    if (client && ctx.oidc?.route === 'userinfo' && ctx.status === 200)
+      services.clientReports.noteUserinfo(client);
+    unitOfWork.client = client;
     translateFormPage(ctx);
     if (ctx.status < 400) logIgnoredScopes(services, ctx);
     await finishHeaders(services, provider, ctx);

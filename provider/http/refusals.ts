@@ -53,7 +53,10 @@ const events = [
  * Logs each refusal of a request with its Client, the reason, which the response does not always have, and
  * what to set: nothing fails in silence.
  */
-export function logRefusals(services: Pick<ProviderServices, 'log'>, provider: Provider): void {
+export function logRefusals(
+  services: Pick<ProviderServices, 'log' | 'clientReports'>,
+  provider: Provider,
+): void {
   const log = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
     if (ordinary.has(error.error)) return;
     const reason = reasonOf(error);

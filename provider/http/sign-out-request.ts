@@ -19,27 +19,30 @@ export const signOutFault = (): MessageID | undefined =>
  * Logout 1.0 §2, §4). oidc-provider would answer with an error, and no one could sign out.
  */
 export const believeSignOut =
-  (services: Pick<ProviderServices, 'log'>, provider: Provider) =>
+  (services: Pick<ProviderServices, 'log' | 'clientReports'>, provider: Provider) =>
   async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
     if (ctx.path === routes.end_session) await removeUnbelievable(services, provider, ctx);
     await next();
   };
 
 async function removeUnbelievable(
-  services: Pick<ProviderServices, 'log'>,
+  services: Pick<ProviderServices, 'log' | 'clientReports'>,
   provider: Provider,
   ctx: KoaContext,
 ): Promise<void> {
   const sent = new URLSearchParams(ctx.originalUrl.split('?')[1]);
-  const fault = await faultOf(provider, sent);
+  const { fault, client } = await faultOf(provider, sent);
   if (fault === undefined) return;
   currentUnitOfWork()!.memo.set(faultMemo, fault);
+  const [reason, remedy] = reasons[fault] ?? [fault];
   const shown = ['client_id', 'post_logout_redirect_uri'].filter((name) => sent.has(name));
   const parameters = shown.map((name) => [name, showableText(sent.get(name)!)]);
   logRefusal(services, {
+    client,
     endpoint: 'end_session',
     error: 'invalid_request',
-    reason: fault,
+    reason,
+    remedy,
     parameters: Object.fromEntries(parameters),
     auditID: ctx.response.get('Audit-ID'),
   });
@@ -47,27 +50,60 @@ async function removeUnbelievable(
   ctx.url = `${routes.end_session}${locales === null ? '' : `?${new URLSearchParams({ ui_locales: locales })}`}`;
 }
 
-async function faultOf(provider: Provider, sent: URLSearchParams): Promise<MessageID | undefined> {
-  if (new Set(sent.keys()).size < [...sent.keys()].length) return 'error.invalidRequest';
+/** What is wrong with a request to sign out, and the Client that it names if there is one. */
+interface SignOutFault {
+  readonly fault?: MessageID;
+  readonly client?: string;
+}
+
+async function faultOf(provider: Provider, sent: URLSearchParams): Promise<SignOutFault> {
+  if (new Set(sent.keys()).size < [...sent.keys()].length) return { fault: 'error.invalidRequest' };
   const [hint, id] = [sent.get('id_token_hint'), sent.get('client_id')];
   const redirect = sent.get('post_logout_redirect_uri');
   const audience = hint === null ? id : audienceOf(hint);
-  if (audience === undefined) return 'signOut.failed.unreadable';
-  if (audience === null) return undefined; // No one is named, so nothing is believed.
-  if (id !== null && id !== audience) return 'signOut.failed.otherApp';
-  const client = await provider.Client.find(audience).catch(undefinedIfInvalid);
-  if (!client) return hint === null ? 'error.invalidClient' : 'signOut.failed.audience';
+  if (audience === undefined) return { fault: 'signOut.failed.unreadable' };
+  if (audience === null) return {}; // No one is named, so nothing is believed.
+  if (id !== null && id !== audience) return { fault: 'signOut.failed.otherApp', client: id };
+  const found = await provider.Client.find(audience).catch(undefinedIfInvalid);
+  if (!found) return { fault: hint === null ? 'error.invalidClient' : 'signOut.failed.audience' };
+  const client = audience;
   if (hint !== null) {
-    const isGenuine = await provider.IdToken.validate(hint, client).then(
+    const isGenuine = await provider.IdToken.validate(hint, found).then(
       () => true,
       () => false,
     );
-    if (!isGenuine) return 'signOut.failed.invalid';
+    if (!isGenuine) return { fault: 'signOut.failed.invalid', client };
   }
-  return redirect === null || client.postLogoutRedirectUriAllowed(redirect)
-    ? undefined
-    : 'signOut.failed.redirect';
+  return redirect === null || found.postLogoutRedirectUriAllowed(redirect)
+    ? {}
+    : { fault: 'signOut.failed.redirect', client };
 }
+
+/** Each fault in the words of the log, and what mends it. */
+const reasons: Readonly<Partial<Record<MessageID, readonly [string, string]>>> = {
+  'error.invalidRequest': ['a parameter is repeated', 'each parameter once in the program'],
+  'error.invalidClient': ['client not found', 'client_id: no Client has this name'],
+  'signOut.failed.unreadable': [
+    'id_token_hint cannot be read',
+    'id_token_hint in the program: the ID token as it came from here',
+  ],
+  'signOut.failed.audience': [
+    'the Client of id_token_hint was not found',
+    'id_token_hint in the program: an ID token from here',
+  ],
+  'signOut.failed.otherApp': [
+    'id_token_hint was issued to another Client',
+    'client_id in the program: the Client that got the ID token',
+  ],
+  'signOut.failed.invalid': [
+    'id_token_hint was not issued here, was changed, or its key was removed',
+    'id_token_hint in the program: the ID token as it came from here',
+  ],
+  'signOut.failed.redirect': [
+    'post_logout_redirect_uri is not registered',
+    'spec.postLogoutRedirectURIs of the Client',
+  ],
+};
 
 /** Returns the audience in a JWT that is not verified yet; undefined if it cannot be read. */
 function audienceOf(jwt: string): string | undefined {

@@ -123,23 +123,34 @@ export interface LoggedRefusal {
   readonly auditID: string;
 }
 
-/** Logs the refusal of a Client's request. */
+/** Logs the refusal of a Client's request, and adds it to those at the Client. */
 export function logRefusal(
-  { log }: Pick<ProviderServices, 'log'>,
-  { client, parameters, reason, ...rest }: LoggedRefusal,
+  { log, clientReports }: Pick<ProviderServices, 'log' | 'clientReports'>,
+  { client, parameters: sent, reason: why, ...rest }: LoggedRefusal,
 ): void {
-  const logged = Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, redact(value)]),
+  const parameters = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, redact(value)]),
   );
+  const reason = why && redact(why);
   log.warn(
     {
       ...rest,
       ...(client !== undefined && { client: redact(showableText(client)) }),
-      ...(reason && { reason: redact(reason) }),
-      parameters: logged,
+      ...(reason && { reason }),
+      parameters,
     },
     'a request of a Client was refused',
   );
+  if (client === undefined) return;
+  const { endpoint = '', error, remedy, auditID } = rest;
+  clientReports.addRefusal(client, {
+    endpoint,
+    error,
+    message: reason || error,
+    remedy,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    auditID,
+  });
 }
 
 /** Logs the parameters of a request that are too long and that it is answered without. */

@@ -1,23 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { prefixRange } from '../../storage/storage.js';
 import { credentials } from '../provider/party.js';
 import { authorizationPath, signIn } from '../support/signin.js';
+import { clock } from '../support/clock.js';
+import { settles, until } from '../support/patience.js';
 import { stores } from '../support/stores.js';
+import type { Tab } from '../support/tab.js';
 
-afterAll(stopAll);
+beforeAll(() => clock.own());
+afterAll(async () => {
+  await stopAll();
+  clock.release();
+});
 
 const message = 'a request of a Client was refused';
 const redirect_uri = 'https://app.example.test/callback';
 
 describe.each(stores)('a refused request of a Client, on %s', (store) => {
   let service: TestService;
+  let operator: Tab;
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--limit-factor', '1000'] });
+    service = await startTest({
+      store,
+      flags: [
+        '--limit-factor',
+        '1000',
+        '--operators',
+        'op@example.test',
+        '--limits-authorization-code-lifetime',
+        '10s',
+      ],
+    });
+    await createClient(service, 'app', { type: 'Public', tokenEndpointAuthMethod: 'none' });
+    await signInAgain();
     await createClient(service, 'spa', { type: 'Public', tokenEndpointAuthMethod: 'none' });
     await createClient(service, 'shop', credentials.basic('hush').spec);
   });
 
+  /** Operators change things only soon after a sign-in. */
+  const signInAgain = async () => {
+    operator = (await signIn(service, 'op@example.test')).tab;
+  };
   const post = (endpoint: string, fields: Record<string, string>, client?: string) =>
     service.tab().send('POST', `/oauth2/${endpoint}`, {
       plain: true,
@@ -43,6 +68,11 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     for (let i = 0; i < times; i += 1)
       await post('token', { ...fields, code_verifier: verifier, ...more });
   };
+  const signOut = async (fields: Record<string, string>) =>
+    service.tab().navigate(`/oauth2/logout?${new URLSearchParams(fields)}`);
+  const statusOf = async (client: string, tab = operator) =>
+    (await tab.get(`clients/${client}`).is(200)).body.status;
+  const refusalsOf = async (client: string) => (await statusOf(client)).lastRefusals ?? [];
   const code = { grant_type: 'authorization_code', code: 'x', redirect_uri };
   const none = { code_challenge: '', code_challenge_method: '' };
 
@@ -167,9 +197,26 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
       'invalid secret',
       'spec.secretHashes',
     ],
+    [
+      'to sign out and lead to an address of others',
+      () => signOut({ client_id: 'spa', post_logout_redirect_uri: 'https://evil.test/' }),
+      'spa',
+      'end_session',
+      'post_logout_redirect_uri is not registered',
+      'spec.postLogoutRedirectURIs',
+    ],
+    [
+      'to sign out as two',
+      () => signOut({ client_id: 'spa', id_token_hint: 'e30.eyJhdWQiOiJzaG9wIn0.' }),
+      'spa',
+      'end_session',
+      'another Client',
+      'client_id',
+    ],
   ])(
-    '%s is logged with the reason and what to set',
+    '%s is logged, and shown at the Client, with the reason and what to set',
     async (_, act, client, endpoint, reason, remedy) => {
+      clock.advance(60_000);
       const before = service.logs.length;
       await act();
       const lines = service.logs
@@ -187,13 +234,135 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
         }),
       ]);
       expect(service.logs.slice(before).join('')).not.toMatch(/hush|loud/);
+      const { error, auditID, reason: why } = lines[0];
+      const [shown] = await settles(
+        () => refusalsOf(client),
+        ([newest]) => newest?.auditID === auditID,
+      );
+      expect(shown).toMatchObject({ endpoint, error, message: why ?? error });
+      if (remedy) expect(shown.remedy).toBe(lines[0].remedy);
     },
   );
+
+  test('is kept with nine others, and once for each reason', async () => {
+    const shown = await refusalsOf('spa');
+    expect(shown.length).toBeLessThanOrEqual(10);
+    const reasons = shown.map((one: any) => `${one.endpoint} ${one.message}`);
+    expect(new Set(reasons).size).toBe(reasons.length);
+    const times = shown.map((one: any) => one.timestamp);
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  test('is shown to those who may change the Client, in a GET, and changes no object', async () => {
+    await signInAgain();
+    const { body } = await operator.get('policies/p-1').is(200);
+    const cedar = `${body.spec.cedar}
+@id("clients-are-open") @message("Read.")
+permit (principal, action in [Action::"get", Action::"list"], resource is Client);`;
+    await operator.post('policies', { spec: { cedar } }).is(201);
+    const reader = (await signIn(service, 'reader@example.test')).tab;
+    clock.advance(60_000);
+    const before = (await operator.get('clients/spa').is(200)).body;
+    await authorize(none);
+    await until(async () =>
+      (await refusalsOf('spa'))[0]?.message.startsWith('code_challenge is missing'),
+    );
+    expect(await statusOf('spa', reader)).toEqual(
+      expect.not.objectContaining({ lastRefusals: expect.anything() }),
+    );
+    expect(await statusOf('spa', reader)).not.toHaveProperty('authorizationRequests');
+    const after = (await operator.get('clients/spa').is(200)).body;
+    expect(after.metadata).toEqual(before.metadata);
+    for (const { status } of (await operator.get('clients').is(200)).body.items)
+      expect(status).not.toHaveProperty('lastRefusals');
+    await signInAgain();
+    const changed = await operator.patch('clients/spa', { spec: { displayName: 'Spa' } }).is(200);
+    expect(changed.body.status.lastRefusals).toEqual(after.status.lastRefusals);
+  });
+
+  test('is not shown at another Client of the same name', async () => {
+    await createClient(service, 'again', { type: 'Public', tokenEndpointAuthMethod: 'none' });
+    await authorize(none, 'again');
+    await until(async () => (await refusalsOf('again')).length === 1);
+    await signInAgain();
+    await operator.delete('clients/again').is(200);
+    await createClient(service, 'again', { type: 'Public', tokenEndpointAuthMethod: 'none' });
+    expect(await statusOf('again')).not.toHaveProperty('lastRefusals');
+  });
 
   test('is not logged if a person must act, or a device waits', async () => {
     const before = service.logs.length;
     await authorize({ prompt: 'none' });
     const lines = service.logs.slice(before).map((one) => JSON.parse(one));
     expect(lines.filter((line) => line.message === message)).toEqual([]);
+  });
+
+  describe('what the program sends', () => {
+    const app = async (name: string, spec: object = {}) => {
+      await createClient(service, name, { ...credentials.basic('hush').spec, ...spec });
+      const signInWith = (parameters: Record<string, string>, scope = 'openid email') =>
+        signIn(service, 'person@example.test', { client: name, scope, parameters });
+      return { name, signInWith };
+    };
+    const requestsOf = async (client: string) => (await statusOf(client)).authorizationRequests;
+
+    test('is shown from the first sign-in: a challenge, a nonce', async () => {
+      const { name, signInWith } = await app('sender');
+      await signInWith({ nonce: 'n' });
+      const all = { codeChallenge: 'Always', nonce: 'Always', since: expect.any(String) };
+      await until(async () => (await requestsOf(name)) !== undefined);
+      expect(await requestsOf(name)).toEqual(all);
+      clock.advance(60_000);
+      await signInWith({});
+      await until(async () => (await requestsOf(name)).nonce === 'Sometimes');
+      expect(await requestsOf(name)).toEqual({ ...all, nonce: 'Sometimes' });
+    });
+
+    test('is missing: one line says where its last sign-in stopped, until one is whole', async () => {
+      const scopes = [{ name: 'openid', required: true }, { name: 'email' }];
+      const halfway = await app('halfway');
+      const refused = await app('refused');
+      const quiet = await app('quiet', { scopes, idTokenClaims: ['name'] });
+      const whole = await app('whole', { scopes });
+      const fetchTokens = async ({ name, signInWith }: typeof whole, secret = 'hush') => {
+        const { callback, verifier } = await signInWith({});
+        const codes = { code: callback.searchParams.get('code')!, code_verifier: verifier };
+        return post('token', { ...code, ...codes }, `${name}:${secret}`);
+      };
+      const checked = () =>
+        until(async () => {
+          const rows = prefixRange('outbox/sign-in-check/');
+          return (await service.storage.list(rows)).entries.length === 0;
+        });
+      const lines = async () =>
+        Object.fromEntries(
+          await Promise.all(
+            [halfway, refused, quiet, whole].map(async ({ name }) => [
+              name,
+              (await refusalsOf(name)).map((one: any) => `${one.endpoint}: ${one.message}`),
+            ]),
+          ),
+        );
+      await halfway.signInWith({});
+      await fetchTokens(refused, 'loud');
+      await fetchTokens(quiet);
+      await fetchTokens(whole);
+      await checked();
+      expect(await lines()).toEqual({
+        halfway: ['token: a code was issued, and no token request followed'],
+        refused: ['token: invalid secret provided'],
+        quiet: [
+          'userinfo: tokens were fetched, and the program asked for no userinfo: it got nothing of email',
+        ],
+        whole: [],
+      });
+      clock.advance(60_000);
+      await fetchTokens(halfway);
+      const { body } = await fetchTokens(quiet);
+      const headers = { authorization: `Bearer ${body.access_token}` };
+      await service.tab().get('/oauth2/userinfo', { plain: true, headers }).is(200);
+      await checked();
+      expect(await lines()).toMatchObject({ halfway: [], quiet: [] });
+    });
   });
 });

@@ -58,6 +58,8 @@ export function adapterCases(
       signIns: new SignInMetrics(),
       count: () => {},
       runInBackground: () => {},
+      clientReports: undefined as never,
+      signInCheck: { follow: () => {} },
       noteActivity: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter =>
