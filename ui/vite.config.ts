@@ -42,6 +42,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'base',
     'console',
     'accessrequests',
+    'report',
     'checklist',
     'policies',
     'policy',

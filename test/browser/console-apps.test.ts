@@ -10,7 +10,8 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { until } from '../support/patience.js';
+import { authorizationPath, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { clock } from '../support/clock.js';
 import { ChangeRecorder, changesOf, openConsole } from './support/console.js';
@@ -239,6 +240,45 @@ test('a secret that could not be created is created later', async () => {
   expect(await regionText(person, 'Settings: environment')).not.toContain('<client-secret>');
 });
 
+/** An authorization request of an app that names a redirect URI of another. */
+const refuse = async (client: string): Promise<void> => {
+  const redirect = { redirect_uri: 'https://other.example.test/' };
+  const path = authorizationPath(client, 'openid', 'v'.repeat(43), redirect);
+  await service.tab().navigate(path).is(400);
+};
+
+test('what the app does is shown beside the test of its sign-in, and PKCE is required by a click', async () => {
+  const person = await arrive((await signIn(service, 'op@example.test')).tab);
+  const { page } = person;
+  await openConsole(service, person, '/apps/-/new');
+  await page.getByRole('link', { name: 'Another app' }).click();
+  await page
+    .getByRole('textbox', { name: 'Redirect URI of the app' })
+    .fill('https://app.example.test/callback');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Board');
+  await add(person);
+  await heading(person, 'Board was added');
+  const report = page.getByRole('region', { name: 'What the app does' });
+  const again = async (text: string): Promise<void> => {
+    await until(async () => {
+      await report.getByRole('button', { name: 'Look again' }).click();
+      return report.getByText(text).isVisible();
+    });
+  };
+  await report.getByText('Nothing came from this app').waitFor();
+  await refuse('board');
+  await again("redirect_uri did not match any of the client's registered redirect_uris");
+  await report.getByText('What to set: spec.redirectURIs of the Client').waitFor();
+  await report.getByText('redirect_uri=https://other.example.test/').waitFor();
+  await signIn(service, 'ada@example.test', { client: 'board', scope: 'openid' });
+  await again('It sends a code challenge (PKCE) with every sign-in. It sends no nonce.');
+  await report.getByRole('button', { name: 'Require PKCE' }).click();
+  await report.getByRole('button', { name: 'Require PKCE' }).waitFor({ state: 'detached' });
+  expect((await operator.get('clients/board').is(200)).body.spec.pkce).toBe('Required');
+  await openConsole(service, person, '/clients/board');
+  await report.getByText('What to set: spec.redirectURIs of the Client').waitFor();
+});
+
 test.each([
   ['light', { colorScheme: 'light' as const }, 'vault'],
   ['dark', { colorScheme: 'dark' as const }, 'gitlab'],
@@ -266,6 +306,12 @@ test.each([
     await page.locator('button[type=submit]').click();
     await page.locator('.tools.next').waitFor();
     await page.locator('section pre').first().waitFor();
+    await refuse(template);
+    const report = page.locator('section[aria-labelledby=report]');
+    await until(async () => {
+      await report.locator('button').last().click();
+      return (await report.locator('li').count()) > 0;
+    });
     await inspect('added');
     expect(faults).toEqual([]);
   },

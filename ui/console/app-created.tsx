@@ -4,11 +4,15 @@ import { Link } from '../base/link.js';
 import { t } from '../base/message.js';
 import { fillSettings, type AppClient } from './app-client.js';
 import type { AppTemplate } from './app-templates.js';
+import { Chunk } from './chunk.js';
 import { Frame } from './frame.js';
+import { reportChunk } from './report-chunk.js';
+import type { Kind } from './kind.js';
 import { A, Code, Failure } from './parts.js';
 import { pathTo } from './route.js';
 
 interface Props {
+  kind: Kind;
   template: AppTemplate;
   client: AppClient;
   /** Undefined until it is created, and of a public Client. */
@@ -18,7 +22,7 @@ interface Props {
   onSecret: () => void;
 }
 
-function Secret({ secret, busy, failure, onSecret }: Omit<Props, 'template' | 'client'>) {
+function Secret({ secret, busy, failure, onSecret }: Omit<Props, 'kind' | 'template' | 'client'>) {
   const title = t('console.apps.secret');
   return (
     <section>
@@ -42,7 +46,7 @@ function Secret({ secret, busy, failure, onSecret }: Omit<Props, 'template' | 'c
 }
 
 /** What to do after an app was added: its secret, which is shown once, and its settings. */
-export function AppCreated({ template, client, secret, ...request }: Props) {
+export function AppCreated({ kind, template, client, secret, ...request }: Props) {
   const { spec } = client;
   const title = t('console.apps.settings', { target: template.target });
   return (
@@ -60,6 +64,10 @@ export function AppCreated({ template, client, secret, ...request }: Props) {
           {t('console.apps')}
         </A>
       </div>
+      <Chunk
+        of={reportChunk}
+        show={({ ClientReport }) => <ClientReport kind={kind} name={client.metadata.name} />}
+      />
     </Frame>
   );
 }

@@ -158,6 +158,7 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
   if (created)
     return (
       <AppCreated
+        kind={kind}
         template={template}
         client={created}
         secret={secret}

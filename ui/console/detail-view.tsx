@@ -15,6 +15,7 @@ import { getCommand } from './kubectl.js';
 import { isObject, type JsonObject } from './merge.js';
 import { ObjectDecisions } from './object-decisions.js';
 import { A, Code, English, Failure, Kubectl, Loading, Part } from './parts.js';
+import { reportChunk } from './report-chunk.js';
 import { pathTo } from './route.js';
 import { objectSchema, propertyOf } from './schema.js';
 import { leavesForSignIn } from './use-request.js';
@@ -190,6 +191,12 @@ export function DetailView({
             />
           )}
           <Tabs path={pathTo(kind.resource, name)} tab={tab} all={all} />
+          {tab === 'fields' && kind.kind === 'Client' && (
+            <Chunk
+              of={reportChunk}
+              show={({ ClientReport }) => <ClientReport kind={kind} name={name} />}
+            />
+          )}
           {tab === 'fields' && <ObjectFields kind={kind} object={object} />}
           {tab === 'yaml' && (
             <Code text={toYaml(withoutManagedFields(object))} label={t('console.view.yaml')} />

@@ -18,6 +18,7 @@ import proof from '../messages/en/proof.json';
 import invitation from '../messages/en/invitation.json';
 import recovery from '../messages/en/recovery.json';
 import refusal from '../messages/en/refusal.json';
+import report from '../messages/en/report.json';
 import setup from '../messages/en/setup.json';
 import signin from '../messages/en/signin.json';
 import stepup from '../messages/en/stepup.json';
@@ -34,6 +35,7 @@ export const english: Catalog = {
   ...invitation,
   ...recovery,
   ...refusal,
+  ...report,
   ...mailbox,
   ...policies,
   ...policy,

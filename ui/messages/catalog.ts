@@ -17,6 +17,7 @@ import type policy from './en/policy.json';
 import type proof from './en/proof.json';
 import type recovery from './en/recovery.json';
 import type refusal from './en/refusal.json';
+import type report from './en/report.json';
 import type setup from './en/setup.json';
 import type signin from './en/signin.json';
 import type stepup from './en/stepup.json';
@@ -43,6 +44,7 @@ export type MessageID = keyof (typeof base &
   typeof alternatives &
   typeof console &
   typeof accessrequests &
+  typeof report &
   typeof checklist);
 
 /** A complete language: one flat map from message ID to text. */
