@@ -10,6 +10,8 @@ import type { Scope } from '../../kinds/claims/scopes.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';
+import { findRefreshAnswer, repeatAnswer } from '../adapter/refresh-answer.js';
+import { digest } from '../../security/keyring.js';
 import { audienceOf } from '../adapter/audiences.js';
 import { clientObject } from '../adapter/clients.js';
 import { discloseWithRequest, rememberScopes } from './disclosures.js';
@@ -22,8 +24,8 @@ import { suppliedClaims } from './release.js';
 
 /**
  * Returns the account of a subject for oidc-provider at authorization, token, refresh and userinfo;
- * undefined ends the request. Policy decides each refresh here, except one with a used token, which
- * oidc-provider handles as reuse.
+ * undefined ends the request. Policy decides each refresh here, except one with a used token, which gets
+ * the answer of before, or which oidc-provider handles as reuse.
  */
 export async function findAccount(
   services: ProviderServices,
@@ -32,8 +34,13 @@ export async function findAccount(
   token?: Token,
 ): Promise<LibraryAccount | undefined> {
   const account = await accountObject(services, sub);
-  if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token' && !token.consumed)
-    await applyRefreshPolicy(services, ctx, account, token);
+  if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token') {
+    const answer = token.consumed
+      ? await findRefreshAnswer(services, ctx.oidc, digest(token.jti))
+      : undefined;
+    if (!token.consumed || answer) await applyRefreshPolicy(services, ctx, account, token);
+    if (answer) repeatAnswer(answer);
+  }
   return (
     account && {
       accountId: sub,

@@ -12,6 +12,7 @@ import { translateFormPage } from './form-page.js';
 import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
 import { libraryError, toProviderError } from '../context/errors.js';
+import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
@@ -37,8 +38,10 @@ export const commitMiddleware =
       await next();
       await introspectJWT(services, provider, ctx);
       discloseIntrospection(services, ctx);
+      keepRefreshAnswer(services, ctx, unitOfWork);
       if (ctx.status !== 503 && !isRefusedUse(ctx, unitOfWork))
         await commit(services, ctx, unitOfWork);
+      sendAgain(services, ctx, repeatedAnswer());
     } catch (error) {
       sendError(services, provider, ctx, toProviderError(error));
     }
@@ -87,6 +90,10 @@ async function handleConflict(
   if (isDeviceRequest(ctx))
     noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
   const reused = uses.find((use) => conflict.keys.has(use.key));
+  if (reused?.model === 'RefreshToken') {
+    const answer = await findRefreshAnswer(services, ctx.oidc!, reused.key.split('/').at(-1)!);
+    if (answer) return sendAgain(services, ctx, answer);
+  }
   if (reused) await revokeReused(services, reused);
   if (ctx.oidc?.route === 'token')
     throw new errors.InvalidGrant('a concurrent request revoked the grant');
@@ -94,6 +101,14 @@ async function handleConflict(
   ctx.remove('Set-Cookie');
   ctx.status = 303;
   ctx.redirect(ctx.originalUrl);
+}
+
+/** Sends the answer that a refresh of before got. */
+function sendAgain(services: ProviderServices, ctx: KoaContext, answer: object | undefined): void {
+  if (!answer) return;
+  services.count('refresh_repeated');
+  ctx.status = 200;
+  ctx.body = answer;
 }
 
 function sendError(

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import type { ProviderServices } from '../context/context.js';
+import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
 
 const countedEvents = [
@@ -57,6 +58,7 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
   provider.on(
     'grant.error',
     (ctx: GrantContext, error: { error?: string; error_detail?: string } | undefined) => {
+      if (repeatedAnswer()) return noteTokens(ctx, { outcome: 'Issued' });
       const detail = error?.error_detail ?? '';
       noteTokens(ctx, {
         outcome: reusedDetail.test(detail) ? 'Reused' : 'Refused',

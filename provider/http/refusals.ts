@@ -1,5 +1,6 @@
 import type { errors, KoaContext, Provider } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
+import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { logRefusal, sentParameters, showableText, wrongParameters } from './wrong-parameters.js';
 
 /** Answers that are part of an ordinary sign-in: a device that waits, a person who must act or who left. */
@@ -58,7 +59,7 @@ export function logRefusals(
   provider: Provider,
 ): void {
   const log = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
-    if (ordinary.has(error.error)) return;
+    if (ordinary.has(error.error) || repeatedAnswer()) return;
     const reason = reasonOf(error);
     const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1];
     logRefusal(services, {

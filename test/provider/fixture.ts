@@ -70,7 +70,8 @@ export function counting(storage: Storage): Storage & { commits: number; reads: 
     commit: (...args: Parameters<Storage['commit']>) => {
       if (
         !args[1].every(
-          (write) => 'put' in write && write.put.startsWith('objects/policydecisions/'),
+          (write) =>
+            'put' in write && /^(objects\/policydecisions|oidc\/client-report)\//.test(write.put),
         )
       )
         counted.commits += 1;

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getValidatedIdTokenClaims, type TokenEndpointResponse } from 'oauth4webapi';
 import type { ClientSpec } from '../../kinds/client/client.js';
+import { clock } from '../support/clock.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 import { credentials, errorOf, Party, type Credentials } from './party.js';
@@ -95,11 +96,14 @@ describe.each(sorts)(
         return;
       }
       expect(second.refresh_token).not.toBe(first.refresh_token);
+      clock.own();
+      clock.advance(31_000);
       expect(await errorOf(party.refresh(first.refresh_token!))).toBe('invalid_grant');
       expect(await errorOf(party.refresh(second.refresh_token!))).toBe('invalid_grant');
       expect(await errorOf(party.userinfo(second.access_token, subjectOf(first)))).toBe(
         'invalid_token',
       );
+      clock.release();
     });
 
     test.each(['access_token', 'refresh_token'] as const)(

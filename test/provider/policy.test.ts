@@ -4,6 +4,7 @@ import { Account } from '../../kinds/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { Session } from '../../kinds/session/session.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
 import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
@@ -169,10 +170,13 @@ describe('a refresh', () => {
     rule = () => true;
     const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     refusing('signIn');
+    clock.own();
+    clock.advance(31_000);
     await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({
       error: 'invalid_grant',
     });
     rule = () => true;
+    clock.release();
     await expect(oidc.refreshTokenGrant(rp.config, next.refresh_token!)).rejects.toMatchObject({
       error: 'invalid_grant',
     });

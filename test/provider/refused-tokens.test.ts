@@ -4,9 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { confirm } from '../support/device.js';
 import { redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { clock } from '../support/clock.js';
 import { stores } from '../support/stores.js';
 
-afterAll(stopAll);
+afterAll(async () => {
+  await stopAll();
+  clock.release();
+});
 
 const elsewhere = { resource: 'https://elsewhere.example.test/' };
 
@@ -63,6 +67,8 @@ describe.each(stores)('a refused token request spends nothing, over %s', (store)
     expect((await renewal(next.refresh_token, elsewhere).is(400)).body.error).toBe(
       'invalid_target',
     );
+    clock.own();
+    clock.advance(31_000);
     expect((await renewal(body.refresh_token).is(400)).body.error).toBe('invalid_grant');
     expect((await renewal(next.refresh_token).is(400)).body.error).toBe('invalid_grant');
   });

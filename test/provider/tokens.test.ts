@@ -36,6 +36,8 @@ describe('refresh tokens', () => {
     const { rp, tokens, account } = await signedIn('rotating', offline, 'Public');
     const second = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     expect(second.refresh_token).not.toBe(tokens.refresh_token);
+    clock.own();
+    clock.advance(31_000);
     expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe(
       'invalid_grant',
     );
