@@ -248,6 +248,7 @@ export interface Interaction {
       setup: {
         complete: boolean;
         missing: ('displayName' | 'passkey')[];
+        required?: ('displayName' | 'passkey')[];
       };
     };
     returnTo?: string;

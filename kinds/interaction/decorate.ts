@@ -45,7 +45,17 @@ export async function decorateInteraction(
     if (interaction.internal.isResumable && call.ports.hasSessionCookie())
       status.resumeTo = returnToOf(interaction, call);
   } else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
-  else status.returnTo = returnToOf(interaction, call);
+  else if (status.phase === 'Authenticated') await addRequired(interaction, call);
+  if (status.phase !== 'LoginRequired' && status.phase !== 'ConsentRequired')
+    status.returnTo = returnToOf(interaction, call);
+}
+
+/** Adds what the app requires of a person who has not filled it in: the name, with scope `profile`. */
+async function addRequired({ spec, status }: InteractionObject, call: Call): Promise<void> {
+  const { setup } = status.account ?? {};
+  if (!setup?.missing.includes('displayName') || !spec.scopes.includes('profile')) return;
+  const client = await call.store(Client).cached(spec.client);
+  if (scopesRequiredBy(spec.client, client).has('profile')) setup.required = ['displayName'];
 }
 
 /**

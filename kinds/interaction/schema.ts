@@ -183,6 +183,10 @@ export const InteractionStatus = z.object({
         .object({
           complete: z.boolean().describe('True if nothing is missing.'),
           missing: z.array(Missing).describe('What the setup still offers.'),
+          required: z
+            .array(Missing)
+            .optional()
+            .describe('What the app requires of that: displayName, if it requires scope profile.'),
         })
         .describe('The state of its setup.'),
     })

@@ -70,4 +70,22 @@ describe.each(stores)('the name of a person who filled in none, on %s', (store) 
       expect.arrayContaining(['name', 'preferred_username']),
     );
   });
+
+  test.each([
+    ['requires profile', true, 'openid email profile', ['displayName']],
+    ['may leave profile out', false, 'openid email profile', undefined],
+    ['does not ask for profile', true, 'openid email', undefined],
+  ])('is required at setup if the app %s', async (_, required, scope, expected) => {
+    const service = await startTest({ store });
+    const scopes = ['openid', 'email', 'profile'].map((name) => ({ name, required }));
+    await createClient(service, 'app', { scopes });
+    const { tab, I } = await begin(service, { scope });
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'new@example.test' } }).is(200);
+    const { code } = await mailTo(service, 'new@example.test');
+    const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+    expect(body.status.account.setup.required).toEqual(expected);
+    expect((await tab.get(I).is(200)).body.status.account.setup.required).toEqual(expected);
+    await tab.patch(`${I}/account`, { spec: { displayName: 'Ada' } }).is(200);
+    expect((await tab.get(I).is(200)).body.status.account.setup).not.toHaveProperty('required');
+  });
 });

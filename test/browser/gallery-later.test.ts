@@ -197,6 +197,16 @@ describe('setup', () => {
     await left(page);
   });
 
+  test('asks again soon where the app requires a name', async () => {
+    const page = await gallery.show(await (await gallery.window()).newPage(), 'setup-name');
+    await button(page, 'Not now').click();
+    await left(page);
+    await gallery.show(page, 'setup-name-required');
+    await page.getByRole('textbox', { name: 'Your name' }).waitFor();
+    await button(page, 'Not now').click();
+    await left(page);
+  });
+
   test('follows a new account’s code, and then leads on', async () => {
     const page = await gallery.visit('code-new-account');
     await page.keyboard.type('12345678');

@@ -43,6 +43,12 @@ function allowProfile(page: Document): void {
 /** Every state of setup, consent and the ends. */
 export const laterScenes: Record<string, () => Scene> = {
   'setup-name': () => ({ script: { GET: signedIn(['displayName']), 'PATCH account': {} } }),
+  'setup-name-required': () => {
+    const { status, ...rest } = signedIn(['displayName']);
+    const setup = { ...status.account!.setup, required: ['displayName' as const] };
+    const account = { ...status.account!, setup };
+    return { script: { GET: { ...rest, status: { ...status, account } }, 'PATCH account': {} } };
+  },
   'setup-both': () => ({
     script: {
       GET: signedIn(['displayName', 'passkey']),

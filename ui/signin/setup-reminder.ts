@@ -28,11 +28,15 @@ export const shouldOfferPasskey = (
 ): boolean =>
   canUsePasskeys() && (crossDevice || Boolean(account?.setup.missing.includes('passkey')));
 
-/** Returns whether to offer setup: something is missing, and it was not offered recently. */
+/**
+ * Returns whether to offer setup: the app requires a name, or something is missing and was not offered
+ * recently.
+ */
 export const shouldOfferSetup = (
   account: InteractionAccount | undefined,
   crossDevice: boolean,
 ): boolean =>
-  (Boolean(account?.setup.missing.includes('displayName')) ||
+  Boolean(account?.setup.required) ||
+  ((Boolean(account?.setup.missing.includes('displayName')) ||
     shouldOfferPasskey(account, crossDevice)) &&
-  !wasOfferedRecently();
+    !wasOfferedRecently());
