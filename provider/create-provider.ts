@@ -1,4 +1,4 @@
-import { Provider, type AdapterPayload } from 'oidc-provider';
+import { errors, Provider, type AdapterPayload } from 'oidc-provider';
 import type { LimitOf } from '../registry/rate-limit.js';
 import { prefixesOf } from '../registry/prefixes.js';
 import { hideRefusedDocuments, showErrorsHere } from './configuration/client-documents.js';
@@ -6,6 +6,7 @@ import { configuration } from './configuration/configuration.js';
 import { hashAccessTokens } from './claims/token-hash.js';
 import { recordDisclosures } from './claims/disclosures.js';
 import { logRefusals } from './http/refusals.js';
+import { logIgnoredParameters } from './http/wrong-parameters.js';
 import { registerEventListeners } from './http/events.js';
 import { currentUnitOfWork } from './context/unit-of-work.js';
 import type { ProviderServices } from './context/context.js';
@@ -41,6 +42,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   compareSecretsByHash(services, provider);
   skipUnsavedSessions(provider);
   checkResponseTypeFirst(provider);
+  ignoreUnbelievableHints(services, provider);
   hideRefusedDocuments(services, provider);
   showErrorsHere(provider);
   hashAccessTokens(provider);
@@ -97,6 +99,32 @@ function checkResponseTypeFirst(provider: Provider): void {
     return (
       (type !== 'code' && type !== 'none') || responseModeAllowed.call(this, mode, type, profile)
     );
+  };
+}
+
+/** The endpoints that take a hint of who should sign in. */
+const hintRoutes: ReadonlySet<string> = new Set([
+  'authorization',
+  'pushed_authorization_request',
+  'device_authorization',
+]);
+
+/**
+ * Leaves out an `id_token_hint` that cannot be believed, such as one whose key was removed. With
+ * `prompt=none` it is `login_required`: it may be about someone else than is signed in here (OpenID Connect
+ * Core §3.1.2.1).
+ */
+function ignoreUnbelievableHints(services: ProviderServices, provider: Provider): void {
+  const { validate } = provider.IdToken;
+  provider.IdToken.validate = async function believe(jwt, client) {
+    const { oidc, response } = Provider.ctx ?? {};
+    return validate.call(this, jwt, client).catch((error: unknown) => {
+      if (!oidc || !hintRoutes.has(oidc.route)) throw error;
+      if (oidc.route === 'authorization' && oidc.params?.prompt === 'none')
+        throw new errors.LoginRequired('id_token_hint cannot be believed');
+      logIgnoredParameters(services, ['id_token_hint'], response!.get('Audit-ID'));
+      return undefined;
+    });
   };
 }
 

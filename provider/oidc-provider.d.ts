@@ -330,6 +330,9 @@ declare module 'oidc-provider' {
     class InvalidGrant extends OIDCProviderError {
       constructor(detail?: string);
     }
+    class LoginRequired extends OIDCProviderError {
+      constructor(description?: string);
+    }
     class InsufficientScope extends OIDCProviderError {
       constructor(description: string, scope: string);
     }

@@ -188,7 +188,7 @@ const oauth = {
   invalid_client: 'The Client is unknown, or its authentication failed.',
   invalid_dpop_proof: 'The DPoP proof is invalid or was already used.',
   invalid_grant:
-    'The code, device code or refresh token was already used, has expired, or belongs to another Client or verifier, or the policy refuses the refresh. A second use revokes the whole grant.',
+    'The code, device code or refresh token was already used, has expired, or belongs to another Client or verifier, or the policy refuses the refresh. A second use revokes the whole grant; that of a refresh token, after 30 seconds or once the new token was used.',
   invalid_redirect_uri:
     'The redirect URI is not registered for the Client. Shown on a page, never sent by a redirect.',
   invalid_request: 'A parameter is missing, malformed or duplicate; most often `code_challenge`.',

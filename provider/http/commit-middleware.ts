@@ -10,6 +10,7 @@ import type { ProviderServices } from '../context/context.js';
 import { introspectJWT } from './introspection.js';
 import { translateFormPage } from './form-page.js';
 import { allowForms, formTargets } from './headers.js';
+import { describeRemedy } from './refusals.js';
 import { renderError } from './pages.js';
 import { libraryError, toProviderError } from '../context/errors.js';
 import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
@@ -149,6 +150,7 @@ async function finishHeaders(
       response_types_supported: ['code'], // `none` is for the account page alone.
     });
   if (ctx.oidc && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
+  describeRemedy(ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429)

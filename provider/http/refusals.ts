@@ -1,4 +1,5 @@
 import type { errors, KoaContext, Provider } from 'oidc-provider';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { logRefusal, sentParameters, showableText, wrongParameters } from './wrong-parameters.js';
@@ -29,11 +30,13 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^invalid secret/, 'a secret of the Client, or spec.secretHashes'],
   [/^alg mismatch/, 'spec.tokenEndpointAuthSigningAlg of the Client'],
   [/^audience|\(aud\)/, 'aud of the assertion, or spec.clientAssertionAudience of the Client'],
+  [/response_type is not allowed/, 'spec.grantTypes and spec.redirectURIs of the Client'],
+  [/grant type is not allowed|is not allowed for this client$/, 'spec.grantTypes of the Client'],
+  [/resource indicator/, 'spec.audiences of the Client, and a scope of it that was agreed to'],
   [/^client not found/, 'client_id: no Client has this name'],
   [/openid must be one/, 'scope openid in the program, and in spec.scopes of the Client'],
   [/Pushed Authorization Request must/, 'pushed requests in the program'],
   [/DPoP/, 'DPoP in the program, or spec.dpopBoundAccessTokens of the Client'],
-  [/response_type is not allowed/, 'spec.grantTypes and spec.redirectURIs of the Client'],
   [
     /already (used|consumed)|^used before$/,
     'one use of each code and refresh token in the program',
@@ -62,6 +65,7 @@ export function logRefusals(
     if (ordinary.has(error.error) || repeatedAnswer()) return;
     const reason = reasonOf(error);
     const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1];
+    currentUnitOfWork()?.memo.set(remedyMemo, remedy);
     logRefusal(services, {
       client: ctx.oidc?.entities.Client?.clientId,
       endpoint: ctx.oidc?.route,
@@ -73,6 +77,27 @@ export function logRefusals(
     });
   };
   for (const event of events) provider.on(event, log);
+}
+
+/** The memo key of what mends the current refusal. */
+const remedyMemo = 'remedy of the refusal';
+
+/**
+ * Adds what to set to the description of the current refusal, in JSON and in a redirect to the Client
+ * (RFC 6749 §4.1.2.1, §5.2): a developer reads it in the program. It says nothing of what was sent.
+ */
+export function describeRemedy(ctx: KoaContext): void {
+  const remedy = currentUnitOfWork()?.memo.get(remedyMemo);
+  if (remedy === undefined) return;
+  const extended = (description: string): string => `${description} (what to set: ${remedy})`;
+  const body = ctx.body as { error?: unknown; error_description?: unknown } | undefined;
+  if (typeof body?.error === 'string' && typeof body.error_description === 'string')
+    ctx.body = { ...body, error_description: extended(body.error_description) };
+  const location = URL.parse(String(ctx.response.get('Location')));
+  const description = location?.searchParams.get('error_description');
+  if (!location || !description) return;
+  location.searchParams.set('error_description', extended(description));
+  ctx.set('Location', location.href);
 }
 
 /** Returns oidc-provider's reason for an error. */

@@ -153,14 +153,14 @@ export function logRefusal(
   });
 }
 
-/** Logs the parameters of a request that are too long and that it is answered without. */
+/** Logs the parameters of a request that it is answered without: they are too long or cannot be believed. */
 export function logIgnoredParameters(
   { log }: Pick<ProviderServices, 'log'>,
   names: readonly string[],
   auditID: string,
 ): void {
   const parameters = names.map((name) => redact(showableText(name)));
-  log.info({ parameters, auditID }, 'too long parameters of a request were ignored');
+  log.info({ parameters, auditID }, 'parameters of a request were ignored');
 }
 
 /** Logs why the metadata document of a Client cannot be used. */

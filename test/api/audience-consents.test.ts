@@ -63,6 +63,17 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     return headers.location!;
   }
 
+  test.each([
+    ['named', identifierOf('billing')],
+    ['not named', undefined],
+  ])('of which nothing was agreed to is refused in words if it is %s', async (_, resource) => {
+    const tab = await person();
+    const before = service.logs.length;
+    const back = await visit(tab, { ...offline, audiences: ['billing'], agree: ['openid'] });
+    const { code, body } = await redeem(service, back, resource);
+    console.log(code, JSON.stringify(body), service.logs.slice(before).join(''));
+  });
+
   test('shows its scopes with its name and who runs it, and what is agreed to is in the Grant', async () => {
     const tab = await person();
     const I = await consentOf(tab, { ...offline, audiences: ['billing', 'stock'] });

@@ -65,8 +65,9 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     const { callback, verifier } = await signIn(service, address, { client: 'spa' });
     const code = callback.searchParams.get('code')!;
     const fields = { grant_type: 'authorization_code', client_id: 'spa', code, redirect_uri };
-    for (let i = 0; i < times; i += 1)
+    for (let i = 1; i < times; i += 1)
       await post('token', { ...fields, code_verifier: verifier, ...more });
+    return post('token', { ...fields, code_verifier: verifier, ...more });
   };
   const signOut = async (fields: Record<string, string>) =>
     service.tab().navigate(`/oauth2/logout?${new URLSearchParams(fields)}`);
@@ -218,7 +219,7 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     async (_, act, client, endpoint, reason, remedy) => {
       clock.advance(60_000);
       const before = service.logs.length;
-      await act();
+      const answer = (await act()) as { body: any; headers: Record<string, string> };
       const lines = service.logs
         .slice(before)
         .map((one) => JSON.parse(one))
@@ -240,7 +241,14 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
         ([newest]) => newest?.auditID === auditID,
       );
       expect(shown).toMatchObject({ endpoint, error, message: why ?? error });
-      if (remedy) expect(shown.remedy).toBe(lines[0].remedy);
+      if (!remedy) return;
+      expect(shown.remedy).toBe(lines[0].remedy);
+      const sent = URL.parse(answer.headers.location ?? '')?.searchParams;
+      const description = sent?.get('error_description') ?? answer.body?.error_description;
+      if (sent ?? answer.body?.error) {
+        expect(description).toContain(' (what to set: ');
+        expect(description).toContain(remedy);
+      }
     },
   );
 
