@@ -100,6 +100,9 @@ test.each([
   { extraArgs: ['serve'] },
   { podDisruptionBudget: { maxUnavailable: 0 } },
   { tracing: { sampling: 1.5 } },
+  { probes: { readiness: { periodSeconds: 0 } } },
+  { probes: { liveness: { httpGet: { path: '/' } } } },
+  { probes: { port: 'metrics' } },
   { tracing: { headers: { authorization: 'Bearer x' } } },
 ])('the schema refuses %j', (values) => expect(validate(values)).toBe(false));
 

@@ -9,7 +9,14 @@ const shapes = {
   objects: { type: 'array', items: { type: 'object' } },
   port: { type: 'integer', minimum: 1, maximum: 65535 },
   quantity: { $ref: '#/definitions/quantity' },
+  probe: { $ref: '#/definitions/probe' },
 };
+
+/** Numbers that a value may have, by name, and the least of each. */
+const numbers = (least) =>
+  Object.fromEntries(
+    Object.entries(least).map(([name, minimum]) => [name, { type: 'integer', minimum }]),
+  );
 
 const definitions = {
   quantity: {
@@ -17,6 +24,16 @@ const definitions = {
     pattern: '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$',
   },
   quantities: { type: 'object', additionalProperties: { $ref: '#/definitions/quantity' } },
+  probe: {
+    type: 'object',
+    additionalProperties: false,
+    properties: numbers({
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 1,
+      failureThreshold: 1,
+    }),
+  },
 };
 
 /** Settings that have values of their own in the chart, so that nothing is configured twice. */
@@ -171,7 +188,7 @@ export function valuesSchema(values, settings) {
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
 const typeOf = ({ type, enum: options, $ref }) => {
   if (options) return options.filter(Boolean).join(', ');
-  if ($ref) return 'quantity';
+  if ($ref) return $ref === shapes.quantity.$ref ? 'quantity' : 'object';
   return [type]
     .flat()
     .filter((one) => one !== 'null')

@@ -207,6 +207,23 @@ test.each(refused)('%s is refused', async (_, values, sentence) => {
   }
 });
 
+test('an umbrella chart with globals of its own turns it on and off', async () => {
+  for (const one of helms) {
+    const values = (enabled: boolean): string[] => [
+      '--values',
+      valuesFile({ global: { imageRegistry: 'example.org' }, vestibule: { ...base, enabled } }),
+    ];
+    const umbrella = await one.umbrella();
+    const kindsOf = async (enabled: boolean): Promise<string[]> =>
+      (await one.render(values(enabled), umbrella)).map(({ kind }) => kind);
+    expect([one.name, await kindsOf(false), await kindsOf(true)]).toEqual([
+      one.name,
+      [],
+      expect.arrayContaining(['Service', 'StatefulSet']),
+    ]);
+  }
+});
+
 test('what is missing is said all at once', async () => {
   const { code, error } = await helm!.template([]);
   expect(code).not.toBe(0);

@@ -36,7 +36,7 @@ const everything: (readonly [of: string, objects: readonly Rendered[]])[] = [];
  * those.
  */
 const [others, definitions] = [
-  new Set(['Certificate', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor']),
+  new Set(['BackendTLSPolicy', 'Certificate', 'HTTPRoute', 'PrometheusRule', 'ServiceMonitor']),
   (process.env.CRDS ?? '').split('\n').filter(Boolean),
 ];
 let cluster: KubeAPIServer;

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
@@ -103,6 +111,17 @@ export class Helm {
     const { code, error } = await this.run(['package', chart, '--destination', to]);
     if (code !== 0) throw new Error(`${this.name}: ${error}`);
     return join(to, readdirSync(to)[0]!);
+  }
+
+  /** A chart that depends on ours, by the condition `vestibule.enabled`; its folder. */
+  async umbrella(): Promise<string> {
+    const to = mkdtempSync(join(folder, 'umbrella-'));
+    mkdirSync(join(to, 'charts'));
+    copyFileSync(await this.pack(), join(to, 'charts/vestibule-0.1.0.tgz'));
+    const vestibule = { name: 'vestibule', version: '0.1.0', condition: 'vestibule.enabled' };
+    const about = { apiVersion: 'v2', name: 'umbrella', version: '1.0.0' };
+    writeFileSync(join(to, 'Chart.yaml'), JSON.stringify({ ...about, dependencies: [vestibule] }));
+    return to;
   }
 
   /** What it renders of values; throws what it says where it does not. */

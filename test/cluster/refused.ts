@@ -50,6 +50,26 @@ export const refused: readonly (readonly [what: string, values: object, sentence
     { ...embedded, service: { externalTrafficPolicy: 'Local' } },
     'service.externalTrafficPolicy is given with service.type ClusterIP: it is for NodePort and LoadBalancer',
   ],
+  ...['gateway', 'ingress'].flatMap((way): [what: string, values: object, sentence: string][] => [
+    [
+      `TLS to the pods without TLS there, by ${way}`,
+      {
+        ...etcd,
+        [way]: { enabled: true, backendTLS: { enabled: true } },
+      },
+      `${way}.backendTLS.enabled without tls.enabled: the pods have no port with TLS`,
+    ],
+    [
+      `TLS to the pods by a disabled ${way}`,
+      { ...aggregated, [way]: { backendTLS: { enabled: true } } },
+      `${way}.backendTLS.enabled without ${way}.enabled: nothing would use it`,
+    ],
+  ]),
+  [
+    'probes of a port that is not there',
+    { ...embedded, probes: { port: 'https' } },
+    'probes.port is https without tls.enabled: the pods have no port with TLS',
+  ],
   [
     'a base URL that only begins like loopback',
     { ...embedded, baseURL: 'http://localhost.example.org' },

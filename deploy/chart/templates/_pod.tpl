@@ -224,20 +224,13 @@ spec:
         {{- if .Values.metrics.enabled }}
         - { name: metrics, containerPort: {{ int .Values.metrics.port }}, protocol: TCP }
         {{- end }}
-      startupProbe:
-        httpGet: { path: /livez, port: http }
-        periodSeconds: 5
-        failureThreshold: 12
-      livenessProbe:
-        httpGet: { path: /livez, port: http }
-        periodSeconds: 5
-        timeoutSeconds: 5
-        failureThreshold: 6
-      readinessProbe:
-        httpGet: { path: /readyz, port: http }
-        periodSeconds: 5
-        timeoutSeconds: 5
-        failureThreshold: 2
+      {{- range $kind, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
+      {{ $kind }}Probe:
+        httpGet: { path: {{ $path }}, port: {{ $.Values.probes.port }}, scheme: {{ upper $.Values.probes.port }} }
+        {{- with index $.Values.probes $kind }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- end }}
       resources:
         {{- toYaml .Values.resources | nindent 8 }}
       securityContext:

@@ -91,6 +91,13 @@ mail.from is empty: give the sender of all mail
 {{- if and (index $v . "enabled") (not $v.config.trustedProxies) }}
 {{ . }}.enabled without config.trustedProxies: without the networks it calls from, everybody would share its address, and its limits
 {{- end }}
+{{- if index $v . "backendTLS" "enabled" }}
+{{- if not (index $v . "enabled") }}
+{{ . }}.backendTLS.enabled without {{ . }}.enabled: nothing would use it
+{{- else if not (include "vestibule.isSecure" $) }}
+{{ . }}.backendTLS.enabled without tls.enabled: the pods have no port with TLS
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (has $v.service.type (list "NodePort" "LoadBalancer")) (ne $v.service.externalTrafficPolicy "Local") (not $v.config.trustedProxies) }}
 service.type is {{ $v.service.type }} without service.externalTrafficPolicy: Local or config.trustedProxies: everybody would share the address of a node, and its limits
@@ -117,6 +124,9 @@ a certificate is given without tls.enabled: nothing would use it
 {{- end }}
 {{- if and $isSecure (eq $v.store.type "etcd") (not (include "vestibule.tlsSecret" .)) }}
 tls.existingSecret is empty: every replica needs a certificate of the same authority; give a Secret with one, or tls.certManager
+{{- end }}
+{{- if and (eq $v.probes.port "https") (not $isSecure) }}
+probes.port is https without tls.enabled: the pods have no port with TLS
 {{- end }}
 {{- if and $isSecure (eq (int $v.service.port) (int $v.service.securePort)) }}
 service.port and service.securePort are the same: give two
