@@ -100,13 +100,39 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
         (await read(three.paths['apis/id.vestibule.org/v1alpha1'].serverRelativeURL)).paths,
       ),
     ).toContain(`${API}/accounts`);
-    expect(Object.keys((await read('/openapi/v2')).paths)).toContain('/api/v1/namespaces/{name}'); // ours has other paths, and takes nothing away
+    const two = await eventually(
+      () => read('/openapi/v2'),
+      ({ paths }) => `${API}/groups` in paths,
+    );
+    expect(Object.keys(two.paths)).toContain('/api/v1/namespaces/{name}'); // ours takes nothing away
+    const kindsIn = Object.values<any>(two.definitions).flatMap((one) =>
+      (one['x-kubernetes-group-version-kind'] ?? [])
+        .filter(({ group: of }: any) => of === 'id.vestibule.org')
+        .map(({ kind }: any) => kind),
+    );
+    expect(kindsIn.sort()).toEqual(kinds.map(({ kind }) => kind).sort());
   });
 
   test('kubectl explains, creates, applies, patches, watches, waits and deletes', async () => {
     expect(
       await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1alpha1'),
     ).toContain('The addresses of its members');
+    expect(
+      await admin.says(
+        'explain',
+        'groups.spec',
+        '--api-version=id.vestibule.org/v1alpha1',
+        '--output=plaintext-openapiv2',
+      ),
+    ).toContain('The addresses of its members');
+    expect(
+      await admin.fails(
+        'apply',
+        '--validate=strict',
+        '-f',
+        admin.file('odd.json', JSON.stringify({ ...group('odd'), colour: 'red' })),
+      ),
+    ).toContain('unknown field "colour"');
     const watching = admin.follow(
       'get',
       'groups.id.vestibule.org',
