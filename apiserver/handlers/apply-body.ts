@@ -87,9 +87,9 @@ export function applyBody(
   const desired = desiredObject(kind, next, change);
   const absent = mode === 'replace' ? undefined : null;
   requireKind({ apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent }, kind);
+  const unknown = unknownMembers(desired, schema);
   const metadata = isRecord(desired.metadata) ? desired.metadata : {};
   checkIdentity(kind, next, metadata, mode);
-  const unknown = unknownMembers(desired, schema);
   const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
   if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);

@@ -16,7 +16,8 @@ import { emptyQuery } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { optionsKind } from '../request/options-kind.js';
 
-const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
+const metadataSchema = toJSONSchema(CallerMetadata, 'metadata');
+const callerMetadata = new Validator(metadataSchema);
 const knownMetadata = new Set([
   'name',
   'generateName',
@@ -56,9 +57,15 @@ export function requireKind(
     if (!isRecord(body[member] ?? {})) throw badRequest(`${member} must be an object`);
 }
 
+/** Removes members that Kubernetes' decoder takes for absent ones: typed clients send them. */
+function dropUnset(from: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(from))
+    if (value === null || value === '') delete from[name];
+}
+
 /**
  * Removes unknown members from a body and returns their paths: of the top level, of metadata and,
- * by `schema`, of spec.
+ * by `schema`, of spec. Removes unset ones of metadata.
  */
 export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
   const unknown: string[] = [];
@@ -74,7 +81,14 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
       }
   };
   dropUnknown(body, knownMembers, '');
-  if (isRecord(body.metadata)) dropUnknown(body.metadata, knownMetadata, 'metadata.');
+  if (isRecord(body.metadata)) {
+    dropUnknown(body.metadata, knownMetadata, 'metadata.');
+    dropUnset(body.metadata);
+    const { ownerReferences } = body.metadata;
+    const { ownerReferences: ofOwners } = metadataSchema.properties!;
+    unknown.push(...prune(ofOwners!, ownerReferences, 'metadata.ownerReferences'));
+    if (Array.isArray(ownerReferences)) ownerReferences.filter(isRecord).forEach(dropUnset);
+  }
   return [...unknown, ...prune(schema, body.spec, 'spec')];
 }
 

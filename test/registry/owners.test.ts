@@ -32,13 +32,30 @@ const Piece = defineKind({
   columns: {},
 });
 
+const shop = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop', uid: 'u-1' };
+const Adopted = defineKind({
+  kind: 'Adopted',
+  resource: 'adopted',
+  owner: 'status.account',
+  description: 'Is adopted by a hook.',
+  verbs,
+  spec: z.object({}),
+  status: z.object({ account: z.string().describe('Its owner.') }),
+  columns: {},
+  strategy: {
+    default({ metadata }, old) {
+      if (!old) metadata.ownerReferences = [...(metadata.ownerReferences ?? []), shop];
+    },
+  },
+});
+
 let directory: string;
 let storage: Storage & { commits: number; reads: number };
 let room: Room;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'vestibule-owners-'));
   storage = counting(await openEmbedded({ directory }));
-  room = await Room.open(storage, { kinds: [Holder, Piece] });
+  room = await Room.open(storage, { kinds: [Holder, Piece, Adopted] });
 });
 afterEach(async () => {
   await room.close();
@@ -94,6 +111,18 @@ test('an owner that is in memory is not read, and one that changes in between ca
     );
   });
   expect(tries).toBe(1);
+});
+
+test('an owner that a hook sets is stored, beside that of the Account', async () => {
+  await hold();
+  const made = await room.store.change(room.store.systemCall(), (tx) =>
+    tx.create(Adopted, { metadata: { name: 'ada-5' }, spec: {}, status: { account: 'ada' } }),
+  );
+  expect(made.metadata.ownerReferences!.map(({ name }) => name)).toEqual(['ada', 'shop']);
+  await room.store.change(room.store.systemCall(), (tx) => tx.update(Adopted, 'ada-5', () => {}));
+  expect((await room.store.reader(Adopted).get('ada-5'))!.metadata.ownerReferences).toEqual(
+    made.metadata.ownerReferences,
+  );
 });
 
 test('without its owner an object stands alone', async () => {
