@@ -218,7 +218,7 @@ const lives = [
     {
       config: { operators: ['you@example.org'], limitFactor: 2 },
       manifests: { 'staff.yaml': { kind: 'Group' } },
-      service: { type: 'NodePort' },
+      service: { type: 'NodePort', externalTrafficPolicy: 'Local' },
       resources: { limits: { memory: '1Gi' } },
       tracing: { endpoint: 'http://collector:4318' },
       serviceAccount: { create: false },

@@ -351,7 +351,7 @@ export class KubeAPIServer {
       at('serving.crt'),
       '--tls-private-key-file',
       at('serving.key'),
-      '--service-cluster-ip-range=10.0.0.0/24',
+      '--service-cluster-ip-range=10.0.0.0/24,fd00:10::/112',
       '--authorization-mode=RBAC',
       '--client-ca-file',
       at('clients.crt'),
