@@ -10,7 +10,12 @@ import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
 import { Namespaces } from './handlers/namespaces.js';
 import type { ApiPaths } from './request/api-paths.js';
-import { namespacesPath, reviewPaths, type ResourceRequestInfo } from './request/request-info.js';
+import {
+  eventsPaths,
+  namespacesPath,
+  reviewPaths,
+  type ResourceRequestInfo,
+} from './request/request-info.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
@@ -38,7 +43,7 @@ export function createApi(parts: ApiDependencies): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
-  const events = new Events(parts.store, parts.authorization, parts.encoder);
+  const events = new Events(parts.store, parts.authorization, parts.encoder, parts.watcher);
   const verbs: Record<string, Handler> = {
     get: (req, res) => handlers.get(req, res),
     list: (req, res) => lister.list(req, res),
@@ -52,7 +57,7 @@ export function createApi(parts: ApiDependencies): Api {
   const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
   const byVerb: Handler = (req, res) => {
     const { action, subject, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
-    if (subject) return events.list(req, res);
+    if (subject) return events.respond(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
   const documents = new Documents(parts, parts.store.settings.component);
@@ -60,6 +65,7 @@ export function createApi(parts: ApiDependencies): Api {
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
   for (const path of [namespacesPath, `${namespacesPath}/:name`])
     app.get(path, ((req: ApiRequest, res: ApiResponse) => namespaces.respond(req, res)) as never);
+  app.get(eventsPaths, byVerb as never);
   for (const root of parts.paths.mounts)
     app.all(
       [

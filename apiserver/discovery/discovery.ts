@@ -16,24 +16,32 @@ export const apiVersions = ({ apiVersion }: Registry) => ({
   serverAddressByClientCIDRs: [],
 });
 
-/** The namespaces as a resource of the core group. */
-const namespaces = { singular: 'namespace', verbs: ['get', 'list', 'watch'], shortNames: ['ns'] };
+const namespaces = {
+  name: 'namespaces',
+  singularName: 'namespace',
+  namespaced: false,
+  kind: 'Namespace',
+  verbs: ['get', 'list', 'watch'],
+  shortNames: ['ns'],
+};
+const events = {
+  name: 'events',
+  singularName: 'event',
+  namespaced: true,
+  kind: 'Event',
+  verbs: ['list', 'watch'],
+  shortNames: ['ev'],
+};
 
-/** Returns `/api/v1`: the core group, of which only namespaces are served. */
-export const coreResources = () => ({
+/** The resources of the core group: namespaces, and events if a kind has them. */
+const coreGroup = ({ eventKind }: Registry) => (eventKind ? [namespaces, events] : [namespaces]);
+
+/** Returns `/api/v1`: what is served of the core group. */
+export const coreResources = (registry: Registry) => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: 'v1',
-  resources: [
-    {
-      name: 'namespaces',
-      singularName: namespaces.singular,
-      namespaced: false,
-      kind: 'Namespace',
-      verbs: namespaces.verbs,
-      shortNames: namespaces.shortNames,
-    },
-  ],
+  resources: coreGroup(registry),
 });
 
 function apiGroup({ group, version, apiVersion }: Registry) {
@@ -88,12 +96,16 @@ export function resourceList(registry: Registry): unknown {
  * Returns aggregated discovery of `/apis` in one version, or of `/api`, where Kubernetes clients
  * look for the core group (docs/design/kubernetes.md#discovery).
  */
-export function groupDiscovery(registry: Registry | undefined, discoveryVersion: string): unknown {
+export function groupDiscovery(
+  path: '/api' | '/apis',
+  registry: Registry,
+  discoveryVersion: string,
+): unknown {
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
     metadata: {},
-    items: [registry ? discoveredGroup(registry) : coreGroup],
+    items: [path === '/api' ? discoveredCoreGroup(registry) : discoveredGroup(registry)],
   };
 }
 
@@ -101,25 +113,25 @@ export function groupDiscovery(registry: Registry | undefined, discoveryVersion:
  * The core group: kubectl knows the kind `List` of v1, in which `kubectl get -o yaml` prints several
  * objects, only where v1 is.
  */
-const coreGroup = {
+const discoveredCoreGroup = (registry: Registry) => ({
   metadata: {},
   versions: [
     {
       version: 'v1',
-      resources: [
-        {
-          resource: 'namespaces',
-          responseKind: { group: '', version: 'v1', kind: 'Namespace' },
-          scope: 'Cluster',
-          singularResource: namespaces.singular,
-          verbs: namespaces.verbs,
-          shortNames: namespaces.shortNames,
-        },
-      ],
+      resources: coreGroup(registry).map(
+        ({ name, kind, namespaced, singularName, verbs, shortNames }) => ({
+          resource: name,
+          responseKind: { group: '', version: 'v1', kind },
+          scope: namespaced ? 'Namespaced' : 'Cluster',
+          singularResource: singularName,
+          verbs,
+          shortNames,
+        }),
+      ),
       freshness: 'Current',
     },
   ],
-};
+});
 
 function discoveredGroup(registry: Registry) {
   const { group, version } = registry;

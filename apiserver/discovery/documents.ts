@@ -100,7 +100,7 @@ const satisfies = (type: string, range: string, others: readonly string[]): bool
 };
 
 /** Both versions of aggregated discovery; clients read the Content-Type. */
-const aggregated = (registry?: Registry): DocumentFormat[] =>
+const aggregated = (path: '/api' | '/apis', registry: Registry): DocumentFormat[] =>
   ['v2', 'v2beta1'].map((one) =>
     documentFormat(
       `application/json;g=apidiscovery.k8s.io;v=${one};as=APIGroupDiscoveryList`,
@@ -109,7 +109,7 @@ const aggregated = (registry?: Registry): DocumentFormat[] =>
         clause.as === 'APIGroupDiscoveryList' &&
         clause.group === 'apidiscovery.k8s.io' &&
         clause.version === one,
-      () => groupDiscovery(registry, one),
+      () => groupDiscovery(path, registry, one),
     ),
   );
 
@@ -155,11 +155,11 @@ export class Documents {
       return { paths: { [`apis/${apiVersion}`]: { serverRelativeURL } } };
     };
     const formats: [string, DocumentFormat[]][] = [
-      ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated()]],
-      ['/api/v1', [jsonFormat(coreResources)]],
+      ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated('/api', registry)]],
+      ['/api/v1', [jsonFormat(() => coreResources(registry))]],
       [`/api/${version}`, [resources]],
       ['/api/openapi/v3', [jsonFormat(document)]],
-      ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated(registry)]],
+      ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated('/apis', registry)]],
       [`/apis/${group}`, [jsonFormat(() => groupDocument(registry))]],
       [`/apis/${apiVersion}`, [resources]],
       ['/openapi/v3', [jsonFormat(index)]],

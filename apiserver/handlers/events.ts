@@ -6,8 +6,10 @@ import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
+import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { viewContextOf } from './list-body.js';
+import type { Watcher } from './watch.js';
 
 /** How many events are listed at most, the newest ones. */
 const maxEvents = 100;
@@ -16,21 +18,33 @@ const maxEvents = 100;
 const maxKeys = 10_000;
 
 /**
- * Lists the events about one object, which `kubectl describe` shows below it, or about any: a view
+ * Serves the events about one object, which `kubectl describe` shows below it, or about any: a view
  * of those objects of the kind with `events` that the caller may see (docs/design/kubernetes.md#events).
  */
 export class Events {
   readonly #store: Store;
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
+  readonly #watcher: Watcher;
 
-  constructor(store: Store, authorization: Authorization, encoder: Encoder) {
+  constructor(store: Store, authorization: Authorization, encoder: Encoder, watcher: Watcher) {
     this.#store = store;
     this.#authorization = authorization;
     this.#encoder = encoder;
+    this.#watcher = watcher;
   }
 
-  async list(req: ApiRequest, res: ApiResponse): Promise<void> {
+  /** Lists or watches events. */
+  respond(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const authorized = req.authorized!;
+    const requestInfo = authorized.requestInfo as ResourceRequestInfo;
+    if (requestInfo.verb === 'list') return this.#list(req, res);
+    const representation = eventRepresentation(this.#store.settings.component);
+    req.authorized = { ...authorized, requestInfo: { ...requestInfo, representation } };
+    return this.#watcher.watch(req, res);
+  }
+
+  async #list(req: ApiRequest, res: ApiResponse): Promise<void> {
     const authorized = req.authorized!;
     const { owner } = authorized;
     const { kind, subject } = authorized.requestInfo as ResourceRequestInfo;
@@ -59,6 +73,20 @@ export class Events {
     });
   }
 }
+
+/** The representation of objects of a watch as Events. */
+const eventRepresentation = (component: string): Representation => ({
+  ...wholeRepresentation,
+  cacheKey: () => 'event',
+  singleObject: (stored, call, _first, revision = stored.revision) => {
+    const { metadata, ...event } = toEvent(stored.kind, objectForCaller(stored, call), component);
+    const current = { ...(metadata as object), resourceVersion: String(revision) };
+    return Buffer.from(
+      JSON.stringify({ kind: 'Event', apiVersion: 'v1', metadata: current, ...event }),
+    );
+  },
+  bookmark: (_kind, metadata) => ({ kind: 'Event', apiVersion: 'v1', metadata }),
+});
 
 /** Returns an object as an Event of core/v1, in the namespace that Kubernetes uses for all of them. */
 function toEvent(

@@ -1,4 +1,5 @@
 import { forbiddenField, invalidValue } from '../../registry/field-errors.js';
+import type { KindObject } from '../../registry/kind.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
 import { booleanParameter, maxCount, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
@@ -47,7 +48,7 @@ export function parseWatchOptions(
     );
   if (initial === undefined && match !== undefined)
     throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
-  const selector = parseSelector(query, kind);
+  const selector = withSubject(parseSelector(query, kind), requestInfo);
   return {
     selector:
       name === undefined
@@ -63,6 +64,17 @@ export function parseWatchOptions(
       maxTimeoutMs,
     ),
   };
+}
+
+/** Returns a selector that selects only the events of a watch of events. */
+function withSubject(selector: Selector, { kind, subject }: ResourceRequestInfo): Selector {
+  if (!subject) return selector;
+  const matches = (object: KindObject): boolean => {
+    const found = kind.events!.subject(object);
+    if (!found || !selector.matches(object)) return false;
+    return subject === 'any' || (found.kind === subject.kind && found.name === subject.name);
+  };
+  return { ...selector, hasFilters: true, matches };
 }
 
 /**

@@ -21,7 +21,7 @@ export interface ResourceRequestInfo {
   /** The representation of objects. */
   readonly representation: Representation;
   readonly query: Query;
-  /** Present on a list of the events about one object, or about any. */
+  /** Present on a list or watch of the events about one object, or about any. */
   readonly subject?: EventSubject | 'any';
 }
 
@@ -61,7 +61,7 @@ export const namespacesPath = '/api/v1/namespaces';
 const namespacePath = /^\/api\/v1\/namespaces(\/[a-z0-9.-]{1,253})?$/;
 
 /** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
-const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
+export const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(
@@ -189,7 +189,7 @@ function parseResource(
   };
 }
 
-/** Parses a list of events, which is authorized as a list of the kind that has them. */
+/** Parses a list or watch of events, which is authorized as that of the kind that has them. */
 function parseEvents(
   method: string,
   kind: AnyKind,
@@ -197,11 +197,18 @@ function parseEvents(
   accept: string | undefined,
 ): ResourceRequestInfo {
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
-  if (isWatch(query)) throw badRequest('events have no watch');
   const text = query.get('fieldSelector') ?? '';
   const representation = negotiateRepresentation(accept, 'events', emptyQuery);
-  const list = { type: 'resource', kind, verb: 'list', query: emptyQuery, representation } as const;
-  if (text === '') return { ...list, subject: 'any' };
+  const watchQuery = new Map([...query].filter(([name]) => name !== 'fieldSelector'));
+  const isList = !isWatch(query);
+  const request = {
+    type: 'resource',
+    kind,
+    verb: isList ? 'list' : 'watch',
+    query: isList ? emptyQuery : watchQuery,
+    representation,
+  } as const;
+  if (text === '') return { ...request, subject: 'any' };
   const fields = new Map(
     text.split(',').map((part): [string, string] => {
       const [field = '', value = ''] = part.split(/==?/, 2);
@@ -216,7 +223,7 @@ function parseEvents(
     throw badRequest(
       'name the object: fieldSelector=involvedObject.kind=<kind>,involvedObject.name=<name>',
     );
-  return { ...list, subject: { kind: involvedKind!, name: name! } };
+  return { ...request, subject: { kind: involvedKind!, name: name! } };
 }
 
 function parseAction(

@@ -37,7 +37,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
       [operator, undefined],
     ] as const;
 
-  test('is v1 with the namespaces alone; our kinds are of our group', async () => {
+  test('is v1 with namespaces and events; our kinds are of our group', async () => {
     for (const [tab, headers] of callers()) {
       const init = headers ? { plain: true, headers } : {};
       const { versions, groupVersions } = (await tab.get('/api', init).is(200)).body;
@@ -55,6 +55,14 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
               kind: 'Namespace',
               verbs: ['get', 'list', 'watch'],
               shortNames: ['ns'],
+            },
+            {
+              name: 'events',
+              singularName: 'event',
+              namespaced: true,
+              kind: 'Event',
+              verbs: ['list', 'watch'],
+              shortNames: ['ev'],
             },
           ],
         ]);

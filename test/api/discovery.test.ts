@@ -220,7 +220,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     },
   );
 
-  test('/api has the core group with the namespaces for those clients, and its versions for all others', async () => {
+  test('/api has the core group for those clients, and its versions for all others', async () => {
     const { body, headers } = await get('/api', kubectl).is(200);
     expect([headers['content-type'], body]).toEqual([
       aggregated('v2'),
@@ -242,6 +242,14 @@ describe('aggregated discovery (1.1, 1.2)', () => {
                     singularResource: 'namespace',
                     verbs: ['get', 'list', 'watch'],
                     shortNames: ['ns'],
+                  },
+                  {
+                    resource: 'events',
+                    responseKind: { group: '', version: 'v1', kind: 'Event' },
+                    scope: 'Namespaced',
+                    singularResource: 'event',
+                    verbs: ['list', 'watch'],
+                    shortNames: ['ev'],
                   },
                 ],
                 freshness: 'Current',

@@ -5,6 +5,7 @@ import { until as comesToHold } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
+import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
@@ -109,11 +110,62 @@ describe.each(stores)('events about an object, on %s', (store) => {
     await service.tab().get(path('Client', 'bank')).fails(401, 'Unauthorized');
   });
 
+  test('are watched, by those who may see the decisions, from a version on or from the beginning', async () => {
+    const watch = (tab: Tab, query: string, base = path('Client', 'bank')): Stream =>
+      new Stream(tab, `${base}${base.includes('?') ? '&' : '?'}watch=true&${query}`);
+    const all = '/api/v1/namespaces/default/events';
+    const { resourceVersion } = (await operator.get(path('Client', 'bank')).is(200)).body.metadata;
+    const from = `resourceVersion=${resourceVersion}&allowWatchBookmarks=true`;
+    const own = watch(operator, from);
+    const any = watch(operator, from, all);
+    const ofPerson = watch(person, from);
+    const ofOther = watch(operator, from, path('Client', 'app'));
+    await refuse('ada@example.test');
+    await person.delete('clients/app').fails(404, 'NotFound');
+    await person.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
+    for (const [stream, names] of [
+      [own, ['bank']],
+      [any, ['app', 'bank']],
+      [ofPerson, ['bank']],
+      [ofOther, ['app']],
+    ] as const) {
+      await stream.until(({ events }) => events.length >= names.length);
+      expect(stream.events.map(({ object }) => object.involvedObject.name).sort()).toEqual(names);
+    }
+    expect(own.events[0]).toMatchObject({
+      type: 'ADDED',
+      object: {
+        kind: 'Event',
+        apiVersion: 'v1',
+        metadata: { namespace: 'default', name: expect.stringContaining(`${account}-`) },
+        reason: 'Refused',
+        message: expect.stringContaining('may not signIn: Only staff. (bank-staff)'),
+      },
+    });
+    const { items } = (await operator.get(path('Client', 'bank')).is(200)).body;
+    expect(own.events[0]!.object.metadata).toEqual(items[0].metadata);
+    const initial =
+      'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const begun = watch(operator, initial, all);
+    await begun.until(({ events }) => events.at(-1)?.type === 'BOOKMARK');
+    const bookmark = begun.events.pop()!.object;
+    expect([bookmark.kind, bookmark.apiVersion]).toEqual(['Event', 'v1']);
+    const uidsOf = (name?: string): string[] =>
+      begun.events
+        .filter(({ object }) => object.involvedObject.name === name)
+        .map(({ object }) => object.metadata.uid)
+        .sort();
+    expect(uidsOf('bank')).toEqual(items.map(({ metadata }: any) => metadata.uid).sort());
+    expect(uidsOf()).toEqual([]);
+    for (const stream of [own, any, ofPerson, ofOther, begun]) stream.close();
+    await service.tab().get(`${all}?watch=true`).fails(401, 'Unauthorized');
+    await operator.get(`${all}?watch=true&resourceVersion=x`).fails(422, 'Invalid');
+  });
+
   test('refuse what is not such a list', async () => {
     await operator
       .get('/api/v1/events?fieldSelector=involvedObject.kind%3DClient')
       .fails(400, 'BadRequest');
-    await operator.get(`${path('Client', 'bank')}&watch=true`).fails(400, 'BadRequest');
     await operator.post('/api/v1/events', {}).fails(405, 'MethodNotAllowed');
     await operator.get('/api/v1/namespaces/other/events').fails(404, 'NotFound');
     expect(await eventsOf('Client', 'absent')).toEqual([]);

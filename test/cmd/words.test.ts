@@ -353,6 +353,7 @@ test('api-resources and explain say what the service says, of every kind', async
     .split('\n')
     .map((line) => line.split(/\s+/));
   expect(rows.map((row) => [row[0], row.at(-1)])).toEqual([
+    ['events', 'Event'],
     ['namespaces', 'Namespace'],
     ...kinds.map(({ resource, kind }) => [resource, kind]).sort(),
   ]);

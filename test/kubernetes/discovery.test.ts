@@ -25,11 +25,11 @@ eachKubectl((found) => {
       .split('\n')
       .map((line) => line.split(/\s+/));
     expect(rows.map((row) => row.at(-1)).sort()).toEqual(
-      ['Namespace', ...kinds.map(({ kind }) => kind)].sort(),
+      ['Event', 'Namespace', ...kinds.map(({ kind }) => kind)].sort(),
     );
     expect(
       rows
-        .filter((row) => row.at(-1) !== 'Namespace')
+        .filter((row) => !['Event', 'Namespace'].includes(row.at(-1)!))
         .every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
     ).toBe(true);
     expect(await operator.says('get', 'namespaces', '-o', 'name')).toBe('namespace/default\n');

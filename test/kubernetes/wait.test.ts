@@ -60,6 +60,11 @@ eachKubectl((found) => {
 
   test('describe shows the refusals about an object', async () => {
     const person = cluster.kubectl(found, 'person');
+    const watches = [
+      operator.follow('events', '--for', `client/${name}`, '--watch'),
+      operator.follow('events', '--watch'),
+      operator.follow('get', 'events', '-o', 'jsonpath={.message}{"\\n"}', '--watch'),
+    ];
     const refused = await person.run(['delete', 'client', name]);
     expect(refused.code).toBe(1);
     await until(async () =>
@@ -70,6 +75,10 @@ eachKubectl((found) => {
     expect(await operator.says('events', '--for', `client/${name}`)).toMatch(
       /Refused +Client\/.* may not delete/,
     );
+    for (const watch of watches) {
+      await watch.until((text) => text.includes('may not delete'));
+      await watch.stop();
+    }
   });
 
   test('explain marks as required only what a caller must send', async () => {
