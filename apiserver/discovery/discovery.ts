@@ -34,7 +34,8 @@ const events = {
 };
 
 /** The resources of the core group: namespaces, and events if a kind has them. */
-const coreGroup = ({ eventKind }: Registry) => (eventKind ? [namespaces, events] : [namespaces]);
+export const coreGroup = ({ eventKind }: Registry) =>
+  eventKind ? [namespaces, events] : [namespaces];
 
 /** Returns `/api/v1`: what is served of the core group. */
 export const coreResources = (registry: Registry) => ({

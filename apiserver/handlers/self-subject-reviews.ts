@@ -14,7 +14,13 @@ import { isBrowser } from '../http/headers.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { emptyQuery } from '../codec/query.js';
 import type { ApiPaths } from '../request/api-paths.js';
-import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
+import { coreGroup } from '../discovery/discovery.js';
+import {
+  namespacesPath,
+  reviewPaths,
+  typeOfPath,
+  type ResourceRequestInfo,
+} from '../request/request-info.js';
 import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
 import { nameGrammar } from '../../registry/metadata-schema.js';
 import { checkWriteParameters, isDryRun } from './field-validation.js';
@@ -128,6 +134,13 @@ export class SelfSubjectReviews {
         if (verbs.length > 0)
           resourceRules.push({ verbs, apiGroups: [kind.group], resources: [resource] });
       }
+    for (const { name, verbs: offered } of coreGroup(this.#registry)) {
+      const permitted = await Promise.all(
+        offered.map((verb) => this.#reviewCore({ resource: name, verb }, caller, origin)),
+      );
+      const verbs = offered.filter((_, i) => permitted[i]!.allowed);
+      if (verbs.length > 0) resourceRules.push({ verbs, apiGroups: [''], resources: [name] });
+    }
     const nonResourceRules: unknown[] = [];
     for (const [type, nonResourceURLs] of Object.entries(otherPaths)) {
       const path = nonResourceURLs[0]!;
@@ -143,6 +156,24 @@ export class SelfSubjectReviews {
     };
   }
 
+  /** Reviews the core group: namespaces are read as documents are, events as their kind. */
+  #reviewCore(
+    { resource, verb }: { resource: string; verb: string },
+    caller: Caller,
+    origin: RequestOrigin,
+  ): Awaitable<AccessReviewResult> {
+    const found = coreGroup(this.#registry).find(({ name }) => name === resource);
+    if (!found) return denied('no such resource is served');
+    if (!found.verbs.includes(verb)) return denied('that verb is not offered');
+    if (resource === 'namespaces') {
+      const request = { type: 'discovery', path: namespacesPath, query: emptyQuery } as const;
+      return this.#authorization.canDoNonResource(request, origin);
+    }
+    const { eventKind } = this.#registry;
+    const requestInfo = this.#requestInfoFor(eventKind!, verb, { subresource: '', name: '' })!;
+    return this.#authorization.canDo(requestInfo, caller, origin);
+  }
+
   /**
    * A star means everything: allowed only if each resource and verb is. `kubectl auth can-i '*' '*'`
    * names no group.
@@ -152,6 +183,8 @@ export class SelfSubjectReviews {
     caller: Caller,
     origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
+    if (attributes.group === '' && attributes.resource !== '*')
+      return this.#reviewCore(attributes, caller, origin);
     const groups = attributes.resource === '*' ? ['*', ''] : ['*'];
     if (attributes.group !== this.#registry.group && !groups.includes(attributes.group))
       return denied('no such API group is served');

@@ -198,6 +198,13 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       ['operator', { verb: 'list', resource: '*', group: '' }, true],
       ['operator', { verb: 'list', resource: '*', group: 'apps' }, false],
       ['ada', { verb: 'list', resource: '*' }, false],
+      ['ada', { verb: 'list', resource: 'namespaces', group: '' }, true],
+      ['ada', { verb: 'get', resource: 'namespaces', name: 'default', group: '' }, true],
+      ['operator', { verb: 'delete', resource: 'namespaces', group: '' }, false],
+      ['operator', { verb: 'watch', resource: 'events', group: '' }, true],
+      ['operator', { verb: 'get', resource: 'events', group: '' }, false],
+      ['operator', { verb: 'list', resource: 'pods', group: '' }, false],
+      [undefined, { verb: 'list', resource: 'events', group: '' }, false],
     ] as const)
       expect([as, attributes, await asks(as, attributes)]).toEqual([as, attributes, allowed]);
   });
@@ -363,7 +370,12 @@ describe('SelfSubjectRulesReview', () => {
     (await post(rules, as, { spec: { namespace: 'default' } }).is(201)).body;
 
   test('lists exactly what an access review without a name permits', async () => {
-    const { body } = await operator.get(`/apis/${group}/v1alpha1`).is(200);
+    const ours = (await operator.get(`/apis/${group}/v1alpha1`).is(200)).body.resources;
+    const core = (await operator.get('/api/v1').is(200)).body.resources;
+    const offered: [string, { name: string; verbs: string[] }][] = [
+      ...ours.map((one: any) => [group, one]),
+      ...core.map((one: any) => ['', one]),
+    ];
     for (const as of ['ada', 'operator', undefined] as const) {
       const { kind, apiVersion, status } = await rulesOf(as);
       expect([kind, apiVersion]).toEqual(['SelfSubjectRulesReview', 'authorization.k8s.io/v1']);
@@ -372,10 +384,10 @@ describe('SelfSubjectRulesReview', () => {
           verbs!.map((verb) => `${verb} ${resources!.join()}`),
       );
       const asked: string[] = [];
-      for (const { name, verbs } of body.resources as { name: string; verbs: string[] }[])
+      for (const [of, { name, verbs }] of offered)
         for (const verb of verbs) {
           const [resource, subresource] = name.split('/');
-          if (await asks(as, { group, resource, verb, ...(subresource && { subresource }) }))
+          if (await asks(as, { group: of, resource, verb, ...(subresource && { subresource }) }))
             asked.push(`${verb} ${name}`);
         }
       expect([as, [...permitted].sort()]).toEqual([as, [...asked].sort()]);

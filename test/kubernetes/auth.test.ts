@@ -36,6 +36,8 @@ eachKubectl((found) => {
       [['delete', 'groups/absent'], operator, person],
       [['get', 'policies/p-1'], person, undefined],
       [['list', 'sessions'], person, undefined],
+      [['list', 'namespaces'], person, undefined],
+      [['watch', 'events'], operator, undefined],
       [['get', '/version'], person, undefined],
     ] as const) {
       expect([args, await yes.run(['auth', 'can-i', ...args])]).toEqual([
