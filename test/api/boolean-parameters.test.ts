@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { tokenOf } from '../support/device.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { startWithOperator } from '../support/operator.js';
+import { stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
@@ -31,18 +30,14 @@ const accepts = [
 ] as const;
 
 describe.each(stores)('boolean parameters, on %s', (store) => {
-  let service: TestService;
   let operator: Tab;
   let token: string;
   let changes = 0;
   beforeAll(async () => {
-    service = await startTest({
+    ({ operator, token } = await startWithOperator({
       store,
-      flags: ['--limit-factor', '10000', '--operators', 'op@example.test'],
-    });
-    await createClient(service, 'app');
-    operator = (await signIn(service, 'op@example.test')).tab;
-    token = await tokenOf(service, operator);
+      flags: ['--limit-factor', '10000'],
+    }));
     await operator
       .post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'Staff' } })
       .is(201);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { tokenOf } from '../support/device.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { startWithOperator } from '../support/operator.js';
+import { stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
 import type { Pending } from '../support/tab.js';
 
@@ -99,12 +98,9 @@ describe.each(stores)('metadata as typed clients send it, on %s', (store) => {
   let service: TestService;
   let authorization: string;
   beforeAll(async () => {
-    service = await startTest({
-      store,
-      flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-    });
-    await createClient(service, 'app');
-    authorization = `Bearer ${await tokenOf(service, (await signIn(service, 'op@example.test')).tab)}`;
+    const { token, ...started } = await startWithOperator({ store });
+    service = started.service;
+    authorization = `Bearer ${token}`;
   });
 
   /** A request as a program sends it: a token, none of a browser's headers. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/patience.js';
-import { tokenOf } from '../support/device.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { startWithOperator } from '../support/operator.js';
+import { stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
 import { Stream } from '../support/stream.js';
@@ -15,14 +15,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
   let operator: Tab;
   let token: string;
   beforeAll(async () => {
-    service = await startTest({
-      store,
-      quickDecisions: true,
-      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
-    });
-    await createClient(service, 'app');
-    operator = (await signIn(service, 'op@example.test')).tab;
-    token = await tokenOf(service, operator);
+    ({ service, operator, token } = await startWithOperator({ store, quickDecisions: true }));
     await operator
       .post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'Staff' } })
       .is(201);

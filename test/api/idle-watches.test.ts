@@ -4,16 +4,9 @@ import { Agent as HttpAgent, request as http, type IncomingMessage } from 'node:
 import { Agent as HttpsAgent, request as https } from 'node:https';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { tokenOf } from '../support/device.js';
 import { until } from '../support/patience.js';
-import {
-  createClient,
-  startTest,
-  stopAll,
-  temporary,
-  type TestService,
-} from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { startWithOperator } from '../support/operator.js';
+import { stopAll, temporary, type TestService } from '../support/service.js';
 
 /** Keep-alive as a watch has it, and the sockets that were set to it. */
 const { setKeepAlive } = Socket.prototype;
@@ -24,12 +17,7 @@ let token: string;
 let ca: Buffer;
 beforeAll(async () => {
   const directory = temporary();
-  service = await startTest({
-    directory,
-    flags: ['--limit-factor', '1000', '--operators', 'op@example.test', '--secure-port', '0'],
-  });
-  await createClient(service, 'app');
-  token = await tokenOf(service, (await signIn(service, 'op@example.test')).tab);
+  ({ service, token } = await startWithOperator({ directory, flags: ['--secure-port', '0'] }));
   ca = readFileSync(join(directory, 'tls.crt'));
   Socket.prototype.setKeepAlive = function (this: Socket, ...options: any[]) {
     if (options[1] === 15_000) kept.set(this, options);

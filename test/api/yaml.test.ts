@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
-import { tokenOf } from '../support/device.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { startWithOperator } from '../support/operator.js';
+import { stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
-import type { Init, Tab } from '../support/tab.js';
+import type { Init } from '../support/tab.js';
 
 const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
 const yaml = 'application/yaml';
 
 describe.each(stores)('YAML, on %s', (store) => {
   let service: TestService;
-  let operator: Tab;
   let token: string;
   beforeAll(async () => {
-    service = await startTest({
-      store,
-      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
-    });
-    await createClient(service, 'app');
-    operator = (await signIn(service, 'op@example.test')).tab;
-    token = await tokenOf(service, operator);
+    ({ service, token } = await startWithOperator({ store }));
   });
   afterAll(stopAll);
 
