@@ -101,7 +101,7 @@ const documentSummaries = ({
   apiVersion,
 }: Registry): Readonly<Record<string, string>> => ({
   '/api': 'The API versions served.',
-  '/api/v1': 'What is served of the core group of Kubernetes: the namespace default.',
+  '/api/v1': 'What is served of the core group of Kubernetes: the namespace default, and events.',
   [`/api/${version}`]: 'Every resource and the verbs it takes.',
   '/api/openapi/v3': 'This document.',
   '/apis': 'The API groups served.',
