@@ -20,6 +20,7 @@ function messagesOf(language: string): [string, string][] {
 const other: Readonly<Record<string, RegExp>> = {
   es: /\busted|\b[Aa]pps?\b(?!\})|claves? de acceso|\b(Escriba|Abra|Elija|Inicie|Compruebe|Añada|Vuelva|Guarde|Puede que no pueda)\b|\b[Ss]u cuenta\b(?! por correo)/,
   ja: /サイン(イン|アウト)|端末|ブラウザ(?!ー)|運営者/,
+  nl: /\b(u|uw|uzelf)\b/i,
   'zh-Hans': /账户|帐[户号]/,
 };
 
