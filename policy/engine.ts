@@ -21,6 +21,7 @@ import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Operator } from '../kinds/group/operator.js';
 import type { Alternative } from '../kinds/policy/alternatives.js';
 import { alternativesTo, type SearchBudget } from './explain/explain.js';
+import { builtInMessage } from './built-in-texts.js';
 import { checkLockout } from './lockout-check.js';
 import { neverHolds } from './parse/never-holds.js';
 import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
@@ -136,7 +137,7 @@ const systemAllow: AuthorizationResponse = {
 const noPolicyDeny: AuthorizationResponse = {
   allowed: false,
   policy: '',
-  reasons: [{ rule: 'error', message: 'No policy is in force.' }],
+  reasons: [{ rule: 'error', ...builtInMessage('policy.none') }],
 };
 
 const noEntities: readonly (readonly [string, string])[] = [];

@@ -1,4 +1,7 @@
 import type { AnyKind, Awaitable, Caller, Decision, KindObject } from './kind.js';
+import type { Details } from './status.js';
+
+type Texts = Readonly<Record<string, string>>;
 
 /**
  * The attributes of an authorization request: caller, action, object or kind, facts
@@ -44,6 +47,18 @@ export const defaultRefusalMessage = 'Policy refuses it.';
 /** Returns the message of a refusal: for a 403, a cause, the consent page. */
 export const refusalMessage = ({ reasons }: Decision): string =>
   reasons[0]?.message || defaultRefusalMessage;
+
+/** Returns the message of a refusal by language tag; undefined if it has one alone. */
+export const refusalTexts = ({ reasons }: Decision): Texts | undefined => reasons[0]?.messages;
+
+/** Returns what a Status has about a refusal that a page shows. */
+export const refusalDetails = (decision: Decision): Pick<Details, 'policyDecision' | 'messages'> =>
+  decision.name
+    ? {
+        policyDecision: decision.name,
+        ...(refusalTexts(decision) && { messages: refusalTexts(decision)! }),
+      }
+    : {};
 
 /** What rules may use about an entity: a Client, a scope, the Account that owns an object. */
 export type EntityFacts = Readonly<Record<string, unknown>>;

@@ -35,6 +35,8 @@ export interface Details {
   readonly methods?: readonly string[];
   /** The name of the PolicyDecision that refused. */
   readonly policyDecision?: string;
+  /** The message of the rule in other languages, by language tag (BCP 47), for pages. */
+  readonly messages?: Readonly<Record<string, string>>;
 }
 
 /** The reasons of this API, with their HTTP status. */
@@ -73,10 +75,18 @@ export interface Status {
   readonly code: number;
 }
 
+/** A rule that determined a decision, with its message to people. */
+export interface DecisionReason {
+  readonly rule: string;
+  readonly message: string;
+  /** The message in other languages, by language tag (BCP 47). */
+  readonly messages?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A policy decision, as responses and the audit log show it. */
 export interface DecisionSummary {
   readonly allowed: boolean;
-  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  readonly reasons: readonly DecisionReason[];
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
   /** For clients without pages: how a refused request would be permitted, as a sentence. */

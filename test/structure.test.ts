@@ -24,7 +24,7 @@ const mayImport = {
   ],
   mail: ['mail', 'i18n', 'registry', 'observability', 'security'],
   kinds: ['kinds', 'mail', 'i18n', 'registry', 'observability', 'security'],
-  policy: ['policy', 'kinds', 'registry', 'observability', 'security'],
+  policy: ['policy', 'kinds', 'i18n', 'registry', 'observability', 'security'],
   provider: [
     'provider',
     'kinds',

@@ -277,6 +277,7 @@ export interface Interaction {
         };
         allowed: boolean;
         reason?: string;
+        reasons?: Record<string, string>;
         preview: {
           claim: string;
           title: string;
@@ -301,6 +302,7 @@ export interface Interaction {
     };
     refusal?: {
       message: string;
+      messages?: Record<string, string>;
       policyDecision?: string;
     };
   };
@@ -425,6 +427,7 @@ export interface Policy {
       id: string;
       effect: 'permit' | 'forbid';
       message?: string;
+      messages?: Record<string, string>;
     }[];
     impact?: {
       replayed: number;
@@ -514,6 +517,7 @@ export interface PolicyDecision {
     reasons: {
       rule: string;
       message: string;
+      messages?: Record<string, string>;
     }[];
     alternatives?: {
       message: string;
@@ -666,5 +670,6 @@ export interface Status {
     methods?: string[];
     triesLeft?: number;
     policyDecision?: string;
+    messages?: Record<string, string>;
   };
 }

@@ -1,4 +1,4 @@
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import {
   forbidden,
@@ -37,12 +37,18 @@ export function forbiddenError(
     return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
   return withDecision(
     forbidden(message, requestInfo.kind, requestInfo.name, {
-      ...(decision.name && { policyDecision: decision.name }),
+      ...(isOfPage(caller)
+        ? refusalDetails(decision)
+        : decision.name && { policyDecision: decision.name }),
       ...(caller.type === 'Account' && decision.stepUp && { methods: decision.stepUp.methods }),
     }),
     decision,
   );
 }
+
+/** Returns whether a page may have sent the request: pages choose the language of the message. */
+const isOfPage = (caller: Caller): boolean =>
+  caller.type === 'Browser' || (caller.type === 'Account' && !caller.byToken);
 
 /** Attaches the decision to a refusal, for the audit log. */
 export function withDecision(error: StatusError, decision: Decision): StatusError {

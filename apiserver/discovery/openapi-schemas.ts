@@ -72,6 +72,11 @@ const statusSchema: JSONSchema = {
         },
         triesLeft: { type: 'integer', description: 'The number of tries that are left.' },
         policyDecision: textSchema('Name of the PolicyDecision.'),
+        messages: {
+          type: 'object',
+          description: 'For pages: the message of the rule by language tag (BCP 47).',
+          additionalProperties: { type: 'string' },
+        },
       },
     },
   },

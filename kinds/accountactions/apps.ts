@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { forbidden } from '../../registry/status.js';
@@ -39,6 +39,7 @@ const App = z.object({
       'Starts the app, if access is Allowed or SignInAgain: initiateLoginURI with the parameter iss, or else homepageURI.',
     ),
   reason: z.string().optional().describe('Why policy refuses it, unless access is Allowed.'),
+  reasons: statusTexts('The reason'),
   requestableGroups: z
     .array(z.string())
     .optional()
@@ -137,7 +138,10 @@ async function appOf(call: Call, client: ClientObject, facts: PersonFacts): Prom
     ...(logoURI !== undefined && { logoURI }),
     access,
     ...(canStart && { startURI: startOf(spec, call.settings.baseURL) }),
-    ...(!decision.allowed && { reason: refusalMessage(decision) }),
+    ...(!decision.allowed && {
+      reason: refusalMessage(decision),
+      reasons: refusalTexts(decision),
+    }),
     ...(groups.length > 0 && {
       requestableGroups: await where(groups, (group) => mayRequest(call, group)),
     }),

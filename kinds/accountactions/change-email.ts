@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
@@ -289,9 +289,7 @@ async function signUpRefusal(
   });
   await decision.recordIn?.(tx);
   if (decision.allowed) return undefined;
-  return forbidden(refusalMessage(decision), Account, name, {
-    ...(decision.name && { policyDecision: decision.name }),
-  });
+  return forbidden(refusalMessage(decision), Account, name, refusalDetails(decision));
 }
 
 /** Makes the account as weak at its next address as the mailbox that it has to show for it. */

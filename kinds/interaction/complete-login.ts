@@ -1,10 +1,14 @@
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalDetails, refusalMessage, refusalTexts } from '../../registry/authorizer.js';
+import { languageNames } from '../../i18n/languages.js';
+import { localText, type Texts } from '../../i18n/local-text.js';
+import { Translator } from '../../i18n/translator.js';
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
 import { authenticationClaims } from '../session/acr.js';
 import { verifiedFacts } from '../invitation/verified-person.js';
 import { clearChallenges } from '../signin/passkey-challenge.js';
+import { browserTimeZone } from '../signin/mail-language.js';
 import { hasFullStrength, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
@@ -73,7 +77,8 @@ export async function denialReason(
         .allowed;
     const why = `${refusalMessage(decision)}${isTooWeak ? fullStrengthNotice(passkey) : ''}`;
     return forbidden(why, Interaction, metadata.name, {
-      ...(decision.name && { policyDecision: decision.name }),
+      ...refusalDetails(decision),
+      ...(isTooWeak && passkey && { messages: withPasskeyNotice(call, decision, passkey) }),
     });
   }
   for (const decision of allowDecisions) await decision.recordIn?.(tx);
@@ -87,6 +92,28 @@ const fullStrengthNotice = (passkey: PasskeyStrength | undefined): string =>
     : ' This passkey was added after a sign-in by mail, or the address was in use before. It ' +
       'counts in full from ' +
       `${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
+
+/** Returns the message of a refusal with that sentence, by language. */
+function withPasskeyNotice(
+  call: Call,
+  decision: Decision,
+  { fullStrengthTimestamp }: PasskeyStrength,
+): Texts {
+  const texts = refusalTexts(decision) ?? {};
+  const message = refusalMessage(decision);
+  const languages = new Set([...languageNames().keys(), ...Object.keys(texts)]);
+  languages.delete('en');
+  return Object.fromEntries(
+    [...languages].map((language) => {
+      const translator = new Translator([language], browserTimeZone(call));
+      const when = translator.date(Date.parse(fullStrengthTimestamp!));
+      return [
+        language,
+        `${localText(message, texts, [language]).text} ${translator.text('policy.passkey', { when })}`,
+      ];
+    }),
+  );
+}
 
 /** Marks the emailed code and link as used. */
 export function consumeProof({ internal, status }: InteractionObject): void {

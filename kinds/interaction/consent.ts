@@ -78,6 +78,7 @@ function assertNotRefused({ metadata, status: { refusal } }: InteractionObject):
   if (refusal)
     throw forbidden(refusal.message, Interaction, metadata.name, {
       ...(refusal.policyDecision && { policyDecision: refusal.policyDecision }),
+      ...(refusal.messages && { messages: refusal.messages }),
     });
 }
 

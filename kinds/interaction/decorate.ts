@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
@@ -239,7 +239,7 @@ function consentScopeOf(
     provider,
     ...(audience && { audience }),
     allowed,
-    ...(!allowed && { reason: refusalMessage(decision) }),
+    ...(!allowed && { reason: refusalMessage(decision), reasons: refusalTexts(decision) }),
     preview:
       allowed && values
         ? claims.flatMap((claim) =>

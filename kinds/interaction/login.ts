@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
@@ -107,9 +107,7 @@ async function loginAttempt(
     method: proof.method,
   });
   if (!decision.allowed)
-    throw forbidden(refusalMessage(decision), Interaction, name, {
-      ...(decision.name && { policyDecision: decision.name }),
-    });
+    throw forbidden(refusalMessage(decision), Interaction, name, refusalDetails(decision));
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
   assertNotExpired(interaction, call);

@@ -45,6 +45,7 @@ export const ConsentScope = z.object({
     .describe('The Audience that it belongs to; absent for scopes of claims.'),
   allowed: z.boolean().describe('Policy permits sharing it.'),
   reason: z.string().optional().describe('Why policy refuses it.'),
+  reasons: statusTexts('The reason'),
   preview: z
     .array(
       z.object({
@@ -226,6 +227,7 @@ export const InteractionStatus = z.object({
   refusal: z
     .object({
       message: z.string().describe('The message of the policy rule.'),
+      messages: statusTexts('The message'),
       policyDecision: z.string().optional().describe('The PolicyDecision.'),
     })
     .optional()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
-import { timestamp } from '../signin/schema-types.js';
+import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { Alternatives } from './alternatives.js';
 import { principals } from './principals.js';
 import { refusalContent, refusalKey, refusalSubject } from './refusal-event.js';
@@ -97,6 +97,7 @@ const DecisionStatus = z.object({
       z.object({
         rule: z.string().describe('The id of the rule.'),
         message: z.string().describe('The message shown to people.'),
+        messages: statusTexts('The message'),
       }),
     )
     .describe('The rules that determined the decision; in a series, the last one.'),

@@ -7,7 +7,7 @@ import { conditions, type Condition } from '../../registry/conditions.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isOperator } from '../signin/operator-caller.js';
-import { timestamp } from '../signin/schema-types.js';
+import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
 import { agreedCondition, newShadow, ShadowStatus } from './shadow-status.js';
@@ -91,6 +91,7 @@ const PolicyStatus = z.object({
         id: z.string().describe('The rule’s @id, or ruleN for the N-th rule.'),
         effect: z.enum(['permit', 'forbid']).describe('Whether the rule permits or forbids.'),
         message: z.string().optional().describe('The message shown to people.'),
+        messages: statusTexts('The message'),
       }),
     )
     .describe('The rules of the text.'),

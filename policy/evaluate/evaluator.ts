@@ -12,6 +12,7 @@ import type { ResidualPolicySet } from './residual-set.js';
 import type { PreparsedPolicySetPool } from './preparsed-pool.js';
 import { namedIn, type Named, type Rule } from '../parse/rules.js';
 import type { RequestEnvironment } from './partial-evaluator.js';
+import { builtInMessage, withTexts } from '../built-in-texts.js';
 import { PolicySlice } from './policy-slice.js';
 import type { EvaluationError } from './error-log.js';
 import type { Vocabulary } from '../model/vocabulary.js';
@@ -87,12 +88,12 @@ export class PolicyEvaluator {
     this.#defaultDeny = {
       allowed: false,
       policy: name,
-      reasons: [{ rule: 'default', message: 'No rule permits it.' }],
+      reasons: [{ rule: 'default', ...builtInMessage('policy.default') }],
     };
     this.#errorDeny = {
       allowed: false,
       policy: name,
-      reasons: [{ rule: 'error', message: 'The policy could not be applied.' }],
+      reasons: [{ rule: 'error', ...builtInMessage('policy.error') }],
     };
   }
 
@@ -245,13 +246,17 @@ export class PolicyEvaluator {
    * Returns the rules that determined the decision, those with a message first; each has a message.
    */
   #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
-    const reasons = [...ids]
-      .sort()
-      .map((id) => ({ rule: id, message: this.#rulesById.get(id)?.message ?? '' }));
+    const reasons = [...ids].sort().map((id) => {
+      const { message = '', messages } = this.#rulesById.get(id) ?? {};
+      return { rule: id, message, messages };
+    });
     reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
-    return reasons.map(({ rule, message }) => ({
+    return reasons.map(({ rule, message, messages }) => ({
       rule,
-      message: message || (allowed ? `The rule ${rule} permits it.` : defaultRefusalMessage),
+      ...withTexts(
+        message || (allowed ? `The rule ${rule} permits it.` : defaultRefusalMessage),
+        messages,
+      ),
     }));
   }
 }

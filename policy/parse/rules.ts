@@ -5,6 +5,8 @@ import type { Cedar } from './cedar.js';
 import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
 import { position, scan } from './limits.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
+import { catalogLanguage, catalogs } from '../../i18n/languages.js';
+import type { Texts } from '../../i18n/local-text.js';
 import { lineFault } from '../../registry/line-of-text.js';
 
 /** One rule (a Cedar policy) of a text. */
@@ -13,6 +15,8 @@ export interface Rule {
   readonly effect: 'permit' | 'forbid';
   /** The message shown to people. */
   readonly message?: string;
+  /** The same in other languages, by language tag (BCP 47). */
+  readonly messages?: Texts;
   readonly principal: PolicyJson['principal'];
   readonly action: PolicyJson['action'];
   readonly resource: PolicyJson['resource'];
@@ -21,13 +25,14 @@ export interface Rule {
 }
 
 /** Incremented when Rule changes, so that rules cached by an earlier release are parsed again. */
-export const ruleFormatVersion = 1;
+export const ruleFormatVersion = 2;
 
 /** Returns the part of a rule that the API shows. */
-export const summarize = ({ id, effect, message }: Rule): RuleSummary => ({
+export const summarize = ({ id, effect, message, messages }: Rule): RuleSummary => ({
   id,
   effect,
   ...(message !== undefined && { message }),
+  ...(messages && { messages }),
 });
 
 /**
@@ -122,21 +127,70 @@ function readUniqueRule(
   return `another rule has the @id ${JSON.stringify(rule.id)} too`;
 }
 
+/** Begins the annotation of a message in another language: `@message_pt_BR` is for `pt-BR`. */
+const messagePrefix = 'message_';
+
+const annotationOf = (tag: string): string => `@${messagePrefix}${tag.replaceAll('-', '_')}`;
+
+/** Returns the messages of a rule in other languages, by language tag. */
+const messagesOf = (annotations: Readonly<Record<string, string>>): Texts =>
+  Object.fromEntries(
+    Object.entries(annotations)
+      .filter(([name]) => name.startsWith(messagePrefix))
+      .map(([name, text]) => [name.slice(messagePrefix.length).replaceAll('_', '-'), text]),
+  );
+
+/** Returns what is wrong with the messages of a rule, or undefined. */
+function faultOfMessages(message: string | undefined, messages: Texts): string | undefined {
+  for (const tag of Object.keys(messages)) {
+    const fault = tagFault(tag);
+    if (fault !== undefined) return `${annotationOf(tag)}: ${fault}`;
+  }
+  if (message === undefined && Object.keys(messages).length > 0)
+    return `${annotationOf(Object.keys(messages)[0]!)} needs a @message beside it, for the other languages`;
+  const all = message === undefined ? [] : [['@message', message] as const];
+  const named = Object.entries(messages).map(([tag, text]) => [annotationOf(tag), text] as const);
+  const wrong = [...all, ...named].find(
+    ([, text]) => text.length > maxMessageLength || lineFault(text) !== undefined,
+  );
+  return (
+    wrong &&
+    `a ${wrong[0]} must show something, with at most ${maxMessageLength} characters and no hidden characters`
+  );
+}
+
+/** Returns why an annotation does not name a language that pages and mails have, or undefined. */
+function tagFault(tag: string): string | undefined {
+  const canonical = canonicalTag(tag);
+  if (canonical === undefined)
+    return 'its name must end in a language tag such as de, or pt_BR with a region';
+  if (canonical !== tag) return `write ${annotationOf(canonical)}`;
+  return catalogLanguage(tag) === undefined
+    ? `no page is in this language; those of pages are ${Object.keys(catalogs).join(', ')}`
+    : undefined;
+}
+
+function canonicalTag(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses one rule; returns a message if that fails. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const answer = cedar.policyToJson(text);
   if (answer.type === 'failure') return 'cannot be read';
   const { effect, principal, action, resource, conditions, annotations = {} } = answer.json;
   const { id = name, message } = annotations;
+  const messages = messagesOf(annotations);
   if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id))
     return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
   if (reservedIds.has(id))
     return `an @id must not be ${JSON.stringify(id)}, which is reserved for decisions without a rule`;
-  if (
-    message !== undefined &&
-    (message.length > maxMessageLength || lineFault(message) !== undefined)
-  )
-    return `a @message must show something, with at most ${maxMessageLength} characters and no hidden characters`;
+  const messageFault = faultOfMessages(message, messages);
+  if (messageFault !== undefined) return messageFault;
   const clauses = conditions.map(({ kind, body }) =>
     balance(kind === 'when' ? body : { '!': { arg: body } }),
   );
@@ -146,6 +200,7 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
     id,
     effect,
     ...(message !== undefined && { message }),
+    ...(Object.keys(messages).length > 0 && { messages }),
     principal,
     action,
     resource,

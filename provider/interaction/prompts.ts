@@ -2,7 +2,7 @@ import { interactionPolicy, type ProviderContext, type Session } from 'oidc-prov
 import { isSessionValid, isSignInValid } from '../../kinds/account/end-sessions.js';
 import type { SignInFacts } from '../../kinds/account/policy-facts.js';
 import { Session as ProjectedSession, type Method } from '../../kinds/session/session.js';
-import { refusalMessage } from '../../registry/authorizer.js';
+import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import { isDocumentURL } from '../../kinds/client/document-url.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { Decision } from '../../registry/kind.js';
@@ -251,7 +251,12 @@ async function refusalOf(
   const verdict = await verdictOf(services, ctx);
   if (verdict.is !== 'Refused') return {};
   const { name } = verdict.decision;
+  const messages = refusalTexts(verdict.decision);
   return {
-    refusal: { message: refusalMessage(verdict.decision), ...(name && { policyDecision: name }) },
+    refusal: {
+      message: refusalMessage(verdict.decision),
+      ...(messages && { messages }),
+      ...(name && { policyDecision: name }),
+    },
   };
 }

@@ -657,6 +657,52 @@ test('a message shows what it says', async () => {
   ).toMatch(/at most 500/);
 });
 
+test('messages in other languages come back by language tag', async () => {
+  const checked = await within(
+    '@id("closed") @message("Closed.") @message_de("Zu.") @message_pt_BR("Fechado.") @message_zh_Hans("关闭") @message_de_AT("Zua.") forbid (principal, action == Action::"signUp", resource);',
+  );
+  expect(faultsOf(checked)).toEqual([]);
+  const { rules, warnings } = checked as Exclude<PolicyCheckResult, { faults: unknown }>;
+  expect(warnings).toEqual([]);
+  expect(rules.at(-1)).toEqual({
+    id: 'closed',
+    effect: 'forbid',
+    message: 'Closed.',
+    messages: { de: 'Zu.', 'pt-BR': 'Fechado.', 'zh-Hans': '关闭', 'de-AT': 'Zua.' },
+  });
+});
+
+test.each([
+  ['@message_DE("Zu.")', /@message_DE: write @message_de$/],
+  ['@message_pt_br("Fechado.")', /@message_pt_br: write @message_pt_BR$/],
+  ['@message_german("Zu.")', /@message_german: no page is in this language; .* en, ar, de, es/],
+  ['@message_sv("Stängt.")', /@message_sv: no page is in this language/],
+  ['@message_("Zu.")', /must end in a language tag such as de, or pt_BR with a region$/],
+  ['@message_d("Zu.")', /must end in a language tag/],
+  ['@message_de__AT("Zu.")', /must end in a language tag/],
+  ['@message_de("")', /a @message_de must show something/],
+  ['@message_de("a\\u{202e}b")', /a @message_de must show something.* no hidden characters/],
+  [`@message_de("${'x'.repeat(501)}")`, /a @message_de .* at most 500/],
+])('a message for no language is a fault: %s', async (annotation, message) => {
+  const [fault] = faultsOf(
+    await within(
+      `@message("Closed.") ${annotation} forbid (principal, action == Action::"signUp", resource);`,
+    ),
+  );
+  expect(fault).toMatchObject({
+    message: expect.stringMatching(message),
+    line: expect.any(Number),
+  });
+});
+
+test('a message in one language needs one for the others', async () => {
+  expect(
+    faultsOf(
+      await within('@message_de("Zu.") forbid (principal, action == Action::"signUp", resource);'),
+    )[0]?.message,
+  ).toMatch(/@message_de needs a @message beside it, for the other languages$/);
+});
+
 test('what every object inherits is no attribute of anything', async () => {
   for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
     const { text } = (await engine.check(
