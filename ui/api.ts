@@ -51,6 +51,7 @@ export interface App extends Pick<InteractionClient, 'displayName' | 'displayNam
   readonly startURI?: string;
   /** The message of the rule that refuses it, unless access is Allowed. */
   readonly reason?: string;
+  readonly reasons?: Readonly<Record<string, string>>;
   /** The Groups with which it would be permitted and that the person may request access to. */
   readonly requestableGroups?: readonly string[];
 }

@@ -33,7 +33,7 @@ const max = {
   'console (edit)': 7_000,
   'console (access)': 2_000,
   'console (report)': 2_500,
-  'console (policy)': 10_400,
+  'console (policy)': 10_500,
   'console (people)': 4_000,
   'console (apps)': 6_400,
   'console (later)': 10_800,

@@ -4,7 +4,7 @@ import { call, ApiError } from '../base/api.js';
 import { useAppearance } from '../base/appearance.js';
 import { addMessages } from '../base/i18n.js';
 import { Link, hostOf } from '../base/link.js';
-import { nameOf } from '../base/local-text.js';
+import { localText, nameOf } from '../base/local-text.js';
 import { Ltr, Text, t } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';
 import messages from '../messages/en/apps.json';
@@ -64,7 +64,7 @@ function Refused({ app, requests }: { app: App; requests: Requests }) {
     <li class="thing short">
       <AppName app={app} />
       <p class="hint">
-        <Text of={app.reason ?? ''} max={500} />
+        <Text of={localText(app.reason ?? '', app.reasons)} max={500} />
       </p>
       {app.access === 'PasskeyRequired' && <PasskeyLink />}
       <AskForAccess app={app} requests={requests} />

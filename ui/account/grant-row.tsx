@@ -6,9 +6,10 @@ import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { LiveCollection } from '../base/collection.js';
 import { localText, nameOf } from '../base/local-text.js';
-import { Text, Ltr, t, format } from '../base/message.js';
+import { Text, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Monogram } from '../base/monogram.js';
+import type { Names } from '../decisions/names.js';
 import { joinList } from '../decisions/words.js';
 import { useAction, type Action } from './use-action.js';
 import { Confirm } from './confirm.js';
@@ -21,9 +22,12 @@ const requiredScope = 'openid';
 
 type Disclosure = Grant['status']['disclosures'][number];
 
-function disclosureText({ claims, provider, lastTimestamp }: Disclosure): ComponentChild {
+function disclosureText(
+  names: Names,
+  { claims, provider, lastTimestamp }: Disclosure,
+): ComponentChild {
   const values = {
-    claims: <>{joinList(claims.map((claim) => <Ltr of={claim} />))}</>,
+    claims: <>{joinList(claims.map((claim) => names.claim(provider, claim)))}</>,
     when: <Timestamp of={lastTimestamp} />,
   };
   return provider === 'vestibule'
@@ -32,13 +36,13 @@ function disclosureText({ claims, provider, lastTimestamp }: Disclosure): Compon
 }
 
 /** What was shared with a scope. */
-const disclosureHint = (disclosures: readonly Disclosure[]): ComponentChild =>
+const disclosureHint = (names: Names, disclosures: readonly Disclosure[]): ComponentChild =>
   disclosures.length === 0
     ? t('grants.unsent')
     : disclosures.map((one, i) => (
         <>
           {i > 0 && ' · '}
-          {disclosureText(one)}
+          {disclosureText(names, one)}
         </>
       ));
 
@@ -103,7 +107,10 @@ function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProp
           scope={scope}
           title={names.scope(scope)}
           isKept={!removed.includes(scope)}
-          hint={disclosureHint(status.disclosures.filter((one) => one.scope === scope))}
+          hint={disclosureHint(
+            names,
+            status.disclosures.filter((one) => one.scope === scope),
+          )}
           keep={(kept) => keep(scope, kept)}
         />
       ))}
@@ -169,7 +176,7 @@ function FormerDisclosures({ grant: { spec, status } }: { grant: Grant }) {
           <p class="hint">
             {format('grants.former', {
               scope: names.scope(one.scope),
-              sent: <>{disclosureText(one)}</>,
+              sent: <>{disclosureText(names, one)}</>,
             })}
           </p>
         ))}

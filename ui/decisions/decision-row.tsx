@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { Text, Ltr, t, format } from '../base/message.js';
+import { Text, Ltr, truncate, t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { AlternativeList } from './alternative-list.js';
 import type { Names } from './names.js';
-import { ruleTitle, wordFor } from './words.js';
+import { ruleMessage, ruleTitle, type RuleMessage } from './rule-words.js';
+import { wordFor } from './words.js';
 
 function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
   const { action, resource, scope, client } = spec;
@@ -52,7 +53,9 @@ const reasonMessages: Readonly<Record<string, MessageID>> = {
 };
 
 /** The rule that decided, its message, and links to it in the policy. */
-function Reason({ rule, message, policy }: { rule: string; message: string; policy: string }) {
+function Reason({ rule, policy, ...said }: RuleMessage & { rule: string; policy: string }) {
+  const title = ruleTitle(rule, said);
+  const message = ruleMessage(said);
   const place = (
     <a href={`/policy#${policy}`}>
       <Ltr of={policy} />
@@ -62,12 +65,12 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
     return <p class="hint">{format(reasonMessages[rule]!, { policy: place })}</p>;
   const link = (
     <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}>
-      <bdi>{ruleTitle(rule)}</bdi>
+      <bdi>{title}</bdi>
     </a>
   );
   return (
     <>
-      {message && (
+      {message && truncate(message) !== title && (
         <blockquote class="said">
           <Text of={message} max={500} />
         </blockquote>

@@ -1,16 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, Grant, GrantList } from '../api.js';
 import { call } from '../base/api.js';
-import { nameOf, scopeTitle } from '../base/local-text.js';
+import { claimTitle, nameOf, scopeTitle } from '../base/local-text.js';
 
 /** Returns the display name of an app or a scope in the language of the page, or else its name. */
 export interface Names {
   readonly client: (name: string) => string;
   readonly scope: (name: string) => string;
+  readonly claim: (provider: string, name: string) => string;
 }
 
 /** Names of which nothing is known yet. */
-export const unknownNames: Names = { client: (name) => name, scope: (name) => name };
+export const unknownNames: Names = {
+  client: (name) => name,
+  scope: (name) => name,
+  claim: (provider, name) => claimTitle(provider, { claim: name, title: name }),
+};
 
 /** The display name of a Client, and those in other languages. */
 type ClientNames = Parameters<typeof nameOf>[0];
@@ -34,6 +39,15 @@ export function namesOf(
       own.map((scope) => [`${provider}/${scope.name}`, { ...scope, provider }] as const),
     ),
   ]);
+  const claims = new Map(
+    providers.flatMap(({ metadata, spec }) =>
+      spec.scopes.flatMap((scope) =>
+        scope.claims.map(
+          (claim) => [`${metadata.name}/${claim.name}`, { ...claim, claim: claim.name }] as const,
+        ),
+      ),
+    ),
+  );
   return {
     client(name) {
       const client = clients.get(name);
@@ -42,6 +56,10 @@ export function namesOf(
     scope(name) {
       const scope = scopes.get(name);
       return scope ? scopeTitle(scope.provider, scope) : name;
+    },
+    claim(provider, name) {
+      const claim = claims.get(`${provider}/${name}`);
+      return claimTitle(provider, claim ?? { claim: name, title: name });
     },
   };
 }

@@ -2,7 +2,6 @@ import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import { locale, messageText } from '../base/i18n.js';
 import { truncate, Ltr } from '../base/message.js';
-import { idToWords } from './id-words.js';
 
 /** Returns the word for a name of the policy vocabulary, or the name itself if there is none. */
 export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChild {
@@ -10,9 +9,6 @@ export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChi
   const word = messageText(id);
   return word === id ? <Ltr of={truncate(name)} /> : word;
 }
-
-/** Returns a rule's id as words, shortened. */
-export const ruleTitle = (id: string): string => truncate(idToWords(id));
 
 /** Joins elements into a list in the form of the language. */
 export const joinList = (all: readonly ComponentChild[]): ComponentChild =>

@@ -19,6 +19,7 @@ import invitation from '../messages/en/invitation.json';
 import recovery from '../messages/en/recovery.json';
 import refusal from '../messages/en/refusal.json';
 import report from '../messages/en/report.json';
+import rules from '../messages/en/rules.json';
 import setup from '../messages/en/setup.json';
 import signin from '../messages/en/signin.json';
 import stepup from '../messages/en/stepup.json';
@@ -48,6 +49,7 @@ export const english: Catalog = {
   ...alternatives,
   ...console,
   ...checklist,
+  ...rules,
 };
 
 /** Changes the words of a message, but not its arguments or the names of plural forms. */

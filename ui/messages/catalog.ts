@@ -18,6 +18,7 @@ import type proof from './en/proof.json';
 import type recovery from './en/recovery.json';
 import type refusal from './en/refusal.json';
 import type report from './en/report.json';
+import type rules from './en/rules.json';
 import type setup from './en/setup.json';
 import type signin from './en/signin.json';
 import type stepup from './en/stepup.json';
@@ -44,8 +45,9 @@ export type MessageID = keyof (typeof base &
   typeof alternatives &
   typeof console &
   typeof accessrequests &
+  typeof checklist &
   typeof report &
-  typeof checklist);
+  typeof rules);
 
 /** A complete language: one flat map from message ID to text. */
 export type Catalog = Readonly<Record<MessageID, string>>;

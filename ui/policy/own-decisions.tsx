@@ -4,17 +4,25 @@ import { Lazy, useLazy } from '../base/lazy.js';
 import { Link } from '../base/link.js';
 import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import { ruleTitle } from '../decisions/words.js';
+import { ruleTitle, type RuleMessage } from '../decisions/rule-words.js';
 
 const decisionsChunk = new Lazy(() => import('../decisions/decisions-chunk.js'));
 
 /** The decisions of a rule about the reader, or of all rules if none is given. */
-export function OwnDecisions({ rule, me }: { rule: string; me: string | undefined }) {
+export function OwnDecisions({
+  rule,
+  said,
+  me,
+}: {
+  rule: string;
+  said: RuleMessage | undefined;
+  me: string | undefined;
+}) {
   const { loaded, isMissing } = useLazy(me === undefined ? undefined : decisionsChunk);
   return (
     <View
       title={rule ? 'policy.decisions' : 'policy.decisions.all'}
-      values={{ rule: ruleTitle(rule) }}
+      values={{ rule: ruleTitle(rule, said) }}
       phase="policy"
     >
       {me === undefined ? (

@@ -103,7 +103,14 @@ function RoutedView({
       </h1>
     );
   if (route.decisions !== undefined)
-    return <OwnDecisions key={`decisions ${route.decisions}`} rule={route.decisions} me={me} />;
+    return (
+      <OwnDecisions
+        key={`decisions ${route.decisions}`}
+        rule={route.decisions}
+        said={policy?.status.rules.find(({ id }) => id === route.decisions)}
+        me={me}
+      />
+    );
   if (policy)
     return (
       <PolicyView

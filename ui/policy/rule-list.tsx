@@ -3,7 +3,7 @@ import type { Policy } from '../api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { t } from '../base/message.js';
-import { ruleTitle } from '../decisions/words.js';
+import { ruleTitle } from '../decisions/rule-words.js';
 import { RuleRow } from './rule-row.js';
 import { rulesIn, type RuleText } from './rules.js';
 
@@ -35,7 +35,7 @@ function groupsOf(rules: readonly Rule[]): Group[] {
 
 /** Returns whether a rule has all the words, in what is shown of it. */
 function matches({ rule, text }: Rule, words: readonly string[]): boolean {
-  const all = [ruleTitle(rule.id), rule.id, rule.message, text?.comment, text?.condition]
+  const all = [ruleTitle(rule.id, rule), rule.id, rule.message, text?.comment, text?.condition]
     .join(' ')
     .toLowerCase();
   return words.every((word) => all.includes(word));

@@ -1,8 +1,9 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { truncate, Ltr, t, format } from '../base/message.js';
-import { ruleTitle, joinList, wordFor } from '../decisions/words.js';
+import { truncate, Ltr, Text, t, format } from '../base/message.js';
+import { ruleMessage, ruleTitle } from '../decisions/rule-words.js';
+import { joinList, wordFor } from '../decisions/words.js';
 import { PolicyText } from './policy-text.js';
 import { decisionsLink, placeLink } from './route.js';
 import type { ScopeConstraint, RuleText } from './rules.js';
@@ -70,24 +71,26 @@ interface Props {
 /** One rule in words: its effect, its message or the comment above it, its scope and its text. */
 export function RuleRow({
   policy,
-  rule: { id, effect, message },
+  rule: { id, effect, ...said },
   text,
   number,
   mine,
   pinned,
 }: Props) {
   const { name } = policy.metadata;
+  const title = ruleTitle(id, said);
+  const message = ruleMessage(said);
   return (
     <li class="rule" id={`rule-${number}`} data-rule={id} tabIndex={-1}>
       <h3>
-        <bdi>{ruleTitle(id)}</bdi>{' '}
+        <bdi>{title}</bdi>{' '}
         <span class={`word ${effect === 'permit' ? 'allowed' : 'refused'}`}>
           {t(effect === 'permit' ? 'policy.permits' : 'policy.refuses')}
         </span>
       </h3>
       {message && (
         <blockquote class="said">
-          <bdi>{truncate(message, 1024)}</bdi>
+          {truncate(message) === title ? <Ltr of={id} /> : <Text of={message} max={1024} />}
         </blockquote>
       )}
       {text?.comment && (
@@ -101,7 +104,7 @@ export function RuleRow({
           <details>
             <summary>
               {t('policy.show')}
-              <span class="quiet"> {ruleTitle(id)}</span>
+              <span class="quiet"> {title}</span>
             </summary>
             <PolicyText name={name} text={policy.spec.cedar} from={text.first} to={text.last} />
           </details>
@@ -114,7 +117,7 @@ export function RuleRow({
         {mine && (
           <a href={decisionsLink(id)}>
             {t('policy.mine')}
-            <span class="quiet"> {ruleTitle(id)}</span>
+            <span class="quiet"> {title}</span>
           </a>
         )}
       </div>

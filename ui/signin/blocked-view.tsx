@@ -5,7 +5,7 @@ import { Link } from '../base/link.js';
 import { Text, t, format } from '../base/message.js';
 import { Reference, ErrorView } from '../base/error-page.js';
 import { View } from '../base/view.js';
-import { isAccountPage, nameOf } from '../base/local-text.js';
+import { isAccountPage, localText, nameOf, type Texts } from '../base/local-text.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
@@ -41,12 +41,14 @@ interface Refused {
   decision?: string | undefined;
   client: InteractionClient;
   message: string;
+  /** The message in other languages. */
+  messages?: Texts;
   phase: string;
   failure?: ApiError | undefined;
 }
 
 /** The message of the policy, unchanged, whom to ask, and the decision. */
-function Refused({ store, client, message, phase, failure, decision }: Refused) {
+function Refused({ store, client, message, messages, phase, failure, decision }: Refused) {
   const name = nameOf(client);
   const isOwn = isAccountPage(client);
   const host = <bdi dir="ltr">{location.host}</bdi>;
@@ -59,7 +61,7 @@ function Refused({ store, client, message, phase, failure, decision }: Refused) 
     >
       <p class="lead">{format('refused.what', { host })}</p>
       <blockquote>
-        <Text of={message} max={500} />
+        <Text of={localText(message, messages)} max={500} />
       </blockquote>
       <p>
         {isOwn ? format('refused.ask', { host }) : format('refused.whom', { client: name })}{' '}
@@ -83,6 +85,7 @@ export function RefusalView({ store }: { store: SignInStore }) {
       store={store}
       client={client}
       message={refusal!.message}
+      messages={refusal!.messages}
       phase={phase}
       decision={refusal!.policyDecision}
     />

@@ -1,6 +1,7 @@
 import type { Interaction } from '../api.js';
 import type { ApiError } from '../base/api.js';
 import { remainingMs } from '../base/clock.js';
+import type { Texts } from '../base/local-text.js';
 
 /** Why a sign-in cannot continue. */
 export type Blocked =
@@ -20,6 +21,7 @@ export type Blocked =
       kind: 'refused';
       failure?: ApiError | undefined;
       message: string;
+      messages: Texts;
       decision?: string | undefined;
     };
 
@@ -43,6 +45,7 @@ export function blockedByAction(failure: ApiError, link: boolean): Blocked | und
         /^[^:]* is forbidden: (User "[^"]*" cannot [^:]* at the cluster scope: )?/,
         '',
       ),
+      messages: failure.details.messages,
       decision,
       failure,
     };

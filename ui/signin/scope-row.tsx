@@ -3,6 +3,7 @@ import { useAppearance } from '../base/appearance.js';
 import { locale } from '../base/i18n.js';
 import {
   claimTitle,
+  localText,
   nameOf,
   permissionText,
   providerName,
@@ -96,7 +97,7 @@ function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'erro
           {format('consent.refused.why', {
             reason: (
               <q>
-                <Text of={scope.reason} max={500} />
+                <Text of={localText(scope.reason, scope.reasons)} max={500} />
               </q>
             ),
           })}
