@@ -11,13 +11,24 @@ const wellFormed = /^([a-z0-9-]{1,253})\.([A-Za-z0-9_-]{43})$/;
 /** Where the link is while the person signs in: in this tab only. */
 const storageKey = 'invitation';
 
+/** Uses the storage of this tab; undefined where the browser refuses it, with the cookies. */
+function inStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads the link, and removes it and the result of a sign-in from the address. */
 function readArrival(): { link: string | undefined; signedIn: boolean } {
   const given = location.hash.slice(1);
-  if (wellFormed.test(given)) sessionStorage.setItem(storageKey, given);
+  if (wellFormed.test(given)) inStorage((storage) => storage.setItem(storageKey, given));
   const signedIn = new URLSearchParams(location.search).has('iss');
   if (location.hash || location.search) history.replaceState(null, '', location.pathname);
-  return { link: given ? given : (sessionStorage.getItem(storageKey) ?? undefined), signedIn };
+  const stored = (): string | null | undefined =>
+    inStorage((storage) => storage.getItem(storageKey));
+  return { link: given || (stored() ?? undefined), signedIn };
 }
 
 /** Leaves for an ordinary sign-in that returns to this page. */
@@ -72,7 +83,7 @@ export function InvitationPage() {
   const [busy, setBusy] = useState(false);
   const [renderCount, render] = useState(0);
   const end = (how: Ending): void => {
-    sessionStorage.removeItem(storageKey);
+    inStorage((storage) => storage.removeItem(storageKey));
     setEnding(how);
   };
   const accept = async (): Promise<void> => {

@@ -11,22 +11,26 @@ interface ElectionMessage {
  * weight. The tab where the sign-in began weighs more than the tab of the link.
  */
 export class TabElection {
-  readonly #channel: BroadcastChannel;
+  #channel: BroadcastChannel | undefined;
   #weight: number;
   #lost = false;
 
   /** `isOrigin`: the sign-in began in this tab. `canContinue` is called when another tab asks. */
   constructor(name: string, isOrigin: boolean, canContinue: () => boolean) {
     this.#weight = (isOrigin ? 2 : 1) + Math.random() / 2;
-    this.#channel = new BroadcastChannel(`interaction ${name}`);
-    this.#channel.onmessage = ({ data }: MessageEvent<ElectionMessage>) => {
-      if (!data.ask) this.#lost ||= data.weight > this.#weight;
-      else if (data.weight < this.#weight && canContinue()) this.#post(false);
-    };
+    try {
+      this.#channel = new BroadcastChannel(`interaction ${name}`);
+      this.#channel.onmessage = ({ data }: MessageEvent<ElectionMessage>) => {
+        if (!data.ask) this.#lost ||= data.weight > this.#weight;
+        else if (data.weight < this.#weight && canContinue()) this.#post(false);
+      };
+    } catch {
+      /* Firefox refuses a channel where cookies are off: this tab is the only one */
+    }
   }
 
   #post(ask: boolean): void {
-    this.#channel.postMessage({ ask, weight: this.#weight } satisfies ElectionMessage);
+    this.#channel?.postMessage({ ask, weight: this.#weight } satisfies ElectionMessage);
   }
 
   /** Claims the election without asking, because the person acted in this tab. */
