@@ -1,6 +1,6 @@
 import type { Translator } from '../i18n/translator.js';
 import { escapeHTML } from '../security/escape-html.js';
-import type { Message } from './message.js';
+import { logoID, type Message } from './message.js';
 
 /** One block of a mail. */
 export type Block =
@@ -24,7 +24,12 @@ export interface MailAppearance {
   readonly supportURI?: string | undefined;
   /** The colour of buttons, in the form #rrggbb; white text on it must be readable. */
   readonly accentColor?: string | undefined;
+  /** Its logo, a PNG; one of more than {@link maxLogoBytes} is left out. */
+  readonly logoFile?: Buffer | undefined;
 }
+
+/** The largest logo that each mail carries, in bytes. */
+const maxLogoBytes = 64 << 10;
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -98,9 +103,15 @@ export function layout(
   const heading =
     `<h1 class="ink" style="${font};font-size:20px;line-height:28px;font-weight:600;margin:0 0 16px;color:#1c1b22">` +
     `${escapeHTML(subject)}</h1>`;
-  const body = heading + blocks.map((block) => blockHTML(block, appearance)).join('');
+  const { logoFile } = appearance;
+  const logo = logoFile && logoFile.length <= maxLogoBytes ? logoFile : undefined;
+  const image = logo
+    ? `<p style="margin:0 0 24px"><img src="cid:${logoID}" alt="" height="40" style="display:block;height:40px;max-width:240px;object-fit:contain"></p>`
+    : '';
+  const body = image + heading + blocks.map((block) => blockHTML(block, appearance)).join('');
   return {
     subject,
+    ...(logo && { logo }),
     text: `${blocks.map(blockText).join('\n\n')}\n`,
     html:
       `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHTML(subject)}</title><style>${darkStyle}</style></head>` +

@@ -3,7 +3,12 @@ export interface Message {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** The image that the HTML shows as `cid:` and {@link logoID}: a PNG. */
+  readonly logo?: Buffer;
 }
+
+/** The Content-ID of the logo. */
+export const logoID = 'logo@vestibule';
 
 /** A mail with its addresses. */
 export interface Mail extends Message {

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../security/loopback.js';
-import { MailRefusedError, DeliveryUnknownError, type Mail, type Transport } from './message.js';
+import {
+  MailRefusedError,
+  DeliveryUnknownError,
+  logoID,
+  type Mail,
+  type Transport,
+} from './message.js';
 
 /** Options of the SMTP transport. */
 interface SMTPOptions {
@@ -82,6 +88,17 @@ export const messageOf = (mail: Mail, id: string) => ({
   subject: mail.subject,
   text: mail.text,
   html: mail.html,
+  ...(mail.logo && {
+    attachments: [
+      {
+        cid: logoID,
+        content: mail.logo,
+        contentType: 'image/png',
+        contentDisposition: 'inline' as const,
+        filename: 'logo.png',
+      },
+    ],
+  }),
   messageId: `<${id}@${mail.from.split('@')[1]}>`,
   headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   disableFileAccess: true,

@@ -58,12 +58,15 @@ export function mailWorker(
     claimMs: claimTimeoutMs,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
-      const { displayName } = appearance();
+      const current = appearance();
+      const { displayName } = current;
+      // A mailbox shows the HTML on a page, which has no attachments.
+      const shown = 'mailbox' in target ? { ...current, logoFile: undefined } : current;
       const mail: Mail = {
         to: order.to,
         from,
         ...(displayName !== undefined && { fromName: plainName(displayName) }),
-        ...writeMessage(order, appearance()),
+        ...writeMessage(order, shown),
       };
       if ('mailbox' in target) {
         const part = await target.mailbox(mail, id);

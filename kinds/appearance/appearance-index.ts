@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { MailAppearance } from '../../mail/layout.js';
 import { Informer } from '../../registry/informer.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
@@ -14,23 +15,31 @@ interface GeneratedAsset {
 /** The Appearance in force, and what is served for it. */
 export interface CurrentAppearance {
   readonly spec: AppearanceSpec;
+  /** The same for mails, with the file of the logo. */
+  readonly mail: MailAppearance;
   /** The path of the style sheet with the accent colour; undefined without one. */
   readonly stylesheet: string | undefined;
   readonly assets: ReadonlyMap<string, GeneratedAsset>;
 }
 
-const noAppearance: CurrentAppearance = { spec: {}, stylesheet: undefined, assets: new Map() };
+const noAppearance: CurrentAppearance = {
+  spec: {},
+  mail: {},
+  stylesheet: undefined,
+  assets: new Map(),
+};
 
 function appearanceOf({ spec, internal }: ObjectOf<typeof Appearance>): CurrentAppearance {
   const assets = new Map<string, GeneratedAsset>();
   const logo = storedLogo(internal);
   if (logo && spec.logo) assets.set(spec.logo, { type: 'image/png', body: logo });
-  if (spec.accentColor === undefined) return { spec, stylesheet: undefined, assets };
+  const mail = { ...spec, logoFile: logo };
+  if (spec.accentColor === undefined) return { spec, mail, stylesheet: undefined, assets };
   const body = Buffer.from(accentStyleSheet(spec.accentColor));
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
   const stylesheet = `/assets/appearance-${hash}.css`;
   assets.set(stylesheet, { type: 'text/css; charset=utf-8', body });
-  return { spec, stylesheet, assets };
+  return { spec, mail, stylesheet, assets };
 }
 
 /** The Appearance with its logo and style sheet, updated from the watch cache. */

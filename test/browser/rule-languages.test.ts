@@ -132,7 +132,7 @@ test('a refusal of this service itself is in the language of the page', async ()
   const { tab } = await signIn(service, 'own@example.test', { client: 'photos', scope: 'openid' });
   const refused = await tab.post('groups', { metadata: { name: 'x' }, spec: {} }).is(403);
   expect(refused.body.message).toMatch(/No rule permits it\./);
-  expect(refused.body.details.messages.de).toBe('Keine Regel erlaubt es.');
+  expect(refused.body.details.messages?.de).toBe('Keine Regel erlaubt es.');
 });
 
 test('a decision shows its rule in the language of the page, as words of it', async () => {

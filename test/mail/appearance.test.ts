@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { MailAppearance } from '../../mail/layout.js';
 import type { Mail } from '../../mail/message.js';
-import type { MailOrder } from '../../mail/messages.js';
+import { writeMessage, type MailOrder } from '../../mail/messages.js';
 import { messageOf } from '../../mail/smtp.js';
 import { mailWorker } from '../../mail/worker.js';
 import { createLog } from '../../observability/log.js';
@@ -40,6 +40,21 @@ test('a mail is from the service by its name, has its help, and says who invites
   expect(mail.text).toContain('Ada (ada@example.test) invites you to');
   expect(mail.text).toContain('Help: https://help.example.test/');
   expect(mail.html).toContain('Help: https://help.example.test/');
+});
+
+test.each([
+  ['no logo', undefined, false],
+  ['a logo', 64 << 10, true],
+  ['a logo that is too large for each mail', (64 << 10) + 1, false],
+])('a mail with %s', (_, bytes, isCarried) => {
+  const logoFile = bytes === undefined ? undefined : Buffer.alloc(bytes);
+  const { html, logo } = writeMessage(invitation, { logoFile });
+  expect([html.includes('<img'), logo !== undefined]).toEqual([isCarried, isCarried]);
+});
+
+test('a mail that a mailbox shows has no logo', async () => {
+  const { html, logo } = await mailOf(invitation, { logoFile: Buffer.alloc(8) });
+  expect([html.includes('<img'), logo]).toEqual([false, undefined]);
 });
 
 test('a mail of a service without a name or help has neither', async () => {

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { codeIn, Inbox, textOf, type Received } from '../support/inbox.js';
+import { PNG } from 'pngjs';
+import { Appearance } from '../../kinds/appearance/appearance.js';
+import { png } from '../kinds/appearance/images.js';
 import { begin } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { until } from '../support/patience.js';
+import { settles, until } from '../support/patience.js';
 import { Stopwatch } from '../support/stopwatch.js';
 
 const inboxes: { close(): Promise<void> }[] = [];
@@ -44,6 +47,35 @@ describe('mail by a real SMTP server', () => {
       })
       .is(200);
     expect(service.logs.join('')).not.toContain(code);
+  });
+
+  test('a mail carries the logo, and loads nothing', async () => {
+    const inbox = new Inbox();
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const logo = png(64, 32).toString('base64');
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Appearance, 'default', ({ spec }) => {
+        Object.assign(spec, { accentColor: '#0c6b62', logo });
+      }),
+    );
+    await settles(
+      async () => (await service.tab().navigate('/account').is(200)).bytes,
+      (bytes) => bytes.includes('/assets/appearance-'),
+    );
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'ada@example.test' } }).is(200);
+    await until(() => inbox.received.length === 1);
+    const { raw } = inbox.received[0]!;
+    expect(raw).toMatch(/^Content-Type: multipart\/alternative/m);
+    expect(raw).toMatch(/^Content-Type: multipart\/related/m);
+    const [, image = ''] = raw.split(/^Content-ID: <logo@vestibule>\r\n/m);
+    expect(image).toMatch(/^Content-Disposition: inline; filename=logo\.png\r$/m);
+    const file = /\r\n\r\n([A-Za-z0-9+/=\r\n]+)/.exec(image)![1]!;
+    expect(PNG.sync.read(Buffer.from(file, 'base64')).width).toBe(64);
+    const html = raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    expect(html.match(/<img[^>]* src="[^"]*"/g)).toEqual(['<img src="cid:logo@vestibule"']);
+    expect(codeIn(textOf(raw))).toMatch(/^\d+$/);
   });
 
   test('a server that refuses for now is asked again, with the same code, until it takes it', async () => {

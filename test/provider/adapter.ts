@@ -52,7 +52,7 @@ export function adapterCases(
       },
       reviews: { requestClaims: async () => new Map() },
       scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
-      appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
+      appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
       scopes: () => [],
       sharedAssets: () => ({ stylesheet: '', icon: '' }),
       signIns: new SignInMetrics(),

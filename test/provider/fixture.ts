@@ -210,7 +210,7 @@ export class House {
       groups,
       operatorPasskeys: noOperators,
       scopeIndex,
-      appearance: { current: { spec: {}, stylesheet: undefined, assets: new Map() } },
+      appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
       sharedAssets: () => ({ stylesheet: '/assets/site.css', icon: '/assets/icon.svg' }),
       log,
       outbox,

@@ -284,7 +284,7 @@ async function registerWorkers(
   if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
     mailWorker(
-      { from: config.emailFrom, appearance: () => appearance.current.spec },
+      { from: config.emailFrom, appearance: () => appearance.current.mail },
       mail,
       log,
       outcomes,
