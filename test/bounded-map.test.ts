@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { BoundedMap } from '../security/bounded-map.js';
+import { draw, random } from './support/random.js';
 
 test('a bounded map forgets what was set longest ago, and only to make room', () => {
   const map = new BoundedMap<string, number>(2);
@@ -27,11 +28,11 @@ test('a bounded map is one that orders its keys by their last set, whatever is s
   const map = new BoundedMap<number, number>(8);
   let model: number[] = [];
   for (let i = 0; i < 20_000; i += 1) {
-    const key = Math.floor(Math.random() * 12);
+    const key = draw(12);
     if (i % 3000 === 2999) {
       map.clear();
       model = [];
-    } else if (Math.random() < 0.4) {
+    } else if (random() < 0.4) {
       map.delete(key);
       model = model.filter((other) => other !== key);
     } else {

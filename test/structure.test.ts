@@ -87,6 +87,12 @@ const files = (folder: string): string[] =>
     return /\.tsx?$/.test(name) && !/\.(gen|d)\.tsx?$/.test(name) ? [path] : [];
   });
 
+/** The TypeScript files of the tests, by their path below the folder. */
+const testFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !path.includes('node_modules'),
+  );
+
 interface Source {
   path: string;
   folder: string;
@@ -307,4 +313,16 @@ describe('the structure', () => {
   ])('a doc comment in %j is found where it is misplaced', (text, count) => {
     expect(misplaced(text)).toHaveLength(count);
   });
+});
+
+test('tests draw by a seed that a failure prints: fast-check and Math.random are in one file each', () => {
+  /** Ports and prefixes must differ between suites that run at once, whatever their seed. */
+  const own = ['support/random.ts', 'support/service.ts', 'support/watched.ts'];
+  own.push('faults/deletion.test.ts', 'storage/etcd-server.ts', 'structure.test.ts');
+  const drawing = testFiles(join(root, 'test')).filter((path) => {
+    const text = readFileSync(join(root, 'test', path), 'utf8');
+    const isRandom = text.includes('Math.random') && !own.includes(path);
+    return isRandom || (/^import .*'fast-check'/m.test(text) && path !== 'support/fast-check.ts');
+  });
+  expect(drawing.filter((path) => !path.startsWith('bench/'))).toEqual([]);
 });

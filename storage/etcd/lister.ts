@@ -21,6 +21,8 @@ const minPage = 2;
 const pageBytes = 2 << 20;
 /** How long etcd may take to count a range that may be large, the first time: some million keys. */
 const largeRangeMs = 10_000;
+/** A part that only counts what follows wants no fewer keys: many gaps are wider than a few keys. */
+const minCounted = 100;
 /** About how many keys are counted at once, if the range is large. */
 const countedPart = 10_000;
 
@@ -93,7 +95,7 @@ export async function readRange(
     page = Math.max(minPage, Math.min(part.nextPage, limit - entries.length));
   } while (entries.length < limit && start < range.end);
   while (more < ahead && start < range.end) {
-    const part = await reader.part(start, ahead, minPage);
+    const part = await reader.part(start, Math.max(minCounted, ahead - more), minPage);
     more += part.count;
     start = part.end;
   }

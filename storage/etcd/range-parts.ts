@@ -20,8 +20,18 @@ const digits = Array.from({ length: 128 }, (_, code) =>
 /** How many of the keys that are wanted a part should have, in percent. */
 const roominess = 130n;
 
-/** By how much a part grows after one with too few keys. */
-const growth = 16n;
+/**
+ * Parts with too few keys are doubled, so that the first one behind a gap has at most about as many
+ * keys as would fit into the gap. Gaps between kinds are wider than that by far: from this factor
+ * on, the factor is squared.
+ */
+const maxDoubled = 256n;
+
+/** By how much the distance may grow with one part: a part that ends in a gap seems sparse. */
+const maxStretch = 2n;
+
+/** Distances of so many entries in a row are an estimate by themselves. */
+const manyRead = 50;
 
 /** The most ranges whose distances are kept. */
 const maxKept = 100;
@@ -96,20 +106,27 @@ export class PartReader {
   /** Notes the first entries of a part and how many keys it has. */
   note({ start, end }: Range, read: readonly Pick<Entry, 'key'>[], count: number): void {
     const { isDivided } = this;
-    this.#scale = isDivided && count < 2 ? this.#scale * growth : 1n;
+    this.#scale = isDivided && count < 2 ? larger(this.#scale) : 1n;
     if (read.length < 2 || (!isDivided && count < this.#minCount)) return;
     const first = positionOf(read[0]!.key);
-    // The last part may have a gap at its end, so its entries say more about the distance.
-    const distance =
-      end < this.#end
-        ? (positionOf(end) - first) / BigInt(count)
-        : (positionOf(read.at(-1)!.key) - first) / BigInt(read.length - 1);
+    // A gap at the end of a part is not between the entries that were read; two of them say little.
+    const between = (positionOf(read.at(-1)!.key) - first) / BigInt(read.length - 1);
+    const across = (positionOf(end) - first) / BigInt(count);
+    const isRead = end >= this.#end || (read.length >= manyRead && between < across);
+    const measured = isRead ? between : across;
+    const most = this.#spacing ? this.#spacing.distance * maxStretch : measured;
+    const distance = measured < most ? measured : most;
     this.#spacing = {
       distance: distance > 0n ? distance : 1n,
       gap: wider({ from: positionOf(start), to: first }, this.#spacing?.gap),
     };
     this.#keep(this.#spacing);
   }
+}
+
+/** Returns the factor of the part after one with too few keys. */
+function larger(scale: bigint): bigint {
+  return scale < maxDoubled ? scale * 2n : scale * scale;
 }
 
 /** Returns the wider one of two gaps; the new one if it begins or ends inside the known one. */

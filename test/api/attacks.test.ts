@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Account } from '../../kinds/account/account.js';
 import {
   authorizationPath,
@@ -12,6 +11,7 @@ import {
 } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Answer, Tab } from '../support/tab.js';
+import fc from '../support/fast-check.js';
 
 let one: TestService;
 let two: TestService;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { applyMergePatch } from '../../apiserver/codec/merge-patch.js';
@@ -8,6 +7,7 @@ import { actions, kinds } from '../../kinds/index.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+import fc from '../support/fast-check.js';
 
 let service: TestService;
 let tab: Tab;

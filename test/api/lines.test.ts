@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, Socket, type AddressInfo, type Server } from 'node:net';
@@ -8,6 +7,7 @@ import { ApiRequest, ApiResponse } from '../../apiserver/http/message.js';
 import { WatchFrame } from '../../apiserver/handlers/watch-frame.js';
 import { makeCertificate } from '../support/issue-certificate.js';
 import { settles } from '../support/patience.js';
+import fc from '../support/fast-check.js';
 
 const open: { close(): void }[] = [];
 afterEach(() => {

@@ -9,6 +9,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
+import { draw } from '../support/random.js';
 
 describe.each(stores)('paths, lists and watches, on %s', (store) => {
   let service: TestService;
@@ -262,7 +263,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     do {
       const { body } = await operator
         .get(
-          `clients?limit=${1 + Math.floor(Math.random() * 12)}${token ? `&continue=${encodeURIComponent(token)}` : ''}`,
+          `clients?limit=${1 + draw(12)}${token ? `&continue=${encodeURIComponent(token)}` : ''}`,
         )
         .is(200);
       version ??= body.metadata.resourceVersion;
@@ -270,7 +271,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       names.push(...body.items.map((one: any) => one.metadata.name));
       token = body.metadata.continue;
       expect(body.metadata.remainingItemCount).toBe(token ? 41 - names.length : undefined);
-      await createClient(service, `later-${names.length}-${Math.random().toString(36).slice(2)}`);
+      await createClient(service, `later-${names.length}-${draw(1e9)}`);
     } while (token);
     expect(names).toEqual([...names].sort());
     expect(names).toHaveLength(41);

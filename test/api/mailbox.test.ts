@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Account } from '../../kinds/account/account.js';
 import { Passkey } from '../../kinds/passkey/passkey.js';
 import { Recovery } from '../../kinds/recovery/recovery.js';
@@ -20,6 +19,7 @@ import { proceed, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 import { settles } from '../support/patience.js';
+import fc from '../support/fast-check.js';
 
 jest.setTimeout(300_000);
 

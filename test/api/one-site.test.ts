@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { prefixRange } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
 import { begin, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { limitKey } from '../../registry/rate-limit.js';
 import { stores } from '../support/stores.js';
+import fc from '../support/fast-check.js';
 
 afterAll(stopAll);
 

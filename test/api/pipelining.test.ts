@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { RawSocket } from '../support/socket.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
+import fc from '../support/fast-check.js';
 
 afterAll(stopAll);
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { fieldsOf, textOf, unwrap } from '../../apiserver/codec/protobuf.js';
 import { StatusError } from '../../registry/status.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
@@ -9,6 +8,7 @@ import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Pending, Tab } from '../support/tab.js';
 import { settles } from '../support/patience.js';
+import fc from '../support/fast-check.js';
 
 const who = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const can = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { distance } from '../../cmd/vestibule/terminal/did-you-mean.js';
 import { formatJSON, formatYAML } from '../../cmd/vestibule/client/output-format.js';
 import { fillTemplate } from '../../cmd/vestibule/client/jsonpath.js';
 import { stripControls } from '../../cmd/vestibule/terminal/output.js';
 import { formatTable } from '../../cmd/vestibule/client/columns.js';
 import { parse } from 'yaml';
+import fc from '../support/fast-check.js';
 
 const value = {
   name: 'n',

@@ -12,10 +12,10 @@ import { Wire } from '../support/wire.js';
 import { Chance } from './chance.js';
 import { Served } from './served.js';
 import { stores } from '../support/stores.js';
+import { seed } from '../support/random.js';
 
 jest.setTimeout(180_000);
 
-const seed = Number(process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const names = 30;
 const faults = ['cut', 'cut', 'kill', 'forget'] as const;
 /** What a write may be answered while processes die and writers race. */

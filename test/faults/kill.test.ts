@@ -13,8 +13,8 @@ import { Mailbox } from './mailbox.js';
 import { Person } from './person.js';
 import { Served } from './served.js';
 import { isQuick } from '../support/stores.js';
+import { seed } from '../support/random.js';
 
-const seed = Number(process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const signIns = isQuick ? 60 : 200;
 const atOnce = 10;
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
 import { z } from 'zod';
 import { applyBody, type Change } from '../../apiserver/handlers/apply-body.js';
 import { defineKind } from '../../kinds/define-kind.js';
@@ -14,6 +13,7 @@ import { StatusError } from '../../registry/status.js';
 import { StoreTransaction } from '../../registry/transaction.js';
 import type { Entry } from '../../storage/storage.js';
 import { isQuick } from '../support/stores.js';
+import fc from '../support/fast-check.js';
 
 const Sheet = defineKind({
   kind: 'Sheet',

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { NetworkLimits } from '../../registry/network-limits.js';
 import type { StatusError } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
+import fc from '../support/fast-check.js';
 
 let directory: string;
 let storage: Storage;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { compareValues } from '../../registry/managedfields/compare.js';
 import { FieldSet } from '../../registry/managedfields/field-set.js';
 import { decodeFields, encodeFields } from '../../registry/managedfields/fields-v1.js';
@@ -13,6 +12,7 @@ import { mergeValues } from '../../registry/managedfields/merge.js';
 import { formatPath } from '../../registry/managedfields/path-element.js';
 import { fieldSetOf } from '../../registry/managedfields/typed-value.js';
 import type { JSONSchema } from '../../registry/schema.js';
+import fc from '../support/fast-check.js';
 
 const text: JSONSchema = { type: 'string' };
 const set = (items: JSONSchema): JSONSchema => ({

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import fc from 'fast-check';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
@@ -10,6 +9,7 @@ import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { lineOfText, patternDescription } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema.js';
+import fc from '../support/fast-check.js';
 
 const anchored = /^a$/;
 

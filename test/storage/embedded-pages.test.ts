@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Entry, type Range, type Storage } from '../../storage/storage.js';
 import { bytes, everything, put, remove } from './drive.js';
+import { draw } from '../support/random.js';
 
 let directory: string;
 let storage: Storage;
@@ -51,7 +52,6 @@ test('a page that is requested again is read once, until its range changes', asy
 test('repeated lists are what the tables have, whatever changes between them', async () => {
   await fill('a/', 50);
   await fill('b/', 50);
-  const draw = (count: number): number => Math.floor(Math.random() * count);
   for (let i = 0; i < 400; i += 1) {
     const key = `${'ab'[draw(2)]}/${String(draw(60)).padStart(3, '0')}`;
     if (draw(3) === 0)

@@ -8,6 +8,7 @@ import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import { openReadable, readPending } from '../../storage/embedded/tables.js';
 import type { Entry, Revision, Storage, Write } from '../../storage/storage.js';
 import { bytes, everything, made, put, remove, text } from './drive.js';
+import { draw, random } from '../support/random.js';
 
 let directory: string;
 let storage: Storage;
@@ -45,11 +46,11 @@ class Model {
 
 /** A few of thirty keys with random values and expiries, or deleted. */
 function drawWrites(): Write[] {
-  const keys = new Set(Array.from({ length: 4 }, () => `key-${Math.floor(Math.random() * 30)}`));
+  const keys = new Set(Array.from({ length: 4 }, () => `key-${draw(30)}`));
   return [...keys].map((key) => {
-    if (Math.random() < 0.3) return { delete: key };
-    const value = bytes(`${Math.random()}`);
-    return Math.random() < 0.5 ? { put: key, value } : { put: key, value, expires: 2 ** 42 };
+    if (random() < 0.3) return { delete: key };
+    const value = bytes(`${random()}`);
+    return random() < 0.5 ? { put: key, value } : { put: key, value, expires: 2 ** 42 };
   });
 }
 
@@ -140,7 +141,7 @@ const bytesWritten = (): number =>
   `a commit of four keys writes at most ten pages${existsSync(ioFile) ? '' : ` (skipped: there is no ${ioFile})`}`,
   async () => {
     const value = Buffer.alloc(500, 'x');
-    const write = (): Write => ({ put: `${Math.random()}`, value, expires: Date.now() + 1e9 });
+    const write = (): Write => ({ put: `${random()}`, value, expires: Date.now() + 1e9 });
     for (let i = 0; i < 10; i += 1) await storage.commit([], Array.from({ length: 100 }, write));
     const before = bytesWritten();
     for (let i = 0; i < 600; i += 1) await storage.commit([], Array.from({ length: 4 }, write));

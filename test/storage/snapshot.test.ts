@@ -10,6 +10,7 @@ import { bytes, everything, made, put, remove, text, Watched } from './drive.js'
 import { startEtcd, type EtcdServer } from './etcd-server.js';
 import { compile, type Program, type Running } from './program.js';
 import { contentOf, embeddedSite, etcdSite, unwatched, using, type Site } from './snapshots.js';
+import { draw } from '../support/random.js';
 
 let server: EtcdServer;
 let restorer: Program;
@@ -269,11 +270,11 @@ describe('a file', () => {
         whole.length - 36,
         whole.length - 20,
         whole.length - 1,
-        ...Array.from({ length: 20 }, () => Math.floor(Math.random() * whole.length)),
+        ...Array.from({ length: 20 }, () => draw(whole.length)),
       ];
       for (const at of places) {
         const bad = Buffer.from(whole);
-        bad[at]! ^= 1 << Math.floor(Math.random() * 7);
+        bad[at]! ^= 1 << draw(7);
         await refuses(bad, /is damaged|is not a snapshot|snapshot format|is cut short/);
       }
       const newer = Buffer.from(whole);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { actions, kinds } from '../../kinds/index.js';
 import { defaultPolicy } from '../../policy/default-policy.js';
@@ -8,6 +7,7 @@ import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import { compare, toHunks } from '../../ui/policy/diff.js';
 import { routeOf, comparisonLink, decisionsLink, placeLink } from '../../ui/policy/route.js';
 import { rulesIn } from '../../ui/policy/rules.js';
+import fc from '../support/fast-check.js';
 
 const lines = (text: string): string[] => (text ? text.split('') : []);
 const signs = { same: '', added: '+', removed: '-' };

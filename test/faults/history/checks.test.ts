@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { checks } from './check.js';
 import { ended } from './ended.js';
 import type {
@@ -22,6 +21,7 @@ import { simulated } from './simulated.js';
 import { singleUse } from './singleuse.js';
 import { spent } from './spent.js';
 import { watched } from './watched.js';
+import fc from '../../support/fast-check.js';
 
 const write = (
   key: string,

@@ -3,7 +3,8 @@ import { stopAll, temporary } from '../../support/service.js';
 import { Served } from '../served.js';
 import { logOfEmbedded } from './log.js';
 import { operatorManifest } from './record.js';
-import { historySuite, secondsOr, seed } from './suite.js';
+import { historySuite, secondsOr } from './suite.js';
+import { seed } from '../../support/random.js';
 
 const seconds = secondsOr(16);
 

@@ -4,7 +4,8 @@ import type { Served } from '../served.js';
 import { pause } from './line.js';
 import { Tail } from './log.js';
 import { operatorManifest, type Harm } from './record.js';
-import { historySuite, secondsOr, seed } from './suite.js';
+import { historySuite, secondsOr } from './suite.js';
+import { seed } from '../../support/random.js';
 
 const seconds = secondsOr(40);
 

@@ -4,7 +4,8 @@ import { settles } from '../../support/patience.js';
 import type { Served } from '../served.js';
 import { Tail } from './log.js';
 import { operatorManifest, type Harm } from './record.js';
-import { historySuite, secondsOr, seed } from './suite.js';
+import { historySuite, secondsOr } from './suite.js';
+import { seed } from '../../support/random.js';
 
 /** Ten rolls of both, among fifty watchers, by hand. */
 const [seconds, crowd] = [secondsOr(whole ? 180 : 10), whole ? 50 : 20];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { isLinearizable, mostOperations, type Operation } from './search.js';
+import fc from '../../support/fast-check.js';
 
 type Register = number;
 const put = (value: number, start: number, end?: number): Operation<Register> => ({

@@ -5,15 +5,11 @@ import { join } from 'node:path';
 import { checks } from './check.js';
 import { loadHistory, saveHistory, writesOf, type Call, type History } from './history.js';
 import { record, type Plan, type Recorded } from './record.js';
+import { seed } from '../../support/random.js';
 
 /** How long is recorded, in seconds; VESTIBULE_HISTORY_SECONDS says otherwise. */
 export const secondsOr = (usual: number): number =>
   Number(process.env['VESTIBULE_HISTORY_SECONDS'] ?? usual);
-
-/** The seed of this run; VESTIBULE_TEST_SEED repeats one, as far as the machine lets it. */
-export const seed = Number(
-  process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31),
-);
 
 /**
  * Records a history, keeps it in a file while anything is wrong with it, and checks it.

@@ -1,7 +1,6 @@
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import {
   verifyAssertion,
   type KnownCredential,
@@ -22,6 +21,7 @@ import {
   type Item,
   type Lies,
 } from '../../support/authenticator.js';
+import fc from '../../support/fast-check.js';
 
 jest.setTimeout(120_000);
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Group } from '../../../kinds/group/group.js';
 import { Invitation } from '../../../kinds/invitation/invitation.js';
 import { Account } from '../../../kinds/account/account.js';
@@ -11,6 +10,7 @@ import { clock } from '../../support/clock.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 import { World } from './world.js';
+import fc from '../../support/fast-check.js';
 
 /** The number of random sequences on each store; the promise was checked over ten thousand. */
 const sequences = Number(process.env.VESTIBULE_SEQUENCES ?? 150);

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 import {
   CompactedError,
   type Check,
@@ -10,6 +9,7 @@ import {
 } from '../../../storage/storage.js';
 import { bytes, everything } from '../drive.js';
 import type { OpenStore } from '../store.js';
+import fc from '../../support/fast-check.js';
 
 const keys = ['a', 'a/b', 'a0', 'b'];
 
