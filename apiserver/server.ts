@@ -5,7 +5,13 @@ import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
-import { internalError, noSuchPath, StatusError, unauthorized } from '../registry/status.js';
+import {
+  internalError,
+  noSuchPath,
+  StatusError,
+  unauthorized,
+  unsupportedEncoding,
+} from '../registry/status.js';
 import { originOf } from './chain/authorization-attributes.js';
 import type { Store } from '../registry/store.js';
 import { withSpan } from '../observability/tracer.js';
@@ -316,8 +322,7 @@ export class Server {
   async #provider(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { provider } = this.#parts;
     if (!provider) throw noSuchPath();
-    if (req.headers['content-encoding'] !== undefined)
-      throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+    if (req.headers['content-encoding'] !== undefined) throw unsupportedEncoding();
     req.clientName = await withSpan('provider', () => provider(req, res));
   }
 

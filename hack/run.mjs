@@ -12,11 +12,14 @@ const notesPort = process.env.NOTES_PORT ?? '8090';
 const boardPort = process.env.BOARD_PORT ?? '8091';
 const toolsPort = process.env.TOOLS_PORT ?? '8092';
 const given = process.argv.slice(2);
-/** The operators that the arguments name, or one for the test mailbox. */
+/** The operators that the arguments name; without any, the one whom a sample's Group names. */
 const namedOperators = given
   .flatMap((one, i) => (one === '--operators' ? [given[i + 1]] : []))
-  .concat(given.flatMap((one) => /^--operators=(.*)/.exec(one)?.[1] ?? []));
-const operator = namedOperators.at(-1) ?? 'op@example.test';
+  .concat(given.flatMap((one) => /^--operators=(.*)/.exec(one)?.[1] ?? []))
+  .flatMap((one) => one?.split(',') ?? [])
+  .map((one) => one.trim())
+  .filter(Boolean);
+const operators = namedOperators.length === 0 ? ['ada@example.test'] : namedOperators;
 const etcd = given.some((one) => one.startsWith('--etcd-servers'));
 const manifests = join(data, 'manifests');
 mkdirSync(manifests, { recursive: true });
@@ -51,10 +54,9 @@ function copyManifests(name, port, actualPort) {
   for (const file of readdirSync(folder))
     writeFileSync(
       join(manifests, `${name}-${file}`),
-      readFileSync(join(folder, file), 'utf8').replaceAll(
-        `localhost:${port}`,
-        `localhost:${actualPort}`,
-      ),
+      readFileSync(join(folder, file), 'utf8')
+        .replaceAll(`localhost:${port}`, `localhost:${actualPort}`)
+        .replace('members: [ada@example.test]', `members: [${operators.join(', ')}]`),
     );
 }
 copyManifests('board', 8091, boardPort);
@@ -123,7 +125,6 @@ start(
     '--log-level',
     process.env.LOG_LEVEL ?? 'warn',
     ...store,
-    ...(namedOperators.length === 0 ? ['--operators', operator] : []),
     ...given,
   ],
   {},
@@ -164,7 +165,7 @@ function welcome(base, secure, { notes, board, tools }) {
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    groups, and claims of another service: try ada@example.test
   Tools       ${tools}    for node deploy/examples/apps/tools/client.mjs
-  Operator    ${operator}    sign in with this address to manage the service
+  Operator    ${operators[0]}    sign in with this address to manage the service
   Mailbox     ${base}/mailbox    test mailbox: your code arrives here
   Policy      ${base}/policy     the rules for every request
 ${secure ? `  kubectl     ${secure}    how: docs/how-to/kubectl.md\n` : ''}

@@ -13,6 +13,9 @@ import { endSessions } from './adapter/end-sessions.js';
 /** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;
 
+/** Security events of people who did what their page offers them: each is logged, none is a warning. */
+const usualEvents: ReadonlySet<string> = new Set(['passkey.added', 'invitation.accepted']);
+
 /** Returns whether a request has the cookie of a session with our signature. */
 function hasSessionCookie(
   { keys, cookies }: ProviderServices,
@@ -46,7 +49,11 @@ export function portsOf(
     groupsOf: (address) => services.groups.groupsOf(address),
     audit: (event, facts) => {
       services.count(event);
-      services.log.warn({ event, ...facts }, 'a security event');
+      // What people do in the usual way is no warning; what takes or gives access without them is.
+      services.log[usualEvents.has(event) ? 'info' : 'warn'](
+        { event, ...facts },
+        'a security event',
+      );
     },
     noteSignIn: (facts) => {
       if (request) recordSignIn(request, facts);

@@ -317,12 +317,26 @@ export const tooLarge = (max: number): StatusError =>
     { Connection: 'close' },
   );
 
-/** 415, with the accepted media types. */
-export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
+/**
+ * 415, with the accepted media types: in the message, and in `Accept-Patch` for a PATCH (RFC 5789
+ * §2.2) or in `Accept` (RFC 9110 §15.5.16).
+ */
+export const unsupportedMediaType = (
+  accepted: readonly string[],
+  header: 'Accept' | 'Accept-Patch',
+): StatusError =>
   new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    undefined,
+    { [header]: accepted.join(', ') },
   );
+
+/** 415 for a body with a content coding (RFC 9110 §15.5.16). */
+export const unsupportedEncoding = (): StatusError =>
+  new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted', undefined, {
+    'Accept-Encoding': 'identity',
+  });
 
 /** 422 with a cause for each invalid field. */
 export function invalid(

@@ -7,13 +7,12 @@ import { methodOf } from '../request/verbs.js';
 import {
   actionNames,
   actionOperation,
-  responses,
   verbOperations,
-  commonErrors,
   jsonBody,
   kubernetesExtensions,
   type OpenAPIOperation,
 } from './openapi-operations.js';
+import { documentOperation, documentPaths } from './openapi-documents.js';
 import { componentSchemas, textSchema } from './openapi-schemas.js';
 
 /** Returns the webhooks: requests to other services, and their responses. */
@@ -94,43 +93,6 @@ function addAction(paths: Paths, action: Action, registry: Registry): void {
   });
 }
 
-/** Returns the documents that are served, with their summaries. */
-const documentSummaries = ({
-  group,
-  version,
-  apiVersion,
-}: Registry): Readonly<Record<string, string>> => ({
-  '/api': 'The API versions served.',
-  '/api/v1': 'What is served of the core group of Kubernetes: the namespace default, and events.',
-  [`/api/${version}`]: 'Every resource and the verbs it takes.',
-  '/api/openapi/v3': 'This document.',
-  '/apis': 'The API groups served.',
-  [`/apis/${group}`]: 'The one API group.',
-  [`/apis/${apiVersion}`]: 'Every resource and the verbs it takes.',
-  '/openapi/v3': 'Where the documents for Kubernetes clients are.',
-  [`/openapi/v3/apis/${apiVersion}`]: 'This document as Kubernetes clients read it.',
-  '/openapi/v2': 'The kinds as OpenAPI 2.0, for older clients.',
-  '/version': 'The version served.',
-});
-
-/** Adds the operation of a document; `content` are its formats if it has others than JSON. */
-function addDocument(paths: Paths, path: string, summary: string, content?: object): void {
-  const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
-  addOperation(paths, path, 'get', {
-    summary,
-    operationId: `discover${path.replaceAll('/', '_')}`,
-    tags: ['Discovery'],
-    responses: {
-      ...responses(200, summary, { type: 'object', description: summary }, commonErrors),
-      ...(content && { 200: { description: summary, content } }),
-      304: { description: 'Nothing has changed since the ETag that If-None-Match names.' },
-      ...(isHashed && {
-        301: { description: 'The hash is of another document: where this one is.' },
-      }),
-    },
-  });
-}
-
 /** Returns the content of a response in several media types. */
 const contentOf = (types: readonly string[]): object =>
   Object.fromEntries(
@@ -142,22 +104,22 @@ const contentOf = (types: readonly string[]): object =>
 
 const tagsOf = (registry: Registry): { name: string; description: string }[] => [
   ...registry.kinds.map(({ kind, description }) => ({ name: kind, description })),
-  { name: 'Discovery', description: 'What is served, for clients.' },
+  {
+    name: 'Discovery',
+    description: 'What is served, for clients; reviews of the caller, and health.',
+  },
 ];
 
 function pathsOf(registry: Registry, documents: readonly ServedDocument[]): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) addKind(paths, kind);
   for (const action of registry.actions) addAction(paths, action, registry);
-  for (const [path, summary] of Object.entries(documentSummaries(registry)))
-    addDocument(paths, path, summary);
-  for (const { name, summary, formats } of documents)
-    addDocument(
-      paths,
-      `/api/${registry.version}/${name}`,
-      summary,
-      contentOf(Object.keys(formats)),
-    );
+  Object.assign(paths, documentPaths(registry));
+  for (const { name, summary, formats } of documents) {
+    const path = `/api/${registry.version}/${name}`;
+    const content = contentOf(Object.keys(formats));
+    addOperation(paths, path, 'get', documentOperation(path, summary, {}, content));
+  }
   return paths;
 }
 

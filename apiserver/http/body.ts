@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJSON } from '../../registry/strict-json.js';
-import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../../registry/status.js';
+import {
+  badRequest,
+  StatusError,
+  tooLarge,
+  unsupportedEncoding,
+  unsupportedMediaType,
+} from '../../registry/status.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 import { parseMediaType } from '../codec/media-type.js';
 import { parseYAML } from '../codec/yaml.js';
@@ -36,8 +42,7 @@ function requireMediaType<T extends string>(
   whenAbsent?: T,
 ): T {
   const encodings = rawValues(request, 'content-encoding');
-  if (encodings.some((one) => one.toLowerCase() !== 'identity'))
-    throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+  if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw unsupportedEncoding();
   const types = rawValues(request, 'content-type');
   if (types.length === 0 && whenAbsent !== undefined) return whenAbsent;
   const only = types.length === 1 ? types[0]! : '';
@@ -48,7 +53,8 @@ function requireMediaType<T extends string>(
   const isUTF8 =
     charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
   const found = accepted.find((type) => type === given?.type);
-  if (found === undefined || !isUTF8) throw unsupportedMediaType(accepted);
+  if (found === undefined || !isUTF8)
+    throw unsupportedMediaType(accepted, request.method === 'PATCH' ? 'Accept-Patch' : 'Accept');
   return found;
 }
 

@@ -20,6 +20,9 @@ const jsonHeaders: readonly string[] = [
   'no-store',
   'Content-Type',
   'application/json',
+  // Pages of what a browser opens are at the same address; clients choose JSON, YAML or a table.
+  'Vary',
+  'Accept, Sec-Fetch-Mode',
 ];
 
 const yamlHeaders = jsonHeaders.map((text) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
+import type { Call } from '../../registry/kind.js';
 import type { Cause } from '../../registry/status.js';
 import { mapList, setList } from '../../registry/list-type.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
@@ -88,8 +89,24 @@ export const Group = defineKind({
           : []),
       ];
     },
+    async beforeCommit(_tx, next, _old, call) {
+      const unused = next?.metadata.name === operators ? unusedOperators(next.spec, call) : [];
+      if (unused.length > 0 && call.caller.type !== 'System')
+        call.warn(`${unused.join(', ')} of --operators: no operator while this Group has members`);
+    },
   },
 });
+
+/** Returns the addresses of `--operators` that the members of Group `operators` leave without effect. */
+export const unusedOperators = (
+  spec: z.infer<typeof GroupSpec>,
+  { settings }: Pick<Call, 'settings'>,
+): string[] => {
+  const members = membersAt(spec, Date.now());
+  return spec.members.length === 0
+    ? []
+    : settings.operators.filter((address) => !members.has(canonicalAddress(address)));
+};
 
 /** Returns the addresses in lower case that are members at a time, in ms since the epoch. */
 export function membersAt(

@@ -8,6 +8,7 @@ import {
   requiredValue,
   unsupportedValue,
 } from '../../registry/field-errors.js';
+import { setList } from '../../registry/list-type.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -40,10 +41,9 @@ export const consent = defineAction({
   kind: 'Consent',
   description: 'Records the scopes the person agrees to.',
   spec: z.object({
-    scopes: z
-      .array(z.string().min(1).max(256))
-      .max(50)
-      .describe('The scopes the person agrees to; those of an Audience as <audience>/<scope>.'),
+    scopes: setList(z.array(z.string().min(1).max(256)).max(50)).describe(
+      'The scopes the person agrees to; those of an Audience as <audience>/<scope>.',
+    ),
   }),
   async run(call, { metadata }, { spec }) {
     const { name } = metadata;
@@ -52,10 +52,10 @@ export const consent = defineAction({
       assertPhase('ConsentRequired', interaction, call);
       assertNotRefused(interaction);
       const person = await loadPerson(tx, interaction, call);
-      const agreedScopes = [...new Set(spec.scopes)];
+      const agreedScopes = spec.scopes;
       const requested = await requestedScopes(call, tx, interaction);
       const context = { interaction, person, requested };
-      const { causes, shareDecisions } = await checkScopes(call, tx, context, spec.scopes);
+      const { causes, shareDecisions } = await checkScopes(call, tx, context, agreedScopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
       const isOfClaims = (scope: string): boolean => !requested.get(scope)?.audience;
       const rejected = interaction.spec.scopes.filter((scope) => !agreedScopes.includes(scope));

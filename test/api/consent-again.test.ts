@@ -44,6 +44,22 @@ describe.each(stores)('a second consent, on %s', (store) => {
       ({ status }: any) => status.client.name === client,
     );
 
+  test('that names a scope twice is refused, with the second one as its cause, and decides nothing', async () => {
+    const tab = await person();
+    const { headers } = await tab.navigate(pathTo('notes', 'openid email')).is(303);
+    const twice = { spec: { scopes: ['openid', 'email', 'email'] } };
+    const { details } = await tab.post(`${headers.location!}/consent`, twice).fails(422, 'Invalid');
+    expect(details!.causes).toEqual([
+      expect.objectContaining({ field: 'spec.scopes[2]', reason: 'FieldValueDuplicate' }),
+    ]);
+    expect(await grantOf(tab, 'notes')).toBeUndefined();
+    const once = { spec: { scopes: ['openid', 'email'] } };
+    await tab.post(`${headers.location!}/consent`, once).is(200);
+    const { status } = await grantOf(tab, 'notes');
+    const scopes = (status.shareDecisions ?? []).map(({ scope }: any) => scope);
+    expect(scopes).toEqual([...new Set(scopes)]);
+  });
+
   async function recreate(client: string, spec: Parameters<typeof createClient>[2]): Promise<void> {
     await service.store.change(service.store.systemCall(), (tx) => tx.delete(Client, client));
     await createClient(service, client, spec);

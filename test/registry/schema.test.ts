@@ -350,6 +350,7 @@ function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
       ? text.refine((line) => lineFault(line) === undefined)
       : text;
   }
+  if (schema instanceof z.ZodRecord) return z.record(schema.keySchema, strict(schema.valueSchema));
   if (schema instanceof z.ZodOptional) return strict(schema.unwrap()).optional();
   if (schema instanceof z.ZodDefault) return strict(schema.removeDefault()).optional();
   if (schema instanceof z.ZodDiscriminatedUnion)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseAllDocuments } from 'yaml';
+import { readYAMLObjects, type PlacedObject } from '../terminal/yaml-objects.js';
 import { discover } from './discovery.js';
 import { CommandError } from '../terminal/errors.js';
 import { describeImpact } from './policy-impact.js';
@@ -9,6 +9,8 @@ import { formatJSON, formatYAML } from './output-format.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
+
+const apiVersion = 'id.vestibule.org/v1alpha1';
 
 /**
  * Creates the objects of a file in order, and prints each. With a dry run, nothing is stored, and
@@ -21,8 +23,8 @@ export async function create(invocation: Invocation): Promise<void> {
   if (output !== undefined && output !== 'json' && output !== 'yaml')
     throw new CommandError('-o must be json or yaml', 2);
   const service = clientFor(invocation);
-  for (const object of readObjects(file)) {
-    const resource = await resourceOf(service, object.kind);
+  for (const { place, object } of readObjects(file)) {
+    const resource = await resourceOf(service, object, `${file}: ${place}`);
     const created = await service.requestAPI(
       'POST',
       `${resource}${dryRun ? '?dryRun=All' : ''}`,
@@ -44,7 +46,7 @@ async function formatCreated(
 }
 
 /** Reads the objects of a YAML file, or a policy from a Cedar file. */
-function readObjects(file: string): ApiObject[] {
+function readObjects(file: string): PlacedObject[] {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
@@ -54,26 +56,27 @@ function readObjects(file: string): ApiObject[] {
   if (file.endsWith('.cedar'))
     return [
       {
-        apiVersion: 'id.vestibule.org/v1alpha1',
-        kind: 'Policy',
-        metadata: {},
-        spec: { cedar: text },
+        place: 'line 1',
+        object: { apiVersion, kind: 'Policy', metadata: {}, spec: { cedar: text } },
       },
     ];
-  const documents = [...parseAllDocuments(text)];
-  const yamlError = documents.flatMap(({ errors }) => errors)[0];
-  if (yamlError) throw new CommandError(`${file}: ${yamlError.message}`);
-  const objects = documents
-    .map((document) => document.toJS() as ApiObject | null)
-    .filter((object) => object !== null);
+  let objects: PlacedObject[];
+  try {
+    objects = readYAMLObjects(text);
+  } catch (error) {
+    throw new CommandError(`${file}: ${(error as Error).message}`);
+  }
   if (objects.length === 0) throw new CommandError(`${file} contains no objects`);
-  for (const { kind } of objects)
-    if (typeof kind !== 'string') throw new CommandError(`${file}: an object has no kind`);
   return objects;
 }
 
-async function resourceOf(service: ApiClient, kind: string): Promise<string> {
+async function resourceOf(
+  service: ApiClient,
+  { kind, apiVersion: version }: PlacedObject['object'],
+  place: string,
+): Promise<string> {
   const found = (await discover(service)).find((one) => one.kind === kind);
-  if (!found) throw new CommandError(`the service has no kind ${JSON.stringify(kind)}`);
+  if (!found || version !== apiVersion)
+    throw new CommandError(`${place}: the service has no kind ${kind} of ${version}`);
   return found.plural;
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { nameGrammar } from '../../../../registry/metadata-schema.js';
 import { Appearance } from '../../../../kinds/appearance/appearance.js';
 import { Audience } from '../../../../kinds/audience/audience.js';
@@ -10,6 +9,7 @@ import { Group } from '../../../../kinds/group/group.js';
 import { Policy, type PolicyObject } from '../../../../kinds/policy/policy.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
 import { apiVersion } from '../../../../kinds/define-kind.js';
+import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 import type { AnyKind } from '../../../../registry/kind.js';
 import { Registry } from '../../../../registry/registry.js';
 import { invalid } from '../../../../registry/status.js';
@@ -45,13 +45,13 @@ export interface ManifestFile {
 }
 
 /**
- * Reads the YAML files of a folder in the order of their names. A file that is malformed, or that
+ * Reads the YAML and JSON files of a folder in the order of their names. A file that is malformed, or that
  * declares an object of an earlier file, has a fault. Throws if the folder cannot be read.
  */
 export function readManifestFiles(folder: string): ManifestFile[] {
   const declaredIn = new Map<string, string>();
   return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name))
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
     .sort()
     .map((name): ManifestFile => {
       const path = join(folder, name);
@@ -113,36 +113,40 @@ function faultOf(manifest: Manifest, registry: Registry): string[] {
 }
 
 function parseManifests(text: string): Manifest[] {
-  const documents = parseAllDocuments(text, { schema: 'core', uniqueKeys: true });
-  return [...documents].flatMap((document) => {
-    // without the quoted source lines
-    if (document.errors.length > 0)
-      throw new Error(document.errors[0]!.message.split('\n')[0]!.replace(/:$/, ''));
-    const value = document.toJS({ maxAliasCount: 0 }) as Declaration | null;
-    return value === null ? [] : [manifestOf(value)];
+  return readYAMLObjects(text).map(({ place, object }) => {
+    try {
+      return manifestOf(object as unknown as Declaration);
+    } catch (error) {
+      throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
+    }
   });
 }
 
 /** What a document of a file may be. */
 interface Declaration {
-  readonly apiVersion?: string;
-  readonly kind?: string;
+  readonly apiVersion: string;
+  readonly kind: string;
   readonly metadata?: Manifest['metadata'];
   readonly spec?: Record<string, unknown>;
 }
 
-function manifestOf(value: Declaration): Manifest {
-  const kind = loadableKinds.find((one) => one.kind === value.kind);
-  if (!kind || value.apiVersion !== apiVersion)
+function manifestOf({
+  apiVersion: version,
+  kind: kindName,
+  metadata,
+  spec,
+}: Declaration): Manifest {
+  const kind = loadableKinds.find((one) => one.kind === kindName);
+  if (!kind || version !== apiVersion)
     throw new Error(
       `only ${loadableKinds.map((one) => one.kind).join(', ')} of ` +
-        `${apiVersion} can be loaded, got ${value.kind}`,
+        `${apiVersion} can be loaded, got ${kindName} of ${version}`,
     );
-  const name: unknown = value.metadata?.name;
+  const name: unknown = metadata?.name;
   if (kind === Policy && name) throw new Error('a Policy has no name: the service numbers it');
   if (kind !== Policy && (typeof name !== 'string' || !nameGrammar.test(name) || name.length > 200))
     throw new Error('metadata.name must be a lower-case name of letters, digits, dots and hyphens');
-  return { kind, metadata: value.metadata ?? { name: '' }, spec: value.spec ?? {} };
+  return { kind, metadata: metadata ?? { name: '' }, spec: spec ?? {} };
 }
 
 /** Returns the spec of a Policy; throws PolicyRefusedError if it is malformed. */

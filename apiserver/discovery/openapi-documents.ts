@@ -1,0 +1,230 @@
+import type { Registry } from '../../registry/registry.js';
+import type { JSONSchema } from '../../registry/schema.js';
+import type { Reason } from '../../registry/status.js';
+import { reviewPaths } from '../request/request-info.js';
+import { commonErrors, jsonBody, responses, type OpenAPIOperation } from './openapi-operations.js';
+import { textSchema } from './openapi-schemas.js';
+
+/** The methods of a path with their operations. */
+export type PathItem = Readonly<Record<string, OpenAPIOperation>>;
+
+/** Returns the schema of an object that has all of these members, and may have more. */
+const objectOf = (description: string, properties: Record<string, JSONSchema>): JSONSchema => ({
+  type: 'object',
+  description,
+  required: Object.keys(properties),
+  properties,
+});
+const listOf = (description: string, items: JSONSchema): JSONSchema => ({
+  type: 'array',
+  description,
+  items,
+});
+
+/** Returns the schema of a document of Kubernetes' API. */
+const typed = (
+  kind: string,
+  description: string,
+  properties: Record<string, JSONSchema>,
+  apiVersion = 'v1',
+): JSONSchema =>
+  objectOf(description, {
+    apiVersion: textSchema('The version of the kind.', { const: apiVersion }),
+    kind: textSchema('The kind.', { const: kind }),
+    ...properties,
+  });
+
+const groupVersion = objectOf('A version of a group.', {
+  groupVersion: textSchema('Group and version.'),
+  version: textSchema('The version.'),
+});
+const group = {
+  name: textSchema('Name of the group.'),
+  versions: listOf('Its versions.', groupVersion),
+  preferredVersion: groupVersion,
+};
+const resources = listOf(
+  'The resources and subresources.',
+  objectOf('A resource.', {
+    name: textSchema('Its name in paths, with / before a subresource.'),
+    singularName: textSchema('Its name in the singular; empty for subresources.'),
+    namespaced: { type: 'boolean', description: 'false: nothing is namespaced.' },
+    kind: textSchema('The kind of what is sent and answered.'),
+    verbs: listOf('What it takes.', textSchema('A verb.')),
+  }),
+);
+const resourceList = typed('APIResourceList', 'Every resource and the verbs it takes.', {
+  groupVersion: textSchema('Group and version.'),
+  resources,
+});
+/** Aggregated discovery, which Accept may ask for. */
+const aggregated = objectOf('What is served, as aggregated discovery.', {
+  apiVersion: textSchema('The version of the kind.'),
+  kind: textSchema('The kind.', { const: 'APIGroupDiscoveryList' }),
+  items: { type: 'array', description: 'The groups.', items: { type: 'object' } },
+});
+const orAggregated = (schema: JSONSchema): JSONSchema => ({
+  description: schema.description as string,
+  anyOf: [schema, aggregated],
+});
+const openapiOf = (version: string, member: string): JSONSchema =>
+  objectOf('An OpenAPI document.', {
+    [member]: textSchema('The version of OpenAPI.', { const: version }),
+    info: objectOf('About the API.', {
+      title: textSchema('Its name.'),
+      version: textSchema('Its version.'),
+    }),
+    paths: { type: 'object', description: 'The operations by path.', additionalProperties: true },
+  });
+
+/** Returns the documents that are served: the summary and the schema of each, by path. */
+const documents = ({
+  group: name,
+  version,
+  apiVersion,
+}: Registry): Readonly<Record<string, readonly [summary: string, schema: JSONSchema]>> => ({
+  '/api': [
+    'The API versions served.',
+    orAggregated(
+      typed('APIVersions', 'The API versions served.', {
+        versions: listOf('The versions of the core group.', textSchema('A version.')),
+      }),
+    ),
+  ],
+  '/api/v1': [
+    'What is served of the core group of Kubernetes: the namespace default.',
+    resourceList,
+  ],
+  [`/api/${version}`]: ['Every resource and the verbs it takes.', resourceList],
+  '/api/openapi/v3': ['This document.', openapiOf('3.1.0', 'openapi')],
+  '/apis': [
+    'The API groups served.',
+    orAggregated(
+      typed('APIGroupList', 'The API groups served.', {
+        groups: listOf('The groups.', objectOf('A group.', group)),
+      }),
+    ),
+  ],
+  [`/apis/${name}`]: ['The one API group.', typed('APIGroup', 'The one API group.', group)],
+  [`/apis/${apiVersion}`]: ['Every resource and the verbs it takes.', resourceList],
+  '/openapi/v3': [
+    'Where the documents for Kubernetes clients are.',
+    objectOf('Where the documents are.', {
+      paths: { type: 'object', description: 'By group and version.', additionalProperties: true },
+    }),
+  ],
+  [`/openapi/v3/apis/${apiVersion}`]: [
+    'This document as Kubernetes clients read it.',
+    openapiOf('3.0.0', 'openapi'),
+  ],
+  '/openapi/v2': ['The kinds as OpenAPI 2.0, for older clients.', openapiOf('2.0', 'swagger')],
+  '/version': [
+    'The version served.',
+    objectOf('The version served.', {
+      major: textSchema('Major version.'),
+      minor: textSchema('Minor version.'),
+      gitVersion: textSchema('The release.'),
+    }),
+  ],
+});
+
+/** Returns the operation of a document; `content` are its formats if it has others than JSON. */
+export function documentOperation(
+  path: string,
+  summary: string,
+  schema: JSONSchema,
+  content?: object,
+): OpenAPIOperation {
+  const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
+  return {
+    summary,
+    operationId: `discover${path.replaceAll('/', '_')}`,
+    tags: ['Discovery'],
+    responses: {
+      ...responses(200, summary, schema, commonErrors),
+      ...(content && { 200: { description: summary, content } }),
+      304: { description: 'Nothing has changed since the ETag that If-None-Match names.' },
+      ...(isHashed && {
+        301: { description: 'The hash is of another document: where this one is.' },
+      }),
+    },
+  };
+}
+
+const onReviews: Reason[] = [
+  ...commonErrors,
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+  'Invalid',
+];
+
+/** Returns the operation of an access review of the caller. */
+function reviewOperation(path: string, kind: string): OpenAPIOperation {
+  const [, , of, version] = path.split('/');
+  const member = (name: string): JSONSchema => ({
+    type: 'object',
+    description: `The ${name} of the review, as Kubernetes defines it.`,
+    additionalProperties: true,
+  });
+  const review = typed(kind, 'A review of the caller.', {}, `${of}/${version}`);
+  return {
+    summary: `Answers a ${kind} of Kubernetes about the caller.`,
+    operationId: `create${kind}_${version}`,
+    tags: ['Discovery'],
+    requestBody: {
+      required: true,
+      content: jsonBody({ ...review, properties: { ...review.properties, spec: member('spec') } }),
+    },
+    responses: responses(
+      201,
+      'The review with its status.',
+      {
+        ...review,
+        required: [...(review.required as string[]), 'status'],
+        properties: { ...review.properties, spec: member('spec'), status: member('status') },
+      },
+      onReviews,
+    ),
+  };
+}
+
+/** Returns the operation of a health check (Kubernetes: health endpoints). */
+function healthOperation(path: string): OpenAPIOperation {
+  const content = { 'text/plain; charset=utf-8': { schema: { type: 'string' } } };
+  return {
+    summary: `Whether the service is ${path === '/readyz' ? 'ready' : 'alive'}.`,
+    operationId: `check${path.replaceAll('/', '_')}`,
+    tags: ['Discovery'],
+    parameters: [
+      {
+        name: 'verbose',
+        in: 'query',
+        required: false,
+        description: 'Names each check.',
+        schema: { type: 'string' },
+      },
+      {
+        name: 'exclude',
+        in: 'query',
+        required: false,
+        description: 'A check that is left out; may be repeated.',
+        schema: { type: 'array', items: { type: 'string' } },
+      },
+    ],
+    responses: {
+      200: { description: 'Every check passes.', content },
+      500: { description: 'Which checks fail.', content },
+    },
+  };
+}
+
+/** Returns the paths beside those of the kinds: documents, reviews and health. */
+export function documentPaths(registry: Registry): Record<string, PathItem> {
+  const paths: Record<string, PathItem> = {};
+  for (const [path, [summary, schema]] of Object.entries(documents(registry)))
+    paths[path] = { get: documentOperation(path, summary, schema) };
+  for (const [path, kind] of reviewPaths) paths[path] = { post: reviewOperation(path, kind) };
+  for (const path of ['/livez', '/readyz', '/healthz'])
+    paths[path] = { get: healthOperation(path) };
+  return paths;
+}
