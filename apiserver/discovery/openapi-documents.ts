@@ -92,7 +92,7 @@ const documents = ({
     ),
   ],
   '/api/v1': [
-    'What is served of the core group of Kubernetes: the namespace default.',
+    'What is served of the core group of Kubernetes: the namespace default, and events.',
     resourceList,
   ],
   [`/api/${version}`]: ['Every resource and the verbs it takes.', resourceList],

@@ -29,10 +29,18 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/does not match the registered client auth/, 'spec.tokenEndpointAuthMethod of the Client'],
   [/^invalid secret/, 'a secret of the Client, or spec.secretHashes'],
   [/^alg mismatch/, 'spec.tokenEndpointAuthSigningAlg of the Client'],
-  [/^audience|\(aud\)/, 'aud of the assertion, or spec.clientAssertionAudience of the Client'],
   [/response_type is not allowed/, 'spec.grantTypes and spec.redirectURIs of the Client'],
   [/grant type is not allowed|is not allowed for this client$/, 'spec.grantTypes of the Client'],
   [/resource indicator/, 'spec.audiences of the Client, and a scope of it that was agreed to'],
+  [/^audience|\baud\b/, 'aud of the assertion, or spec.clientAssertionAudience of the Client'],
+  [
+    /no applicable key/,
+    'spec.jwks or spec.jwksURI of the Client, and kid and alg of the assertion',
+  ],
+  [/signature verification/, 'the private key that belongs to the kid of the assertion'],
+  [/^jwt |exp value|^expiration/, 'exp of the assertion, and the clock of the program'],
+  [/^iss |^sub /, 'iss and sub of the assertion: both are the client_id'],
+  [/\bjti\b|only be used once/, 'a jti of its own for each assertion, as text'],
   [/^client not found/, 'client_id: no Client has this name'],
   [/openid must be one/, 'scope openid in the program, and in spec.scopes of the Client'],
   [/Pushed Authorization Request must/, 'pushed requests in the program'],
@@ -41,6 +49,25 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     /already (used|consumed)|^used before$/,
     'one use of each code and refresh token in the program',
   ],
+];
+
+/**
+ * What the answer says of a client assertion, by oidc-provider's reason. Its sender wrote all of it,
+ * and the keys of the Client are public.
+ */
+const assertionFaults: readonly (readonly [RegExp, string])[] = [
+  [/^alg mismatch/, 'its alg is not one that the Client may use'],
+  [/no applicable key/, 'no key of the Client has its kid and alg'],
+  [/signature verification/, 'its signature is not by a key of the Client'],
+  [/^jwt expired/, 'it has expired (exp)'],
+  [/^jwt not active/, 'it is not valid yet (nbf)'],
+  [/exp value|^expiration/, 'exp must be a number'],
+  [/\bjti\b/, 'jti must be a text'],
+  [/only be used once/, 'its jti was used before'],
+  [/^iss |iss value/, 'iss must be the client_id'],
+  [/^sub |sub value/, 'sub must be the client_id'],
+  [/\baud\b|audience/, 'aud must be the issuer, as one string'],
+  [/Invalid JWT|Token or Protected Header/, 'it is no signed JWT'],
 ];
 
 const events = [
@@ -75,6 +102,7 @@ export function logRefusals(
       parameters: wrongParameters(error, sentParameters(ctx)) ?? {},
       auditID: ctx.response.get('Audit-ID'),
     });
+    describeAssertion(ctx, reason);
   };
   for (const event of events) provider.on(event, log);
 }
@@ -98,6 +126,14 @@ export function describeRemedy(ctx: KoaContext): void {
   if (!location || !description) return;
   location.searchParams.set('error_description', extended(description));
   ctx.set('Location', location.href);
+}
+
+/** Adds to the answer what is wrong with a client assertion. */
+function describeAssertion(ctx: KoaContext, reason: string): void {
+  const body = ctx.body as { error?: unknown; error_description?: string } | undefined;
+  if (body?.error !== 'invalid_client' || ctx.oidc?.params?.client_assertion === undefined) return;
+  const fault = assertionFaults.find(([pattern]) => pattern.test(reason))?.[1];
+  if (fault) body.error_description = `the client_assertion was refused: ${fault}`;
 }
 
 /** Returns oidc-provider's reason for an error. */

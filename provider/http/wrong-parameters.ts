@@ -70,21 +70,16 @@ export const showableText = (text: string): string => {
 
 /**
  * Returns the parameters that a request was refused for, as they may be shown; undefined if the
- * error is not about parameters.
+ * error is not about parameters that were sent.
  */
 export function wrongParameters(
   refusal: Refusal,
   sent: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> | undefined {
-  const names = parametersOf(refusal);
-  return (
-    names &&
-    Object.fromEntries(
-      names
-        .filter((name) => typeof sent[name] === 'string')
-        .map((name) => [name, showableText(sent[name] as string)]),
-    )
-  );
+  const names = parametersOf(refusal)?.filter((name) => typeof sent[name] === 'string') ?? [];
+  return names.length === 0
+    ? undefined
+    : Object.fromEntries(names.map((name) => [name, showableText(sent[name] as string)]));
 }
 
 /** Returns the parameters of a request, with the `client_id` of HTTP Basic (RFC 6749 §2.3.1). */
