@@ -41,17 +41,21 @@ const failedHandshake =
  */
 const socketTimeoutExtraMs = 1_000;
 
+/** Returns the host as sockets and certificates name it: in lower case, IPv6 without brackets. */
+const hostOf = ({ hostname }: URL): string => hostname.toLowerCase().replace(/^\[|\]$/g, '');
+
 /** Returns a mailer of nodemailer: TLS except on loopback, and no access to files or URLs. */
 export function createMailer(options: SMTPOptions) {
   const url = new URL(options.url);
+  const host = hostOf(url);
   const timeoutMs = options.timeoutMs ?? 20_000;
   return createTransport({
     pool: true,
     maxConnections: 5,
-    host: url.hostname,
+    host,
     port: Number(url.port || (url.protocol === 'smtps:' ? 465 : 587)),
     secure: url.protocol === 'smtps:',
-    requireTLS: url.protocol !== 'smtps:' && !isLoopback(url.hostname),
+    requireTLS: url.protocol !== 'smtps:' && !isLoopback(host),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs + socketTimeoutExtraMs,

@@ -2,6 +2,7 @@ import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UnavailableError, type StorageMetrics } from '../storage.js';
+import { serverAddress } from './server-urls.js';
 import { etcdErrorOf, isTransient, toUnavailableError, type EtcdError } from './errors.js';
 
 /** How to connect to etcd. */
@@ -177,7 +178,7 @@ function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions
     ...(cert && { certChain: cert }),
   };
   return {
-    hosts: server,
+    hosts: serverAddress(server),
     ...(credentials && { credentials }),
     grpcOptions: channelOptions,
     faultHandling: { global: noop, host: () => noop },

@@ -29,7 +29,7 @@ export class EtcdError extends Error {
 
 /** Answers that are about who this client is: of etcd's authentication, and alerts of TLS. */
 const refusalPattern =
-  /etcdserver: (user name is empty|user name not found|authentication failed|permission denied)|alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}/;
+  /etcdserver: (user name is empty|user name not found|authentication failed|authentication is not enabled|permission denied|invalid auth token|role name not found)|alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}/;
 
 const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
   [/database space exceeded/, 'full'],
@@ -69,8 +69,9 @@ export function toUnavailableError(etcdError: EtcdError): UnavailableError {
 
 function unavailableReason({ kind, refusal }: EtcdError): string {
   if (kind === 'full') return 'etcd has no space left';
-  return refusal === undefined
-    ? 'etcd did not answer'
+  if (refusal === undefined) return 'etcd did not answer';
+  return refusal === 'user name is empty'
+    ? `etcd refused this client (${refusal}): check --etcd-certfile: etcd asks for a user, whom the common name of a client certificate names`
     : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
 }
 

@@ -20,3 +20,12 @@ export function serverUrlsProblem(urls: readonly string[], isLocal: IsLocal): st
   }
   return undefined;
 }
+
+/**
+ * Returns the URL of a server with its port and nothing behind it. gRPC would take 443 where a URL
+ * of http has the port that is its default.
+ */
+export function serverAddress(text: string): string {
+  const { protocol, hostname, port } = new URL(text);
+  return `${protocol}//${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}

@@ -6,18 +6,22 @@ import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
-/** Returns the base URL; adds a problem if it is not an https origin, or http on loopback. */
+/**
+ * Returns the base URL as browsers write it: without a slash at its end, without the usual port, the
+ * host in lower case. Adds a problem if it is not an https origin, or http on loopback.
+ */
 export function parseBaseURL(text: string | undefined, problems: string[]): string | undefined {
   if (text === undefined) return undefined;
-  if (!URL.canParse(text) || new URL(text).origin !== text) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.href !== `${url?.origin}/`) {
     problems.push(
       `--base-url must be an origin without a path, such as https://id.example.org; got ${text}`,
     );
     return undefined;
   }
-  if (!text.startsWith('https:') && !isLocal(text))
+  if (url.protocol !== 'https:' && !isLocal(url.origin))
     problems.push('--base-url must be https, or http on loopback');
-  return text;
+  return url.origin;
 }
 
 /** Checks settings against each other, and beyond the bounds that a setting declares. */
@@ -146,10 +150,25 @@ function checkMail(
 /**
  * Returns what is wrong with a mail server's URL, without the URL itself: it contains a password.
  */
-export const mailServerProblem = (url: string): string | undefined =>
-  URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)
+export function mailServerProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.hostname || !/^smtps?:$/.test(url.protocol))
+    return '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
+  if (!['', '/'].includes(url.pathname) || url.search || url.hash)
+    return '--smtp-url must end after host and port; write / ? # @ : of a password as %2F %3F %23 %40 %3A';
+  return [url.username, url.password].every(isPercentEncoded)
     ? undefined
-    : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
+    : '--smtp-url has a user or a password with a % that begins no character; write it as %25';
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Returns the problem if only one of etcd's client certificate and key is given. */
 export function etcdCertificateProblem(
