@@ -159,15 +159,19 @@ start(
   },
 );
 
+/** How this Node is called: by its path where the one on the path of most shells is older. */
+const node = process.execPath.startsWith(root) ? process.execPath : 'node';
+
 function welcome(base, secure, { notes, board, tools }) {
   console.log(`
   Vestibule   ${base}
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    groups, and claims of another service: try ada@example.test
-  Tools       ${tools}    for node deploy/examples/apps/tools/client.mjs
+  Tools       ${tools}    for ${node} deploy/examples/apps/tools/client.mjs
   Operator    ${operators[0]}    sign in with this address to manage the service
   Mailbox     ${base}/mailbox    test mailbox: your code arrives here
   Policy      ${base}/policy     the rules for every request
+  Command     export PATH="${root}/bin:$PATH"    then: vestibule login ${base}
 ${secure ? `  kubectl     ${secure}    how: docs/how-to/kubectl.md\n` : ''}
   Stop with Ctrl-C.`);
 }

@@ -32,6 +32,7 @@ test('the pages with commands are those below', () => {
   expect(pages().filter(hasCommands)).toEqual([
     'docs/how-to/applications/README.md',
     'docs/how-to/backup.md',
+    'docs/how-to/configuration.md',
     'docs/how-to/policies.md',
     'docs/how-to/secrets.md',
     'docs/tutorials/api-server-of-your-own.md',
@@ -74,6 +75,17 @@ test('a store is saved while it is served, and restored elsewhere', async () => 
   await run.stop();
   const restored = await startTest({ directory: join(folder, 'elsewhere'), keys: service.keys });
   expect((await restored.store.reader(Client).get('kept'))!.spec.displayName).toBe('kept app');
+});
+
+test('a file of settings is checked, and its schema is written', async () => {
+  const folder = folderOf('docs/how-to/configuration.md');
+  const run = new PageRun('docs/how-to/configuration.md', { folder });
+  await run.done;
+  expect(run.out).toContain('baseUrl: http://localhost:8080 # file');
+  expect(run.out).not.toContain('you@example.org');
+  const schema = JSON.parse(readFileSync(join(folder, 'vestibule.schema.json'), 'utf8'));
+  expect(Object.keys(schema.properties)).toContain('baseUrl');
+  await run.stop();
 });
 
 test('keys are changed step by step', async () => {
