@@ -1,16 +1,33 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { createClient, startTest, stopAll } from '../support/service.js';
+import { authorizationPath } from '../support/signin.js';
 import { read, root } from './pages.js';
+
+afterAll(stopAll);
 
 interface Plan {
   readonly title: string;
   readonly plan: string;
+  readonly variant: Readonly<Record<string, string>>;
 }
 
 const tools = join(root, 'hack/tools/conformance');
 const { plans } = (await import(join(tools, 'plans.mjs'))) as { plans: Record<string, Plan> };
 const { reasons } = (await import(join(tools, 'reasons.mjs'))) as {
   reasons: Record<string, string>;
+};
+
+const { staticServer, staticVariant } = (await import(join(tools, 'metadata.mjs'))) as {
+  staticServer(document: unknown): Record<string, string>;
+  staticVariant(variant: object): object;
+};
+const { clientsFor } = (await import(join(tools, 'service.mjs'))) as {
+  clientsFor(
+    suite: object,
+    alias: string,
+    alg: string,
+  ): { configs: { fapi2: Record<string, { jwks: { keys: { alg: string }[] } }> } };
 };
 
 const page = read('docs/reference/conformance.md');
@@ -20,11 +37,56 @@ const rows = [...page.matchAll(/^\| ([\w-]+) \| ([A-Z]+) \| (.*?) ?\|$/gm)].map(
 );
 
 test('the page of the last run has a section for each plan that hack/conformance runs, and no other', () => {
-  const named = sections.map((section) => ({
-    title: section.split('\n')[0],
-    plan: /^`([a-z0-9-]+)`/m.exec(section)?.[1],
-  }));
+  const named = sections
+    .filter((section) => !section.startsWith('Not supported'))
+    .map((section) => ({
+      title: section.split('\n')[0],
+      plan: /^`([a-z0-9-]+)`/m.exec(section)?.[1],
+    }));
   expect(named).toEqual(Object.values(plans).map(({ title, plan }) => ({ title, plan })));
+});
+
+test('what is not supported is not in discovery, and refused as the page says', async () => {
+  const section = sections.find((one) => one.startsWith('Not supported'))!;
+  const service = await startTest();
+  await createClient(service, 'app', { type: 'Public', tokenEndpointAuthMethod: 'none' });
+  const discovery = (await service.tab().navigate('/.well-known/openid-configuration')).body;
+  expect(discovery).toMatchObject({
+    response_types_supported: ['code'],
+    claims_parameter_supported: false,
+  });
+  for (const absent of ['registration_endpoint', 'backchannel_authentication_endpoint'])
+    expect([absent, discovery[absent]]).toEqual([absent, undefined]);
+  for (const absent of ['address', 'phone'])
+    expect(discovery.scopes_supported).not.toContain(absent);
+  const errorOf = async (more: Record<string, string>): Promise<string> => {
+    const path = authorizationPath('app', 'openid', 'v'.repeat(43), more);
+    const { headers } = await service.tab().navigate(path).is(303);
+    const { search, hash } = new URL(headers.location!);
+    return new URLSearchParams(search || hash.slice(1)).get('error')!;
+  };
+  const errors = [
+    await errorOf({ response_type: 'token' }),
+    await errorOf({ request: 'x' }),
+    await errorOf({ request_uri: 'https://app.example.test/request' }),
+  ];
+  expect(errors.filter((error) => !section.includes(`\`${error}\``))).toEqual([]);
+  const described = staticServer(discovery);
+  expect(described).toMatchObject({ issuer: service.baseURL, jwks_uri: discovery.jwks_uri });
+  expect(staticVariant(plans['basic']!.variant)).toMatchObject({ server_metadata: 'static' });
+});
+
+test('the first Client of FAPI signs as it is asked to', () => {
+  const at = { base: 'https://suite.test', backchannel: 'https://suite.test' };
+  const algs = ['ES256', 'PS256'].map((alg) => {
+    const { client, client2 } = clientsFor(at, 'a', alg).configs.fapi2;
+    return [client, client2].map((one) => one!.jwks.keys[0]!.alg);
+  });
+  expect(algs).toEqual([
+    ['ES256', 'PS256'],
+    ['PS256', 'ES256'],
+  ]);
+  expect(() => clientsFor(at, 'a', 'none')).toThrow('--fapi-alg must be one of');
 });
 
 test('no module of the last run failed, and each that did not pass has its reason', () => {

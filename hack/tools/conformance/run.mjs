@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { Visitor } from './pages.mjs';
+import { staticServer, staticVariant } from './metadata.mjs';
 import { plans } from './plans.mjs';
 import { clientsFor, startService } from './service.mjs';
 import { Suite, suiteHost } from './suite.mjs';
@@ -44,7 +45,8 @@ process.removeAllListeners('warning');
 
 /**
  * `--modules PATTERN` runs the modules whose name matches; `--write FILE` writes the tables of
- * whole plans into a page.
+ * whole plans into a page. `--metadata static` gives the suite the endpoints instead of discovery,
+ * `--fapi-alg ES256` has the first Client of FAPI sign with it.
  */
 function read(args) {
   const options = {};
@@ -57,6 +59,10 @@ function read(args) {
   }
   if (options.write && options.modules)
     throw new Error('--write is for whole plans: leave out --modules');
+  if (options.write && (options.metadata || options['fapi-alg']))
+    throw new Error('--write is for the usual plans: leave out --metadata and --fapi-alg');
+  if (![undefined, 'discovery', 'static'].includes(options.metadata))
+    throw new Error('--metadata must be discovery or static');
   const unknown = rest.filter((name) => !(name in plans));
   if (unknown.length > 0)
     throw new Error(
@@ -177,12 +183,16 @@ async function fillProfile(service, suite, browser) {
   await context.close();
 }
 
+const discoveryOf = ({ issuer }) => `${issuer}/.well-known/openid-configuration`;
+
 /** Returns the suite's configuration of a plan with its Clients. */
-const configOf = (service, clients) => ({
+const configOf = async (service, clients, isStatic) => ({
   alias,
   description: 'Vestibule',
   server: {
-    discoveryUrl: `${service.issuer}/.well-known/openid-configuration`,
+    ...(isStatic
+      ? staticServer(await (await fetch(discoveryOf(service))).json())
+      : { discoveryUrl: discoveryOf(service) }),
     login_hint: person,
   },
   resource: { resourceUrl: `${service.issuer}/oauth2/userinfo` },
@@ -192,7 +202,9 @@ const configOf = (service, clients) => ({
 /** Runs the modules of one plan, one after the other, and returns the result of each. */
 async function runPlan(suite, service, browser, name) {
   const { plan: planName, variant, clients: set } = plans[name];
-  const plan = await suite.createPlan(planName, variant, configOf(service, clients.configs[set]));
+  const chosen = values.metadata === 'static' ? staticVariant(variant) : variant;
+  const config = await configOf(service, clients.configs[set], chosen !== variant);
+  const plan = await suite.createPlan(planName, chosen, config);
   const wanted = new RegExp(values.modules ?? '');
   const modules = plan.modules.filter(({ testModule }) => wanted.test(testModule));
   const rows = [];
@@ -238,7 +250,7 @@ const suite = await Suite.start({
   port: free(20_000),
   databasePort: free(21_000),
 });
-const clients = clientsFor(suite, alias);
+const clients = clientsFor(suite, alias, values['fapi-alg']);
 const service = await startService({
   folder,
   port: free(22_000),

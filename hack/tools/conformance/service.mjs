@@ -38,9 +38,11 @@ const manifest = (name, spec) => ({
 
 /**
  * Returns the Clients of the plans: the manifests for the service, and the configuration for the
- * suite.
+ * suite. The first Client of FAPI signs with `fapiAlg`.
  */
-export function clientsFor({ base, backchannel }, alias) {
+export function clientsFor({ base, backchannel }, alias, fapiAlg = 'PS256') {
+  if (!(fapiAlg in pairs))
+    throw new Error(`--fapi-alg must be one of ${Object.keys(pairs).join(', ')}`);
   const own = `${base}/test/a/${alias}`;
   const urls = {
     redirectURIs: [`${own}/callback`, `${own}/callback?dummy1=lorem&dummy2=ipsum`],
@@ -87,8 +89,8 @@ export function clientsFor({ base, backchannel }, alias) {
   };
   const informed = { client: confidential('suite-backchannel', { backchannelLogoutURI }) };
   const fapi2 = {
-    client: fapi('suite-fapi', 'PS256'),
-    client2: fapi('suite-fapi-second', 'ES256'),
+    client: fapi('suite-fapi', fapiAlg),
+    client2: fapi('suite-fapi-second', fapiAlg === 'PS256' ? 'ES256' : 'PS256'),
   };
   const configs = (all) =>
     Object.fromEntries(Object.entries(all).map(([name, { config }]) => [name, config]));

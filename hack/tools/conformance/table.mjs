@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { plans } from './plans.mjs';
 import { reasons } from './reasons.mjs';
@@ -31,6 +32,13 @@ export function countsOf(rows) {
   return { line, failed };
 }
 
+/** Returns the commit of this checkout, with a plus sign if files differ from it. */
+export function productCommit() {
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+  return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') ? '+' : ''}`;
+}
+
 /** Returns the section of one plan in Markdown. */
 function sectionOf(name, rows, commit) {
   const { title, plan, variant } = plans[name];
@@ -38,7 +46,7 @@ function sectionOf(name, rows, commit) {
   const of = choices.length > 0 ? `, with ${choices.join(', ')}` : '';
   const date = new Date().toISOString().slice(0, 10);
   return (
-    `## ${title}\n\n\`${plan}\`${of}. Last run on ${date} with the suite’s commit \`${commit}\`: ${countsOf(rows).line}.\n\n` +
+    `## ${title}\n\n\`${plan}\`${of}. Last run on ${date} with the suite’s commit \`${commit}\` and this service’s \`${productCommit()}\`: ${countsOf(rows).line}.\n\n` +
     `${tableOf(rows)}\n\n`
   );
 }
