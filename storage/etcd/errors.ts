@@ -71,7 +71,7 @@ function unavailableReason({ kind, refusal }: EtcdError): string {
   if (kind === 'full') return 'etcd has no space left';
   if (refusal === undefined) return 'etcd did not answer';
   return refusal === 'user name is empty'
-    ? `etcd refused this client (${refusal}): check --etcd-certfile: etcd asks for a user, whom the common name of a client certificate names`
+    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the common name of the client certificate names it`
     : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
 }
 

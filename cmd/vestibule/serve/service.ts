@@ -46,8 +46,7 @@ import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { listen, portOf } from './serving.js';
-import { warnOfUnusedOperators } from './operators-warning.js';
-import { warnOfOpenSignUp } from './sign-up-warning.js';
+import { warnOfRights } from './operators-warning.js';
 import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import { openReplica } from './open-replica.js';
@@ -313,8 +312,7 @@ async function startPolicy(
   await policy.start();
   const manifests = await openManifests(config.manifests, { store, policy }, log, disposables);
   policy.ready();
-  await warnOfOpenSignUp(store, log);
-  await warnOfUnusedOperators(store, log);
+  await warnOfRights(store, log);
   return manifests;
 }
 

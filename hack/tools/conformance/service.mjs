@@ -36,6 +36,24 @@ const manifest = (name, spec) => ({
   spec,
 });
 
+/** Returns a Client of FAPI 2.0 whose assertions are signed with this algorithm. */
+function fapiClient(name, alg, urls) {
+  const keys = signingKey(name, alg);
+  const spec = {
+    displayName: `Conformance ${name}`,
+    type: 'Confidential',
+    profile: 'FAPI2',
+    tokenEndpointAuthSigningAlg: alg,
+    jwks: keys.public,
+    scopes,
+    ...urls,
+  };
+  return {
+    manifest: manifest(name, spec),
+    config: { client_id: name, scope: 'openid profile email offline_access', jwks: keys.private },
+  };
+}
+
 /**
  * Returns the Clients of the plans: the manifests for the service, and the configuration for the
  * suite. The first Client of FAPI signs with `fapiAlg`.
@@ -64,22 +82,7 @@ export function clientsFor({ base, backchannel }, alias, fapiAlg = 'PS256') {
     };
     return { manifest: manifest(name, spec), config: { client_id: name, client_secret: secret } };
   };
-  const fapi = (name, alg) => {
-    const keys = signingKey(name, alg);
-    const spec = {
-      displayName: `Conformance ${name}`,
-      type: 'Confidential',
-      profile: 'FAPI2',
-      tokenEndpointAuthSigningAlg: alg,
-      jwks: keys.public,
-      scopes,
-      ...urls,
-    };
-    return {
-      manifest: manifest(name, spec),
-      config: { client_id: name, scope: 'openid profile email offline_access', jwks: keys.private },
-    };
-  };
+  const fapi = (name, alg) => fapiClient(name, alg, urls);
   const basic = {
     client: confidential('suite-basic'),
     client2: confidential('suite-second'),
