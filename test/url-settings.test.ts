@@ -11,7 +11,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-describe('--base-url', () => {
+describe('the setting --base-url', () => {
   test.each([
     ['https://id.example.org', 'https://id.example.org'],
     ['https://id.example.org/', 'https://id.example.org'],
