@@ -268,9 +268,14 @@ describe.each([
 
 describe('a connection on which no request comes', () => {
   test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {
-    const flags = ['--secure-port', '0', '--limits-request-timeout', '10s'];
-    const service = await startTest({ flags });
-    const refuses = async (base: string): Promise<void> => {
+    // By the time of a request, and by that of a connection that is idle.
+    const services = await Promise.all(
+      ['10s', '60s'].map((time) =>
+        startTest({ flags: ['--secure-port', '0', '--limits-request-timeout', time] }),
+      ),
+    );
+    const refuses = async (service: TestService, base: string): Promise<void> => {
+      const { host } = new URL(service.baseURL);
       const silent = new RawSocket(base);
       const begun = new RawSocket(base);
       begun.socket.write('GET /livez HTTP/1.1\r\n');
@@ -291,11 +296,13 @@ describe('a connection on which no request comes', () => {
       for (const one of [begun, stalled])
         expect(service.logs.join('')).toContain(/Audit-ID: (\S+)/.exec(one.text)![1]!);
     };
-    const { host } = new URL(service.baseURL);
-    await Promise.all([service.url, service.secureURL!].map(refuses));
-    expect(
-      service.logs.filter((line) => line.includes('"connection closed before a request came"')),
-    ).toHaveLength(2);
+    await Promise.all(
+      services.flatMap((one) => [one.url, one.secureURL!].map((base) => refuses(one, base))),
+    );
+    for (const { logs } of services)
+      expect(
+        logs.filter((line) => line.includes('"connection closed before a request came"')),
+      ).toHaveLength(2);
   });
 
   test('that was answered before the rest of its request is closed without another answer', async () => {

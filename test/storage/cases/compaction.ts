@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { compactOnce } from '../../../storage/compactor.js';
-import { CompactedError } from '../../../storage/storage.js';
+import { CompactedError, UnavailableError } from '../../../storage/storage.js';
 import { everything, put, remove, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -123,6 +123,23 @@ export function compactionCases(open: OpenStore): void {
         'a',
         'meta/compaction',
       ]);
+    },
+  );
+
+  withStore(
+    open,
+    'the compactor makes space in a store that has none for its record',
+    async (storage) => {
+      const first = await put(storage, { a: '1' });
+      await put(storage, { a: '2' });
+      await compactOnce(storage, 1000, 10_000);
+      const full = Object.create(storage, {
+        commit: { value: () => Promise.reject(new UnavailableError('full', { full: true })) },
+        get: { value: storage.get.bind(storage) },
+        compact: { value: storage.compact.bind(storage) },
+      }) as typeof storage;
+      await compactOnce(full, 1000, 11_000);
+      await expect(storage.list(everything, { at: first })).rejects.toBeInstanceOf(CompactedError);
     },
   );
 }
