@@ -112,13 +112,15 @@ const remedyMemo = 'remedy of the refusal';
 
 /**
  * Adds what to set to the description of the current refusal, in JSON and in a redirect to the Client
- * (RFC 6749 §4.1.2.1, §5.2): a developer reads it in the program. It says nothing of what was sent.
+ * (RFC 6749 §4.1.2.1, §5.2): a developer reads it in the program. It says nothing of what was sent, and
+ * nothing to a Client that could not authenticate.
  */
 export function describeRemedy(ctx: KoaContext): void {
   const remedy = currentUnitOfWork()?.memo.get(remedyMemo);
   if (remedy === undefined) return;
   const extended = (description: string): string => `${description} (what to set: ${remedy})`;
   const body = ctx.body as { error?: unknown; error_description?: unknown } | undefined;
+  if (body?.error === 'invalid_client') return;
   if (typeof body?.error === 'string' && typeof body.error_description === 'string')
     ctx.body = { ...body, error_description: extended(body.error_description) };
   const location = URL.parse(String(ctx.response.get('Location')));

@@ -512,7 +512,11 @@ describe('the engine', () => {
     );
     expect(engine.decide(visit()).reasons).toEqual([
       { rule: 'b', message: 'Not today.' },
-      { rule: 'a', message: 'Policy refuses it.' },
+      {
+        rule: 'a',
+        message: 'Policy refuses it.',
+        messages: expect.objectContaining({ de: 'Die Richtlinie lehnt es ab.' }),
+      },
     ]);
   });
 

@@ -71,6 +71,10 @@ describe('the recipes of the how-to', () => {
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'board' } },
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'notes' } },
     ],
+    'staff-only': [
+      { caller: person('a@x.test'), action: 'signIn', facts: { client: 'wiki' } },
+      { caller: person('a@x.test', 'staff'), action: 'signIn', facts: { client: 'wiki' } },
+    ],
     'wiki-is-for-staff': [
       { caller: person('a@x.test'), action: 'signIn', facts: { client: 'wiki' } },
       { caller: person('a@x.test', 'staff'), action: 'signIn', facts: { client: 'wiki' } },
