@@ -27,14 +27,17 @@ const providers = list('ClaimsProvider', [
     spec: {
       displayName: 'Vestibule',
       scopes: [
-        { name: 'openid', title: 'Your identifier' },
-        { name: 'email', title: 'Your email address' },
+        { name: 'openid', title: 'Your identifier', claims: [] },
+        { name: 'email', title: 'Your email address', claims: [] },
       ],
     },
   },
   {
     metadata: { name: 'meridian' },
-    spec: { displayName: 'Meridian Health', scopes: [{ name: 'health', title: 'Insurance' }] },
+    spec: {
+      displayName: 'Meridian Health',
+      scopes: [{ name: 'health', title: 'Insurance', claims: [] }],
+    },
   },
 ]);
 const lists = (): Script => ({

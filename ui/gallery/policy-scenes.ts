@@ -22,7 +22,7 @@ const grants = list('Grant', [
 const providers = list('ClaimsProvider', [
   {
     metadata: { name: 'vestibule' },
-    spec: { scopes: [{ name: 'email', title: 'Email address' }] },
+    spec: { scopes: [{ name: 'email', title: 'Email address', claims: [] }] },
   },
 ]);
 
