@@ -3,6 +3,9 @@ import { useContext } from 'preact/hooks';
 import type { Account } from '../api.js';
 import type { Names } from '../decisions/names.js';
 
+/** Why the account is no longer shown: `over` if the session was ended elsewhere or by time. */
+export type Ending = 'signedout' | 'over' | 'deleted';
+
 /** What the sections of the page share. */
 export interface AccountContext {
   readonly account: Account;
@@ -16,8 +19,10 @@ export interface AccountContext {
   readonly step: string | undefined;
   /** Announces an error to screen readers; undefined clears it. */
   readonly announceError: (words: string | undefined) => void;
-  /** Shows the last view instead of the account: signed out or deleted. */
-  readonly leave: (ending: 'signedout' | 'deleted') => void;
+  /**
+   * Shows the last view instead of the account. A sign-in from there continues with `step`.
+   */
+  readonly leave: (ending: Ending, step?: string) => void;
 }
 
 /** The context of the signed-in account. */

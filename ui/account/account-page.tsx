@@ -10,14 +10,18 @@ import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
 import { useIsLiveTab } from './live-tab.js';
-import { CurrentAccount } from './account-context.js';
+import { CurrentAccount, type Ending } from './account-context.js';
 import { signalPasskeys } from './signal.js';
 import { signIn } from '../base/sign-in.js';
 import { readArrival, type Arrival } from './redirects.js';
 
-type Ending = 'signedout' | 'deleted';
+interface EndedProps {
+  ending: Ending;
+  step: string | undefined;
+  account: Account;
+}
 
-function Ended({ ending, account: { status } }: { ending: Ending; account: Account }) {
+function Ended({ ending, step, account: { status } }: EndedProps) {
   if (ending === 'deleted') {
     return (
       <View key="deleted" title="data.deleted.title" phase="account">
@@ -30,8 +34,8 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
   }
   return (
     <View key="signedout" title="account.signedout.title" phase="account">
-      <p class="lead">{t('account.signedout.what')}</p>
-      <Button variant="main" onPress={() => signIn()}>
+      <p class="lead">{t(ending === 'over' ? 'account.over.what' : 'account.signedout.what')}</p>
+      <Button variant="main" onPress={() => signIn({ step })}>
         {t('account.signin')}
       </Button>
     </View>
@@ -59,13 +63,13 @@ interface SignedInProps {
 
 function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProps) {
   const [account, setAccount] = useState(initial);
-  const [ending, setEnding] = useState<Ending>();
+  const [ended, setEnded] = useState<{ ending: Ending; step: string | undefined }>();
   const isLive = useIsLiveTab();
   const names = useNames(initial.metadata.name);
-  const leave = (how: Ending): void => {
+  const leave = (ending: Ending, step?: string): void => {
     announceError(undefined);
     setWide(false);
-    setEnding(how);
+    setEnded((first) => first ?? { ending, step });
   };
   useEffect(() => {
     if (arrived.signedIn) void signalPasskeys();
@@ -74,7 +78,7 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
   useEffect(() => {
     if (isLive && !fresh.current)
       call<Account>('GET', 'accounts/~').then(setAccount, (thrown: unknown) => {
-        if (thrown instanceof ApiError && thrown.code === 401) signIn();
+        if (thrown instanceof ApiError && thrown.code === 401) leave('over');
       });
     if (isLive) fresh.current = false;
   }, [isLive]);
@@ -84,7 +88,7 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
   );
   return (
     <CurrentAccount.Provider value={context}>
-      {ending ? <Ended ending={ending} account={account} /> : <AccountView />}
+      {ended ? <Ended {...ended} account={account} /> : <AccountView />}
     </CurrentAccount.Provider>
   );
 }

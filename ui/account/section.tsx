@@ -6,7 +6,7 @@ import type { LiveCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
 import type { MessageID } from '../messages/catalog.js';
 import { ActionError } from './use-action.js';
-import { signIn } from '../base/sign-in.js';
+import { useAccountContext } from './account-context.js';
 
 /** The sections of the page, in order. */
 export const sectionIDs = [
@@ -50,8 +50,9 @@ export const focusSection = (id: string): void => {
 
 /** Shown if one section could not be read. The others are unaffected. */
 export function ReadError({ failure, again: retry }: { failure: ApiError; again: () => void }) {
+  const { leave } = useAccountContext();
   useEffect(() => {
-    if (failure.code === 401) signIn();
+    if (failure.code === 401) leave('over');
   }, [failure]);
   return (
     <>

@@ -11,7 +11,7 @@ export interface Action {
   readonly failure: ApiError | undefined;
   /**
    * Runs it. Returns true if it succeeded. If the API requires a newer sign-in, leaves for one that
-   * returns to `step`.
+   * returns to `step`; without a session, says that it is over.
    */
   run: (work: () => Promise<void>, step?: string) => Promise<boolean>;
   /** Clears the error. */
@@ -25,12 +25,12 @@ export interface Action {
 export function useAction(
   explain: (failure: ApiError) => string | undefined = () => undefined,
 ): Action {
-  const { announceError } = useAccountContext();
+  const { announceError, leave } = useAccountContext();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiError>();
   const fail = (thrown: unknown, step: string | undefined): false => {
     if (!(thrown instanceof ApiError)) throw thrown;
-    if (thrown.code === 401) signIn({ step });
+    if (thrown.code === 401) leave('over', step);
     else if (needsNewSignIn(thrown))
       signIn({ step, prompt: true, passkeyOnly: acceptsPasskeyOnly(thrown) });
     else {

@@ -118,7 +118,8 @@ async function listAndWatch<T extends ApiObject>(
           held,
           { onChange: show, onDelete: gone },
           signal,
-        ).then(paused, async () => {
+        ).then(paused, async (thrown: unknown) => {
+          if (thrown instanceof ApiError && thrown.code === 401) throw thrown;
           await untilReturn(signal);
           return undefined;
         });
