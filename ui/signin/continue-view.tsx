@@ -22,9 +22,11 @@ export function ContinueView({ store }: { store: SignInStore }) {
       heading={format('continue.title', { email: <Ltr of={email} /> })}
       phase="LoginRequired"
     >
-      <p class="lead">
-        {t('continue.what')} {isUnused && t('continue.going')}
-      </p>
+      {store.interaction!.spec.prompt !== 'SelectAccount' && (
+        <p class="lead">
+          {t('continue.what')} {isUnused && t('continue.going')}
+        </p>
+      )}
       <div class="pair">
         <Button variant="main" onPress={() => store.resume()}>
           {t('leaving.go')}
