@@ -213,7 +213,7 @@ class CedarEngine implements Engine {
   }
 
   async #check(text: string): Promise<PolicyCheckResult> {
-    const validated = await validate(text, this.schema);
+    const validated = await validate(text, this.schema, this.#vocabulary);
     if ('faults' in validated) return validated;
     const { rules, faults, positions } = await this.#parse(text);
     const unsatisfiable = ruleFaults(rules, positions, (rule) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { distance } from '../../cmd/vestibule/terminal/did-you-mean.js';
+import { distance } from '../../registry/nearest-name.js';
 import { formatJSON, formatYAML } from '../../cmd/vestibule/client/output-format.js';
 import { fillTemplate } from '../../cmd/vestibule/client/jsonpath.js';
 import { stripControls } from '../../cmd/vestibule/terminal/output.js';

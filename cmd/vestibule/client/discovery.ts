@@ -1,5 +1,5 @@
 import { CommandError, KubectlStyleError } from '../terminal/errors.js';
-import { nearest } from '../terminal/did-you-mean.js';
+import { nearest } from '../../../registry/nearest-name.js';
 import type { ApiClient } from './api-client.js';
 
 /** A resource type from the service's discovery. */
