@@ -6,7 +6,9 @@ import {
   type Revision,
   type Storage,
   type StorageMetrics,
+  UnavailableError,
 } from '../storage.js';
+import { connectionFault } from './connection-fault.js';
 import { Cluster, type ClusterOptions, type Credentials } from './client.js';
 import { EtcdCommitter } from './committer.js';
 import { EtcdError, isTransient, toUnavailableError } from './errors.js';
@@ -89,10 +91,23 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     return createStorage(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
-    throw error instanceof EtcdError ? toUnavailableError(error) : error;
+    throw await openError(error, options);
   } finally {
     clearInterval(reporting);
   }
+}
+
+/** Returns the error of an opening, which names what gRPC does not: a wrong scheme or certificate. */
+async function openError(error: unknown, options: EtcdOptions): Promise<unknown> {
+  const away = error instanceof EtcdError ? toUnavailableError(error) : error;
+  const cause = away instanceof UnavailableError ? away.cause : undefined;
+  if (!(cause instanceof EtcdError) || cause.kind !== 'unsent' || cause.refusal !== undefined)
+    return away;
+  const faults = await Promise.all(
+    options.servers.map((server) => connectionFault(server, options)),
+  );
+  const found = faults.filter((fault) => fault !== undefined);
+  return found.length === 0 ? away : new UnavailableError(found.join('; '), { cause });
 }
 
 async function readKeyspace(cluster: Cluster, prefix: string, deadline: number): Promise<Keyspace> {
