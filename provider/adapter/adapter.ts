@@ -1,6 +1,6 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { digest } from '../../security/keyring.js';
-import { findClient } from './clients.js';
+import { clientObject, findClient } from './clients.js';
 import {
   currentUnitOfWork,
   UnitOfWork,
@@ -59,7 +59,8 @@ export class StoreAdapter implements Adapter {
       if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
       if (this.#model === 'AuthorizationCode') {
         unitOfWork.memo.set(codeClientMemo, payload.clientId);
-        this.#services.signInCheck.follow(unitOfWork, id, payload);
+        const client = await clientObject(this.#services, payload.clientId!);
+        if (client) this.#services.signInCheck.follow(unitOfWork, id, client, payload);
       }
       if (this.#model === 'Interaction')
         return saveInteraction(this.#services, unitOfWork, id, payload);

@@ -38,8 +38,14 @@ interface Followed {
   waiting: ReportChange[];
   writtenAt: number;
   isScheduled: boolean;
-  /** What is known to be in the report, until `writtenAt` is too long ago. */
+  /** What is known to be in the report of the Client of this uid, until `writtenAt` is too long ago. */
+  uid?: string;
   known: Set<string>;
+}
+
+/** A Client, by which a report is found. */
+interface Named {
+  readonly metadata: { readonly name: string; readonly uid: string };
 }
 
 const reportKey = (client: string): string => `oidc/client-report/${client}`;
@@ -66,7 +72,7 @@ export class ClientReports {
   }
 
   /** Notes what an authorization request had that led to a code. */
-  noteRequest(client: string, sent: { codeChallenge: boolean; nonce: boolean }): void {
+  noteRequest(client: Named, sent: { codeChallenge: boolean; nonce: boolean }): void {
     this.#once(client, `request ${sent.codeChallenge} ${sent.nonce}`, (report) => {
       for (const name of ['codeChallenge', 'nonce'] as const) {
         const now = sent[name] ? 'Always' : 'Never';
@@ -76,7 +82,7 @@ export class ClientReports {
   }
 
   /** Notes that the program asked for userinfo. */
-  noteUserinfo(client: string): void {
+  noteUserinfo(client: Named): void {
     this.#once(client, 'userinfo', (report) => {
       report.userinfo = true;
     });
@@ -111,11 +117,13 @@ export class ClientReports {
   }
 
   /** Makes a change that this replica did not make before. */
-  #once(client: string, what: string, change: ReportChange): void {
-    const followed = this.#follow(client);
+  #once({ metadata: { name, uid } }: Named, what: string, change: ReportChange): void {
+    const followed = this.#follow(name);
+    if (followed.uid !== uid) followed.known.clear();
+    followed.uid = uid;
     if (followed.known.has(what)) return;
     followed.known.add(what);
-    this.#change(client, change);
+    this.#change(name, change);
   }
 
   #follow(client: string): Followed {
@@ -138,10 +146,15 @@ export class ClientReports {
     setTimeout(() => this.#runInBackground(() => this.#write(client, followed)), delay).unref();
   }
 
-  #write(client: string, followed: Followed): Promise<void> {
+  async #write(client: string, followed: Followed): Promise<void> {
     const changes = followed.waiting;
     Object.assign(followed, { waiting: [], isScheduled: false, writtenAt: Date.now() });
-    return this.apply(client, changes);
+    try {
+      await this.apply(client, changes);
+    } catch (error) {
+      followed.known.clear();
+      throw error;
+    }
   }
 }
 

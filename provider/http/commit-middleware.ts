@@ -1,4 +1,5 @@
 import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
+import { clientObject } from '../adapter/clients.js';
 import { discloseIntrospection } from '../claims/disclosures.js';
 import {
   currentUnitOfWork,
@@ -47,8 +48,10 @@ export const commitMiddleware =
       sendError(services, provider, ctx, toProviderError(error));
     }
     const client = ctx.oidc?.entities.Client?.clientId;
-    if (client && ctx.oidc?.route === 'userinfo' && ctx.status === 200)
-      services.clientReports.noteUserinfo(client);
+    if (client && ctx.oidc?.route === 'userinfo' && ctx.status === 200) {
+      const object = await clientObject(services, client);
+      if (object) services.clientReports.noteUserinfo(object);
+    }
     unitOfWork.client = client;
     translateFormPage(ctx);
     if (ctx.status < 400) logIgnoredScopes(services, ctx);

@@ -2,6 +2,7 @@ import type { errors, KoaContext, Provider } from 'oidc-provider';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
+import { html } from './html.js';
 import { logRefusal, sentParameters, showableText, wrongParameters } from './wrong-parameters.js';
 
 /** Answers that are part of an ordinary sign-in: a device that waits, a person who must act or who left. */
@@ -111,18 +112,24 @@ export function logRefusals(
 const remedyMemo = 'remedy of the refusal';
 
 /**
- * Adds what to set to the description of the current refusal, in JSON and in a redirect to the Client
- * (RFC 6749 §4.1.2.1, §5.2): a developer reads it in the program. It says nothing of what was sent, and
- * nothing to a Client that could not authenticate.
+ * Adds what to set to the description of the current refusal, in JSON and in a redirect or form to the
+ * Client (RFC 6749 §4.1.2.1, §5.2): a developer reads it in the program. It says nothing of what was sent,
+ * and nothing to a Client that could not authenticate.
  */
 export function describeRemedy(ctx: KoaContext): void {
-  const remedy = currentUnitOfWork()?.memo.get(remedyMemo);
+  const remedy = currentUnitOfWork()?.memo.get(remedyMemo) as string | undefined;
   if (remedy === undefined) return;
-  const extended = (description: string): string => `${description} (what to set: ${remedy})`;
+  const extended = (description: string, what = remedy): string =>
+    `${description} (what to set: ${what})`;
   const body = ctx.body as { error?: unknown; error_description?: unknown } | undefined;
   if (body?.error === 'invalid_client') return;
   if (typeof body?.error === 'string' && typeof body.error_description === 'string')
     ctx.body = { ...body, error_description: extended(body.error_description) };
+  if (typeof ctx.body === 'string')
+    ctx.body = ctx.body.replace(
+      /(?<=<input type="hidden" name="error_description" value=")[^"]*/,
+      (escaped) => extended(escaped, html`${remedy}`.text),
+    );
   const location = URL.parse(String(ctx.response.get('Location')));
   const description = location?.searchParams.get('error_description');
   if (!location || !description) return;

@@ -49,10 +49,10 @@ function parametersOf({
 }
 
 /**
- * Patterns of mail addresses, JWTs and 256-bit secrets. People paste them into the wrong field, and
+ * Patterns of mail addresses (also as URLs have them), JWTs and 256-bit secrets. People paste them into the wrong field, and
  * no log may contain them.
  */
-const isAddress = (word: string): boolean => /^[^@]+@[^@]/.test(word);
+const isAddress = (word: string): boolean => /^[^@]+?(@|%(25)*40)[^@]/.test(word);
 const isToken = (run: string): boolean =>
   /[\w-]{40}/.test(run) || (run.includes('eyJ') && run.includes('.', run.indexOf('eyJ')));
 const redact = (value: string): string =>

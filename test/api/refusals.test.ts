@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { Client } from '../../kinds/client/client.js';
 import { prefixRange } from '../../storage/storage.js';
 import { credentials } from '../provider/party.js';
 import { authorizationPath, signIn } from '../support/signin.js';
@@ -254,6 +255,26 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     },
   );
 
+  test.each([
+    'ada@example.test',
+    'ada%40example.test',
+    'ada%2540example.test',
+    'Ada%40example.test',
+  ])('for an address with %s has none of it in the log and at the Client', async (address) => {
+    clock.advance(60_000);
+    const before = service.logs.length;
+    await authorize({ redirect_uri: `https://app.example.test/in?login=${address}` });
+    await until(async () => (await refusalsOf('spa'))[0]?.parameters?.redirect_uri === '(hidden)');
+    expect(service.logs.slice(before).join('')).not.toMatch(/example\.test.*login|ada/i);
+  });
+
+  test('that is answered by a form has what to set in the form', async () => {
+    const { bytes } = await authorize({ ...none, response_mode: 'form_post' });
+    expect(bytes.toString()).toMatch(
+      /name="error_description" value="[^"]*\(what to set: spec\.pkce of the Client, [^"<>]*\)"/,
+    );
+  });
+
   test('is kept with nine others, and once for each reason', async () => {
     const shown = await refusalsOf('spa');
     expect(shown.length).toBeLessThanOrEqual(10);
@@ -286,6 +307,16 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
     for (const { status } of (await operator.get('clients').is(200)).body.items)
       expect(status).not.toHaveProperty('lastRefusals');
     await signInAgain();
+    const { body: read } = await operator.get('clients/spa').is(200);
+    expect(read.status.lastRefusals.length).toBeGreaterThan(0);
+    const stored = async () => JSON.stringify((await service.store.stored(Client, 'spa'))!.object);
+    for (const send of [
+      () => operator.put('clients/spa', read),
+      () => operator.patch('clients/spa', { status: read.status }),
+    ])
+      expect((await send().is(200)).body.spec).toEqual(read.spec);
+    expect(await stored()).toContain('redirectURIs');
+    expect(await stored()).not.toContain('lastRefusals');
     const changed = await operator.patch('clients/spa', { spec: { displayName: 'Spa' } }).is(200);
     expect(changed.body.status.lastRefusals).toEqual(after.status.lastRefusals);
   });
@@ -326,6 +357,18 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
       await signInWith({});
       await until(async () => (await requestsOf(name)).nonce === 'Sometimes');
       expect(await requestsOf(name)).toEqual({ ...all, nonce: 'Sometimes' });
+    });
+
+    test('is shown of another Client of the same name, from its first sign-in', async () => {
+      const { name, signInWith } = await app('anew');
+      await signInWith({});
+      await until(async () => (await requestsOf(name)) !== undefined);
+      await signInAgain();
+      await operator.delete(`clients/${name}`).is(200);
+      const again = await app(name);
+      expect(await requestsOf(name)).toBeUndefined();
+      await again.signInWith({});
+      await until(async () => (await requestsOf(name)) !== undefined);
     });
 
     test('is missing: one line says where its last sign-in stopped, until one is whole', async () => {
