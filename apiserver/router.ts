@@ -56,16 +56,18 @@ export function createApi(parts: ApiDependencies): Api {
   };
   const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
   const byVerb: Handler = (req, res) => {
-    const { action, subject, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
-    if (subject) return events.respond(req, res);
+    const { action, events: isEvents, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
+    if (isEvents) return events.respond(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
   const documents = new Documents(parts, parts.store.settings.component);
   for (const path of parts.paths.documents)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
-  for (const path of [namespacesPath, `${namespacesPath}/:name`])
+  const withWatches = (all: readonly string[]): string[] =>
+    all.flatMap((path) => [path, path.replace('/v1/', '/v1/watch/')]);
+  for (const path of withWatches([namespacesPath, `${namespacesPath}/:name`]))
     app.get(path, ((req: ApiRequest, res: ApiResponse) => namespaces.respond(req, res)) as never);
-  app.get(eventsPaths, byVerb as never);
+  app.get(withWatches(eventsPaths), byVerb as never);
   for (const root of parts.paths.mounts)
     app.all(
       [

@@ -35,6 +35,14 @@ export const eventKey = (subject: EventSubject, id: string): string => prefixOf(
 /** Returns the `id` in the key of an event, by which the newest comes first. */
 export const idOfEvent = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 
-/** Returns the range of the events about an object, or about any. */
-export const eventRange = (subject: EventSubject | 'any'): Range =>
-  prefixRange(subject === 'any' ? 'events/' : prefixOf(subject));
+/** Returns what the event under a key is about. */
+export function subjectOfKey(key: string): EventSubject {
+  const [, kind = '', name = ''] = key.split('/');
+  return { kind, name };
+}
+
+/** Returns the range of the events about an object, about those of a kind, or about any. */
+export const eventRange = ({ kind, name }: Partial<EventSubject>): Range => {
+  if (kind === undefined) return prefixRange('events/');
+  return prefixRange(name === undefined ? `events/${kind}/` : prefixOf({ kind, name }));
+};

@@ -1,5 +1,5 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { eventRange, idOfEvent } from '../../registry/event-source.js';
+import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
@@ -8,6 +8,7 @@ import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import { parseEventSelector, type EventSelector } from './event-selector.js';
 import { viewContextOf } from './list-body.js';
 import type { Watcher } from './watch.js';
 
@@ -38,22 +39,30 @@ export class Events {
   respond(req: ApiRequest, res: ApiResponse): Promise<void> {
     const authorized = req.authorized!;
     const requestInfo = authorized.requestInfo as ResourceRequestInfo;
-    if (requestInfo.verb === 'list') return this.#list(req, res);
-    const representation = eventRepresentation(this.#store.settings.component);
-    req.authorized = { ...authorized, requestInfo: { ...requestInfo, representation } };
+    const selector = parseEventSelector(requestInfo.events!);
+    if (requestInfo.verb === 'list') return this.#list(req, res, selector);
+    const { component } = this.#store.settings;
+    const { kind } = requestInfo;
+    const representation = eventRepresentation(component);
+    const isSelected = (object: KindObject): boolean =>
+      kind.events!.subject(object) !== undefined &&
+      selector.matches(toEvent(kind, object, component));
+    req.authorized = { ...authorized, requestInfo: { ...requestInfo, representation, isSelected } };
     return this.#watcher.watch(req, res);
   }
 
-  async #list(req: ApiRequest, res: ApiResponse): Promise<void> {
+  async #list(req: ApiRequest, res: ApiResponse, selector: EventSelector): Promise<void> {
     const authorized = req.authorized!;
     const { owner } = authorized;
-    const { kind, subject } = authorized.requestInfo as ResourceRequestInfo;
-    const limit = subject === 'any' ? maxKeys : maxEvents;
+    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const { about } = selector;
+    const limit = about.kind !== undefined && about.name !== undefined ? maxEvents : maxKeys;
     const { entries, revision } = await toStatusError(
-      this.#store.storage.list(eventRange(subject!), { limit }),
+      this.#store.storage.list(eventRange(about), { limit }),
     );
     const names = entries
-      .map(({ key, value }) => ({ id: idOfEvent(key), name: value.toString() }))
+      .map(({ key, value }) => ({ key, id: idOfEvent(key), name: value.toString() }))
+      .filter(({ key, name }) => selector.matchesKey(subjectOfKey(key), name))
       .filter(({ name }) => owner === undefined || name.startsWith(`${owner}-`))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, maxEvents)
@@ -63,13 +72,14 @@ export class Events {
     const prepared = (await this.#authorization.loadFor(authorized, existing)) ?? authorized;
     const visible = existing.filter((stored) => this.#authorization.canSee(prepared, stored));
     const viewContext = viewContextOf(authorized);
+    const { component } = this.#store.settings;
     this.#encoder.json(req, res, 200, {
       kind: 'EventList',
       apiVersion: 'v1',
       metadata: { resourceVersion: String(revision) },
-      items: visible.map((stored) =>
-        toEvent(kind, objectForCaller(stored, viewContext), this.#store.settings.component),
-      ),
+      items: visible
+        .map((stored) => toEvent(kind, objectForCaller(stored, viewContext), component))
+        .filter((event) => selector.matches(event)),
     });
   }
 }

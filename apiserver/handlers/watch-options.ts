@@ -48,7 +48,7 @@ export function parseWatchOptions(
     );
   if (initial === undefined && match !== undefined)
     throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
-  const selector = withSubject(parseSelector(query, kind), requestInfo);
+  const selector = ofEvents(parseSelector(query, kind), requestInfo);
   return {
     selector:
       name === undefined
@@ -67,13 +67,9 @@ export function parseWatchOptions(
 }
 
 /** Returns a selector that selects only the events of a watch of events. */
-function withSubject(selector: Selector, { kind, subject }: ResourceRequestInfo): Selector {
-  if (!subject) return selector;
-  const matches = (object: KindObject): boolean => {
-    const found = kind.events!.subject(object);
-    if (!found || !selector.matches(object)) return false;
-    return subject === 'any' || (found.kind === subject.kind && found.name === subject.name);
-  };
+function ofEvents(selector: Selector, { isSelected }: ResourceRequestInfo): Selector {
+  if (!isSelected) return selector;
+  const matches = (object: KindObject): boolean => selector.matches(object) && isSelected(object);
   return { ...selector, hasFilters: true, matches };
 }
 

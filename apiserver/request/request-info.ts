@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../../registry/action.js';
-import type { AnyKind, Verb } from '../../registry/kind.js';
-import type { EventSubject } from '../../registry/event-source.js';
+import type { AnyKind, KindObject, Verb } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
 import type { ApiPaths } from './api-paths.js';
@@ -21,8 +20,10 @@ export interface ResourceRequestInfo {
   /** The representation of objects. */
   readonly representation: Representation;
   readonly query: Query;
-  /** Present on a list or watch of the events about one object, or about any. */
-  readonly subject?: EventSubject | 'any';
+  /** Present on a list or watch of events: the whole query, with the selectors of events. */
+  readonly events?: Query;
+  /** Whether a watch of events sends an object. */
+  readonly isSelected?: (object: KindObject) => boolean;
 }
 
 /** A parsed request for anything else; `type` is the policy's name for it. */
@@ -60,6 +61,11 @@ const pagePath =
 export const namespacesPath = '/api/v1/namespaces';
 const namespacePath = /^\/api\/v1\/namespaces(\/[a-z0-9.-]{1,253})?$/;
 
+/** The older form of a watch of the core group. */
+const coreWatch = /^\/api\/v1\/watch\/(?=(events|namespaces(\/[a-z0-9.-]{1,253})?(\/events)?)$)/;
+
+const withWatch = (query: Query): Query => new Map([...query, ['watch', 'true']]);
+
 /** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
 export const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
@@ -73,11 +79,13 @@ export function parseRequest(
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const queryStart = target.indexOf('?');
   const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
-  const path = paths.withoutTrailingSlash(
+  const askedPath = paths.withoutTrailingSlash(
     rawPath.includes('%') ? rawPath.replaceAll(/%7e/gi, '~') : rawPath,
   );
-  checkPath(path);
-  const query = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
+  checkPath(askedPath);
+  const path = askedPath.replace(coreWatch, '/api/v1/');
+  const askedQuery = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
+  const query = path === askedPath ? askedQuery : withWatch(askedQuery);
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
   const root = paths.documents.has(path)
@@ -161,13 +169,7 @@ function parseResource(
   accept: string | undefined,
 ): ResourceRequestInfo {
   if (method === 'GET' && watchPrefix.test(rest))
-    return parseResource(
-      method,
-      rest.replace(watchPrefix, ''),
-      new Map([...query, ['watch', 'true']]),
-      registry,
-      accept,
-    );
+    return parseResource(method, rest.replace(watchPrefix, ''), withWatch(query), registry, accept);
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
@@ -197,33 +199,18 @@ function parseEvents(
   accept: string | undefined,
 ): ResourceRequestInfo {
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
-  const text = query.get('fieldSelector') ?? '';
-  const representation = negotiateRepresentation(accept, 'events', emptyQuery);
-  const watchQuery = new Map([...query].filter(([name]) => name !== 'fieldSelector'));
+  const selectors = ['fieldSelector', 'labelSelector'];
   const isList = !isWatch(query);
-  const request = {
+  return {
     type: 'resource',
     kind,
     verb: isList ? 'list' : 'watch',
-    query: isList ? emptyQuery : watchQuery,
-    representation,
-  } as const;
-  if (text === '') return { ...request, subject: 'any' };
-  const fields = new Map(
-    text.split(',').map((part): [string, string] => {
-      const [field = '', value = ''] = part.split(/==?/, 2);
-      return [field, value];
-    }),
-  );
-  const [involvedKind, name] = [
-    fields.get('involvedObject.kind'),
-    fields.get('involvedObject.name'),
-  ];
-  if (!/^[A-Za-z]{1,63}$/.test(involvedKind ?? '') || !isName(name ?? ''))
-    throw badRequest(
-      'name the object: fieldSelector=involvedObject.kind=<kind>,involvedObject.name=<name>',
-    );
-  return { ...request, subject: { kind: involvedKind!, name: name! } };
+    query: isList
+      ? emptyQuery
+      : new Map([...query].filter(([parameter]) => !selectors.includes(parameter))),
+    representation: negotiateRepresentation(accept, 'events', emptyQuery),
+    events: query,
+  };
 }
 
 function parseAction(

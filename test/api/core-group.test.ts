@@ -113,6 +113,9 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
     for (const [path, events] of [
       [`${base}?watch=1`, ['ADDED']],
       [`${base}/default?watch=1`, ['ADDED']],
+      ['/api/v1/watch/namespaces?', ['ADDED']],
+      ['/api/v1/watch/namespaces/default?', ['ADDED']],
+      ['/api/v1/watch/namespaces/other?', []],
       [`${base}/other?watch=1`, []],
       [`${base}?watch=1&fieldSelector=metadata.name%3Dother`, []],
       [`${base}?watch=1&resourceVersion=1`, []],
