@@ -9,22 +9,22 @@ const unknownNames: readonly {
   print(name: string): string;
 }[] = [
   {
-    pattern: /unrecognized action `Action::"(?<name>.*)"`$/s,
+    pattern: /unrecognized action `Action::"(?<name>[^`]*)"`$/,
     names: ({ actions, groups }) => [...actions.keys(), ...groups.keys()],
     print: (name) => `Action::${JSON.stringify(name)}`,
   },
   {
-    pattern: /unrecognized entity type `(?<name>.*)`$/s,
+    pattern: /unrecognized entity type `(?<name>[^`]*)`$/,
     names: ({ types }) => types.keys(),
     print: (name) => name,
   },
   {
-    pattern: /attribute `(?<name>.*)` in context for .* not found$/s,
+    pattern: /attribute `(?<name>[^`]*)` in context for /,
     names: () => Object.keys(contextAttributes),
     print: (name) => name,
   },
   {
-    pattern: /attribute `(?<name>.*)` on entity type `(?<type>\w+)` not found$/s,
+    pattern: /attribute `(?<name>[^`]*)` on entity type `(?<type>\w+)` not found$/,
     names: ({ types }, type) => Object.keys(types.get(type)?.attributes ?? {}),
     print: (name) => name,
   },

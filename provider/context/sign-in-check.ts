@@ -2,7 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import type { Scope } from '../../kinds/claims/scopes.js';
 import { Client } from '../../kinds/client/client.js';
 import { idTokenClaimsOf } from '../../kinds/client/client-report.js';
-import type { Settings } from '../../registry/kind.js';
+import type { ObjectOf, Settings } from '../../registry/kind.js';
 import { outboxRow } from '../../registry/outbox-row.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
@@ -10,7 +10,6 @@ import { BoundedMap } from '../../security/bounded-map.js';
 import { digest, type Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
 import { addRefusal, type ClientReports, type ReportChange } from './client-reports.js';
-import type { ClientObject } from './context.js';
 import { withProviderErrors } from './errors.js';
 import { recordKeyOf, type Records } from './records.js';
 import type { UnitOfWork } from './unit-of-work.js';
@@ -51,7 +50,12 @@ export class SignInCheck {
   }
 
   /** Notes a code with its request, and looks after it once its time is over: a minute at most. */
-  follow(unitOfWork: UnitOfWork, id: string, client: ClientObject, code: AdapterPayload): void {
+  follow(
+    unitOfWork: UnitOfWork,
+    id: string,
+    client: ObjectOf<typeof Client>,
+    code: AdapterPayload,
+  ): void {
     const clientId = client.metadata.name;
     const { keys, settings, clientReports } = this.#services;
     clientReports.noteRequest(client, {

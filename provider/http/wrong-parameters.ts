@@ -52,7 +52,10 @@ function parametersOf({
  * Patterns of mail addresses (also as URLs have them), JWTs and 256-bit secrets. People paste them into the wrong field, and
  * no log may contain them.
  */
-const isAddress = (word: string): boolean => /^[^@]+?(@|%(25)*40)[^@]/.test(word);
+const isAddress = (word: string): boolean => {
+  const [local, domain] = word.split(/@|%(?:25){0,9}40/, 2);
+  return Boolean(local && domain);
+};
 const isToken = (run: string): boolean =>
   /[\w-]{40}/.test(run) || (run.includes('eyJ') && run.includes('.', run.indexOf('eyJ')));
 const redact = (value: string): string =>
