@@ -130,7 +130,7 @@ export function AccountPage() {
   };
   return (
     <Page
-      wide={wide && Boolean(account)}
+      wide={wide && !failure}
       alert={alert}
       isAlertHidden
       onLanguageChange={() => render((count) => count + 1)}
