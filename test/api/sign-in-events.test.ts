@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clock } from '../support/clock.js';
 import { settles } from '../support/patience.js';
 import {
   createClient,
@@ -417,7 +418,10 @@ describe.each(stores)('the audit log and the log, over %s,', (store) => {
       });
     const { body: first } = await redeem(program, begun);
     const { body: second } = await refresh(first.refresh_token).is(200);
+    clock.own();
+    clock.advance(31_000);
     await refresh(first.refresh_token).is(400);
+    clock.release();
     await refresh(second.refresh_token).is(400);
     const replayed = await signIn(service, 'nan@example.test');
     const other = (await replayed.tab.get('accounts/~').is(200)).body.metadata.name;

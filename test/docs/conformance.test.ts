@@ -1,6 +1,9 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { get } from 'node:https';
 import { join } from 'node:path';
-import { createClient, startTest, stopAll } from '../support/service.js';
+import { json } from 'node:stream/consumers';
+import { until } from '../support/patience.js';
+import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { authorizationPath } from '../support/signin.js';
 import { read, root } from './pages.js';
 
@@ -22,12 +25,16 @@ const { staticServer, staticVariant } = (await import(join(tools, 'metadata.mjs'
   staticServer(document: unknown): Record<string, string>;
   staticVariant(variant: object): object;
 };
-const { clientsFor } = (await import(join(tools, 'service.mjs'))) as {
+const { clientsFor, startService } = (await import(join(tools, 'service.mjs'))) as {
+  startService(options: object): Promise<{ issuer: string; stop(): Promise<void> }>;
   clientsFor(
     suite: object,
     alias: string,
     alg: string,
-  ): { configs: { fapi2: Record<string, { jwks: { keys: { alg: string }[] } }> } };
+  ): {
+    manifests: object[];
+    configs: { fapi2: Record<string, { jwks: { keys: { alg: string }[] } }> };
+  };
 };
 
 const page = read('docs/reference/conformance.md');
@@ -76,8 +83,9 @@ test('what is not supported is not in discovery, and refused as the page says', 
   expect(staticVariant(plans['basic']!.variant)).toMatchObject({ server_metadata: 'static' });
 });
 
+const at = { base: 'https://suite.test', backchannel: 'https://suite.test' };
+
 test('the first Client of FAPI signs as it is asked to', () => {
-  const at = { base: 'https://suite.test', backchannel: 'https://suite.test' };
   const algs = ['ES256', 'PS256'].map((alg) => {
     const { client, client2 } = clientsFor(at, 'a', alg).configs.fapi2;
     return [client, client2].map((one) => one!.jwks.keys[0]!.alg);
@@ -105,4 +113,33 @@ test('every reason is one of a module that does not pass', () => {
     rows.filter(({ result }) => result !== 'PASSED').map(({ module }) => module),
   );
   expect(Object.keys(reasons).filter((module) => !known.has(module))).toEqual([]);
+});
+
+test('two replicas on etcd answer in turn, and their keys change while they run', async () => {
+  const [port, securePort] = [24_000 + (process.pid % 500), 26_000 + (process.pid % 500)];
+  const service = await startService({
+    folder: temporary(),
+    port,
+    securePort,
+    manifests: clientsFor(at, 'a', 'ES256').manifests,
+    trusted: '',
+    replicas: 2,
+    rotateMs: 2_000,
+  });
+  const kids = (): Promise<string[]> =>
+    new Promise((resolve, reject) => {
+      const options = { rejectUnauthorized: false, agent: false as const };
+      get(`${service.issuer}/oauth2/jwks`, options, async (response) => {
+        const { keys } = (await json(response)) as { keys: { kid: string }[] };
+        resolve(keys.map(({ kid }) => kid));
+      }).on('error', reject);
+    });
+  try {
+    const [first] = await kids();
+    for (const _ of ['one replica', 'the other'])
+      await until(async () => (await kids())[0] !== first);
+    expect(await kids()).toContain(first);
+  } finally {
+    await service.stop();
+  }
 });

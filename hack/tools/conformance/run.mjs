@@ -47,6 +47,7 @@ process.removeAllListeners('warning');
  * `--modules PATTERN` runs the modules whose name matches; `--write FILE` writes the tables of
  * whole plans into a page. `--metadata static` gives the suite the endpoints instead of discovery,
  * `--fapi-alg ES256` has the first Client of FAPI sign with it.
+ * `--replicas 2` is two on etcd behind a round robin, and `--rotate-keys SECONDS` changes their keys so often.
  */
 function read(args) {
   const options = {};
@@ -59,10 +60,16 @@ function read(args) {
   }
   if (options.write && options.modules)
     throw new Error('--write is for whole plans: leave out --modules');
-  if (options.write && (options.metadata || options['fapi-alg']))
-    throw new Error('--write is for the usual plans: leave out --metadata and --fapi-alg');
+  if (options.write && (options.metadata || options['fapi-alg'] || options.replicas))
+    throw new Error(
+      '--write is for the usual plans: leave out --metadata, --fapi-alg and --replicas',
+    );
   if (![undefined, 'discovery', 'static'].includes(options.metadata))
     throw new Error('--metadata must be discovery or static');
+  if (![undefined, '1', '2'].includes(options.replicas))
+    throw new Error('--replicas must be 1 or 2');
+  if (options['rotate-keys'] && (options.replicas !== '2' || !(options['rotate-keys'] >= 30)))
+    throw new Error('--rotate-keys must be 30 seconds or more, with --replicas 2');
   const unknown = rest.filter((name) => !(name in plans));
   if (unknown.length > 0)
     throw new Error(
@@ -257,6 +264,8 @@ const service = await startService({
   securePort: free(23_000),
   manifests: clients.manifests,
   trusted: suite.certificate,
+  replicas: Number(values.replicas ?? 1),
+  rotateMs: values['rotate-keys'] && 1000 * Number(values['rotate-keys']),
 });
 const browser = await openBrowser();
 const runs = {};
@@ -265,7 +274,7 @@ try {
   for (const name of names) runs[name] = await runPlan(suite, service, browser, name);
 } finally {
   await browser.close();
-  service.stop();
+  await service.stop();
   suite.stop();
 }
 

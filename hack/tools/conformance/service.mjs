@@ -4,6 +4,7 @@ import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { shareStore, startRotation, startRoundRobin } from './replicas.mjs';
 
 const root = join(import.meta.dirname, '../../..');
 const scopes = ['openid', 'profile', 'email', 'offline_access'].map((name) => ({
@@ -118,12 +119,11 @@ function writeFiles(folder, manifests, trusted) {
   return { manifestFolder, authority };
 }
 
-const serviceArgs = ({ folder, port, securePort, issuer, manifestFolder }) => [
+const serviceArgs = ({ store, port, securePort, issuer, manifestFolder }) => [
   'bin/vestibule',
   'serve',
   '--mock-mail',
-  '--data-dir',
-  join(folder, 'data'),
+  ...store,
   '--port',
   String(port),
   '--secure-port',
@@ -141,8 +141,8 @@ const serviceArgs = ({ folder, port, securePort, issuer, manifestFolder }) => [
 ];
 
 /** Resolves when the service reports that it is ready. Writes its output to its log. */
-function ready(child, folder) {
-  const path = join(folder, 'service.log');
+function ready(child, folder, port) {
+  const path = join(folder, `service-${port}.log`);
   const log = createWriteStream(path);
   child.stderr.pipe(log, { end: false });
   return new Promise((done, failed) => {
@@ -182,16 +182,53 @@ function codeReader(port) {
   };
 }
 
-/** Starts the service from a new embedded store with mock mail; its https is the issuer. */
-export async function startService({ folder, port, securePort, manifests, trusted }) {
+/** The environment without settings of the service, which have flags here. */
+const inherited = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('VESTIBULE_')),
+);
+
+/**
+ * Starts the service with mock mail; its https is the issuer. One process has an embedded store; two
+ * `replicas` are on etcd behind a round robin. `rotateMs` is how often their keys change.
+ */
+export async function startService({
+  folder,
+  port,
+  securePort,
+  manifests,
+  trusted,
+  replicas = 1,
+  rotateMs,
+}) {
   const { manifestFolder, authority } = writeFiles(folder, manifests, trusted);
   const issuer = `https://localhost:${securePort}`;
-  const args = serviceArgs({ folder, port, securePort, issuer, manifestFolder });
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const ends = [];
+  const start = async (store, ownPort, ownSecurePort) => {
+    const args = { store, port: ownPort, securePort: ownSecurePort, issuer, manifestFolder };
+    const child = spawn(process.execPath, serviceArgs(args), {
+      cwd: root,
+      env: { ...inherited, NODE_EXTRA_CA_CERTS: authority },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    ends.unshift(() => child.kill());
+    await ready(child, folder, ownPort);
+  };
+  const stop = async () => {
+    for (const end of ends) await end();
+  };
+  const startAll = async () => {
+    if (replicas === 1) return start(['--data-dir', join(folder, 'data')], port, securePort);
+    const shared = await shareStore(folder, port + 5_000);
+    ends.unshift(shared.stop);
+    const store = [...shared.flags, '--allow-mock-mail'];
+    const securePorts = Array.from({ length: replicas }, (_, i) => securePort + 1_000 * (i + 1));
+    for (const [i, own] of securePorts.entries()) await start(store, port + i, own);
+    ends.unshift(await startRoundRobin(securePort, securePorts));
+    if (rotateMs) ends.unshift(startRotation(shared.keys, rotateMs));
+  };
+  await startAll().catch(async (error) => {
+    await stop();
+    throw error;
   });
-  await ready(child, folder);
-  return { issuer, stop: () => child.kill(), codeTo: codeReader(port) };
+  return { issuer, stop, codeTo: codeReader(port) };
 }
