@@ -190,7 +190,7 @@ test('rules are the same rules once they were kept, and the form they are held i
   const kept = JSON.stringify(rules);
   expect(JSON.parse(kept)).toStrictEqual(rules);
   expect([ruleFormatVersion, createHash('sha256').update(kept).digest('hex')]).toEqual([
-    1,
+    2,
     '4af58a935945edca068565b48d6a8542a54cf2f7e524b27de1c3a4e54a88c1f7',
   ]);
 });
