@@ -431,7 +431,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       ['registration', { registration: '{}' }],
       ['a resource that does not exist', { resource: 'https://api.example.test/' }],
       ['a malformed resource', { resource: 'x' }],
-      ['an id_token_hint', { id_token_hint: 'x' }],
+      ['an id_token_hint, without a page', { id_token_hint: 'x', prompt: 'none' }],
       ['a response mode that does not exist', { response_mode: 'jwt' }],
       ['prompt=none by form_post', { prompt: 'none', response_mode: 'form_post' }],
       ['an acr that does not exist, without a page', { acr_values: 'x', prompt: 'none' }],
