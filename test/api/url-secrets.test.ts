@@ -12,6 +12,7 @@ import { createClient, startTest, stopAll } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { scaled } from '../support/patience.js';
 
 afterAll(stopAll);
 
@@ -103,7 +104,7 @@ describe('etcd that', () => {
   });
 
   const openingOf = async (servers: string[]): Promise<Error> =>
-    (await openEtcd({ servers, prefix: '/v/', openTimeoutMs: 500 }).catch(
+    (await openEtcd({ servers, prefix: '/v/', openTimeoutMs: scaled(2_000) }).catch(
       (one: Error) => one,
     )) as Error;
 

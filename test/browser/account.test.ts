@@ -255,7 +255,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
       const box = scopes.getByRole('checkbox', { name });
       return page.locator(`[id="${await box.getAttribute('aria-describedby')}"]`).textContent();
     };
-    expect(await saidOf('Your identifier')).toMatch(/^Shared .*\bsub\b.*, last /);
+    expect(await saidOf('Your identifier')).toMatch(/^Shared Identifier.*, last /);
     for (const name of ['Your email address', 'Your profile'])
       expect(await saidOf(name)).toBe('Nothing shared yet');
     await service
