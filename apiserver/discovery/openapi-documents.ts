@@ -3,7 +3,7 @@ import type { JSONSchema } from '../../registry/schema.js';
 import type { Reason } from '../../registry/status.js';
 import { reviewPaths } from '../request/request-info.js';
 import { commonErrors, jsonBody, responses, type OpenAPIOperation } from './openapi-operations.js';
-import { textSchema } from './openapi-schemas.js';
+import { textSchema, schemaRef } from './openapi-schemas.js';
 
 /** The methods of a path with their operations. */
 export type PathItem = Readonly<Record<string, OpenAPIOperation>>;
@@ -212,8 +212,12 @@ function healthOperation(path: string): OpenAPIOperation {
       },
     ],
     responses: {
+      ...responses(200, '', {}, commonErrors),
       200: { description: 'Every check passes.', content },
-      500: { description: 'Which checks fail.', content },
+      500: {
+        description: 'Which checks fail.',
+        content: { ...content, ...jsonBody(schemaRef('Status')) },
+      },
     },
   };
 }

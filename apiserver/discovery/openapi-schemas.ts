@@ -283,7 +283,7 @@ function draftMetadata(isNamed: boolean): JSONSchema {
       ...(isNamed && {
         name: textSchema('Name of the object.', { pattern: nameGrammar.source, maxLength: 253 }),
         generateName: textSchema('Prefix of the generated name, if there is no name.', {
-          pattern: generateNameGrammar.source,
+          pattern: `^$|${generateNameGrammar.source}`,
         }),
       }),
       labels: labels!,

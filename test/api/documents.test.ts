@@ -187,7 +187,10 @@ describe('documents and assets', () => {
     for (const path of assets.flatMap((one) => [`${one}.br`, `${one}.gz`]))
       await tab.get(path).fails(404, 'NotFound');
     const { headers } = await tab.get(I, { headers: { 'accept-encoding': 'br, gzip' } }).is(200);
-    expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
+    expect([headers['content-encoding'], headers.vary]).toEqual([
+      undefined,
+      'Accept, Sec-Fetch-Mode',
+    ]);
   });
 
   test.each(pages)('the page /%s is served', async (name) => {
