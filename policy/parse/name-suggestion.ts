@@ -19,7 +19,7 @@ const unknownNames: readonly {
     print: (name) => name,
   },
   {
-    pattern: /attribute `(?<name>[^`]*)` in context for /,
+    pattern: /attribute `(?<name>[^`]*)` in context for [^`]* not found$/,
     names: () => Object.keys(contextAttributes),
     print: (name) => name,
   },

@@ -232,7 +232,7 @@ test.each([
       async () => service.store.reader(PolicyDecision).get(details!.policyDecision!),
       'the record',
     );
-    expect(record.status.reasons[0]).toEqual({ rule: expect.any(String), message: words });
+    expect(record.status.reasons[0]).toMatchObject({ rule: expect.any(String), message: words });
   };
   const begun = await begin(service, { scope: 'openid' });
   await begun.tab

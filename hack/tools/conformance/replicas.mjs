@@ -16,10 +16,22 @@ async function startEtcd(folder, port) {
   const child = spawn(
     'etcd',
     [
-      ...['--name', 'm0', '--data-dir', join(folder, 'etcd'), '--log-level', 'error'],
-      ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-      ...['--initial-cluster', `m0=${peer}`],
+      '--name',
+      'm0',
+      '--data-dir',
+      join(folder, 'etcd'),
+      '--log-level',
+      'error',
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      `m0=${peer}`,
     ],
     { stdio: 'ignore' },
   );
@@ -41,14 +53,34 @@ export async function shareStore(folder, port) {
   const [keys, key, cert] = ['keys.json', 'tls.key', 'tls.crt'].map((name) => join(folder, name));
   await vestibule('keys', 'new', keys);
   await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost'],
-    ...['-addext', 'subjectAltName=DNS:localhost'],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost',
   ]);
   const { client, stop } = await startEtcd(folder, port);
   const flags = [
-    ...['--etcd-servers', client, '--keys-file', keys],
-    ...['--tls-cert-file', cert, '--tls-private-key-file', key],
+    '--etcd-servers',
+    client,
+    '--keys-file',
+    keys,
+    '--tls-cert-file',
+    cert,
+    '--tls-private-key-file',
+    key,
   ];
   return { flags, keys, stop };
 }
