@@ -265,8 +265,8 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
         headers: { authorization: `Bearer ${tokens.access_token}` },
       })
       .is(200);
-    await says(person, /^Shared .*updated_at.*, last /);
-    expect(await saidOf('Your email address')).toMatch(/^Shared email, email_verified, last /);
+    await says(person, /^Shared .*Last change.*, last /);
+    expect(await saidOf('Your email address')).toMatch(/^Shared Email address, Verified, last /);
     expect(await scopes.getByRole('checkbox', { name: 'Your identifier' }).isDisabled()).toBe(true);
     await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
     await says(person, '1 item will no longer be shared.');
@@ -276,7 +276,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
     await confirm(person);
     await scopes.getByRole('checkbox', { name: 'Your profile' }).waitFor({ state: 'detached' });
-    await says(person, /^Your profile: Shared .*updated_at.*, last /);
+    await says(person, /^Your profile: Shared .*Last change.*, last /);
     const [grant] = await names(tab, 'grants');
     expect((await tab.get(`grants/${grant}`).is(200)).body.spec.scopes).toEqual([
       'openid',
