@@ -114,7 +114,8 @@ function compile(project: string, files: readonly string[]): Promise<string> {
       include: [],
       files: [
         ...files.map((file) => join(folder, file)),
-        ...(project.startsWith('ui/') ? [join(root, 'ui/catalogs.d.ts')] : []),
+        // What the kinds declare of settings and ports, as in the service.
+        join(root, project.startsWith('ui/') ? 'ui/catalogs.d.ts' : 'kinds/ports.ts'),
       ],
     }),
   );

@@ -34,6 +34,7 @@ test('oauth4webapi signs a person in for a client_id that is a URL, refreshes an
     email: 'grace@example.test',
   });
   const next = await party.refresh(tokens.refresh_token!);
+  await party.refresh(next.refresh_token!);
   expect(await errorOf(party.refresh(tokens.refresh_token!))).toBe('invalid_grant');
   const again = await party.signIn(tab, 'grace@example.test', scope, { prompt: 'consent' });
   await party.revoke(again.refresh_token!);

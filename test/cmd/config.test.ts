@@ -306,7 +306,7 @@ test('a file of settings that VESTIBULE_CONTEXTS names is none of sign-ins, and 
 });
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/configuration.md'), 'utf8');
-const [beginning, secrets] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+const [beginning, secrets] = [...page.matchAll(/^```yaml(?: file=\S+)?\n([\s\S]*?)^```$/gm)].map(
   ([, text]) => text!,
 );
 
