@@ -10,7 +10,7 @@ const chosen = mutants.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 );
 const reports = mkdtempSync(join(tmpdir(), 'vestibule-mutants-'));
-const timeoutMs = 240_000;
+const timeoutMs = 400_000;
 /** Errors of the test itself, not failed assertions. */
 const testErrors =
   /SyntaxError|ReferenceError|Exceeded timeout|Cannot find module|is not a function/;

@@ -38,9 +38,8 @@ interface Followed {
   waiting: ReportChange[];
   writtenAt: number;
   isScheduled: boolean;
-  /** What is known to be in the report of the Client of this uid, until `writtenAt` is too long ago. */
-  uid?: string;
-  known: Set<string>;
+  /** When a change was made of what is noted once, by the Client's uid and what it is. */
+  readonly madeAt: Map<string, number>;
 }
 
 /** A Client, by which a report is found. */
@@ -116,25 +115,22 @@ export class ClientReports {
     };
   }
 
-  /** Makes a change that this replica did not make before. */
+  /** Makes a change that this replica did not make in the last hour. */
   #once({ metadata: { name, uid } }: Named, what: string, change: ReportChange): void {
-    const followed = this.#follow(name);
-    if (followed.uid !== uid) followed.known.clear();
-    followed.uid = uid;
-    if (followed.known.has(what)) return;
-    followed.known.add(what);
+    const { madeAt } = this.#follow(name);
+    const key = `${uid} ${what}`;
+    if (Date.now() - (madeAt.get(key) ?? 0) < reliedMs) return;
+    madeAt.set(key, Date.now());
     this.#change(name, change);
   }
 
   #follow(client: string): Followed {
-    const followed = this.#followed.getOrCreate(client, () => ({
+    return this.#followed.getOrCreate(client, () => ({
       waiting: [],
       writtenAt: 0,
       isScheduled: false,
-      known: new Set(),
+      madeAt: new BoundedMap(maxWaiting),
     }));
-    if (Date.now() - followed.writtenAt > reliedMs) followed.known.clear();
-    return followed;
   }
 
   #change(client: string, change: ReportChange): void {
@@ -152,7 +148,7 @@ export class ClientReports {
     try {
       await this.apply(client, changes);
     } catch (error) {
-      followed.known.clear();
+      followed.madeAt.clear();
       throw error;
     }
   }

@@ -100,13 +100,29 @@ describe.each(stores)('events about an object, on %s', (store) => {
     expect(shared).toHaveLength(1);
   });
 
-  test('are shown to those who may see the decisions: all to operators, to a person their own', async () => {
+  test('are shown to those who may see the decisions: all to operators, to a person their own, to others as a rule says', async () => {
     await signIn(service, 'eve@example.test');
+    await refuse('ada@example.test');
     await refuse('eve@example.test');
-    await comesToHold(async () => (await eventsOf('Client', 'bank')).length === 3);
+    const isOwn = ({ metadata }: any): boolean => metadata.name.includes(account);
+    await comesToHold(async () => {
+      const all = await eventsOf('Client', 'bank');
+      return all.some(isOwn) && !all.every(isOwn);
+    });
     const own = await eventsOf('Client', 'bank', person);
-    expect(own).toHaveLength(2);
-    for (const { metadata } of own) expect(metadata.name).toContain(account);
+    const all = await eventsOf('Client', 'bank');
+    expect(own).toEqual(all.filter(isOwn));
+    const spec = { displayName: 'Auditors', members: ['auditor@example.test'] };
+    await operator.post('groups', { metadata: { name: 'auditors' }, spec }).is(201);
+    const { items } = (await operator.get('policies').is(200)).body;
+    const standing = items.find(({ status }: any) => status.inForce).spec.cedar;
+    const rule = `@id("audit") @message("Auditors read the decisions of others.")
+permit (principal in Group::"auditors", action in Action::"read", resource is PolicyDecision)
+when { resource has owner && resource.owner != Account::"${account}" };`;
+    await operator.post('policies', { spec: { cedar: `${standing}\n${rule}` } }).is(201);
+    const auditor = (await signIn(service, 'auditor@example.test')).tab;
+    const others = (await eventsOf('Client', 'bank', auditor)).map(({ metadata }) => metadata.name);
+    expect(others).toEqual(all.filter((one) => !isOwn(one)).map(({ metadata }) => metadata.name));
     await service.tab().get(path('Client', 'bank')).fails(401, 'Unauthorized');
   });
 

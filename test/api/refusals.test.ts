@@ -360,7 +360,7 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
     });
 
     test('is shown of another Client of the same name, from its first sign-in', async () => {
-      const { name, signInWith } = await app('anew');
+      const { name, signInWith } = await app('replaced');
       await signInWith({});
       await until(async () => (await requestsOf(name)) !== undefined);
       await signInAgain();
