@@ -45,7 +45,8 @@ const ClientSpec = z.object({
     .max(50)
     .default([])
     .describe(
-      'The permitted redirect URIs: exact matches, but native Clients may use any port of a loopback IP address (RFC 8252 §7.3).',
+      'The permitted redirect URIs: exact matches, but native Clients may use any port of a loopback IP ' +
+        'address (RFC 8252 §7.3).',
     ),
   postLogoutRedirectURIs: setList(z.array(redirectURI()))
     .max(50)
@@ -77,7 +78,8 @@ const ClientSpec = z.object({
     .enum(['web', 'native'])
     .default('web')
     .describe(
-      'Native Clients may redirect to any port of a loopback IP address (RFC 8252 §7.3). Those that cannot keep a secret need consent every time there.',
+      'Native Clients may redirect to any port of a loopback IP address (RFC 8252 §7.3). Those that cannot ' +
+        'keep a secret need consent every time there.',
     ),
   tokenEndpointAuthMethod: z
     .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])

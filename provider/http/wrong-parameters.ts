@@ -49,8 +49,8 @@ function parametersOf({
 }
 
 /**
- * Patterns of mail addresses (also as URLs have them), JWTs and 256-bit secrets. People paste them into the wrong field, and
- * no log may contain them.
+ * Patterns of mail addresses (also as URLs have them), JWTs and 256-bit secrets. People paste them into
+ * the wrong field, and no log may contain them.
  */
 const isAddress = (word: string): boolean => {
   const [local, domain] = word.split(/@|%(?:25){0,9}40/, 2);

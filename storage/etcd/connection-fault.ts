@@ -22,7 +22,8 @@ export async function connectionFault(
       ? undefined
       : `the certificate of etcd at ${server} is not accepted (${code}): check --etcd-cafile`;
   return isConnected
-    ? `etcd at ${server} did not answer in TLS: give etcd a certificate, or write http:// in --etcd-servers if it is on loopback`
+    ? `etcd at ${server} did not answer in TLS: give etcd a certificate, or write http:// in ` +
+        '--etcd-servers if it is on loopback'
     : undefined;
 }
 

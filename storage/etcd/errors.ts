@@ -28,8 +28,13 @@ export class EtcdError extends Error {
 }
 
 /** Answers that are about who this client is: of etcd's authentication, and alerts of TLS. */
-const refusalPattern =
-  /etcdserver: (user name is empty|user name not found|authentication failed|authentication is not enabled|permission denied|invalid auth token|role name not found)|alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}/;
+const refusalPattern = new RegExp(
+  [
+    'etcdserver: (user name is empty|(user|role) name not found|authentication failed)',
+    'etcdserver: (authentication is not enabled|permission denied|invalid auth token)',
+    'alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}',
+  ].join('|'),
+);
 
 const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
   [/database space exceeded/, 'full'],
@@ -71,7 +76,8 @@ function unavailableReason({ kind, refusal }: EtcdError): string {
   if (kind === 'full') return 'etcd has no space left';
   if (refusal === undefined) return 'etcd did not answer';
   return refusal === 'user name is empty'
-    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the common name of the client certificate names it`
+    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the ` +
+        'common name of the client certificate names it'
     : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
 }
 

@@ -13,7 +13,8 @@ async function warnOfUnusedOperators(store: Store, log: Log): Promise<void> {
   if (unused.length === 0) return;
   log.warn(
     { operators: unused, group: operators, docs: 'docs/how-to/console.md#operators' },
-    'addresses of --operators are no operators: Group operators has members; add the addresses to it or leave the setting out',
+    'addresses of --operators are no operators: Group operators has members; add the addresses to it or ' +
+      'leave the setting out',
   );
 }
 
