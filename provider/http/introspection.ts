@@ -64,8 +64,31 @@ export async function introspectJWT(
   };
   if (!(await mayIntrospect(services, provider, client!, token))) return;
   if (token.accountId) Object.assign(ctx.oidc!.entities, { AccessToken: token });
-  const { jti: _, ...shown } = claims;
+  const { jti: _, ...shown } = await stillShared(services, claims, token);
   ctx.body = { active: true, ...shown, token_type: claims.cnf ? 'DPoP' : 'Bearer' };
+}
+
+/**
+ * Returns the claims of a JWT without those of its Audience that belong to a scope which the person no longer
+ * shares with its Client.
+ */
+async function stillShared(
+  services: ProviderServices,
+  claims: JWTPayload,
+  { clientId, accountId, aud }: { clientId: string; accountId?: string; aud: string },
+): Promise<JWTPayload> {
+  const audience = await audienceOf(services, clientId, aud);
+  if (accountId === undefined || !audience?.spec.claims) return claims;
+  const shared = (await currentGrant(services, accountId, clientId))?.spec.scopes ?? [];
+  const claimsOf = (isShared: boolean): string[] =>
+    services
+      .scopes()
+      .filter(({ name }) => name !== 'openid' && shared.includes(name) === isShared)
+      .flatMap((scope) => scope.claims.map(({ name }) => name));
+  const wanted = new Set(audience.spec.claims);
+  const withdrawn = new Set(claimsOf(false).filter((name) => wanted.has(name)));
+  for (const name of claimsOf(true)) withdrawn.delete(name);
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !withdrawn.has(name)));
 }
 
 /** Returns the claims of an access token of this service that has not expired (RFC 9068 §4). */
