@@ -90,15 +90,16 @@ function skipUnsavedSessions(provider: Provider): void {
 }
 
 /**
- * Leaves an unsupported response type to the check for it: oidc-provider checks the response mode before,
- * and its error would be about a mode that the Client did not send.
+ * Refuses a response type that the Client cannot have before its response mode: oidc-provider checks the
+ * mode first, and its error would be about a mode that the Client did not send.
  */
 function checkResponseTypeFirst(provider: Provider): void {
   const { responseModeAllowed } = provider.Client.prototype;
   provider.Client.prototype.responseModeAllowed = function allowed(mode, type, profile) {
-    return (
-      (type !== 'code' && type !== 'none') || responseModeAllowed.call(this, mode, type, profile)
-    );
+    const sent = [...new Set(type?.split(' '))].join(' ');
+    if (sent !== '' && sent !== 'code' && !this.responseTypeAllowed(sent))
+      throw new errors.UnsupportedResponseType();
+    return responseModeAllowed.call(this, mode, type, profile);
   };
 }
 

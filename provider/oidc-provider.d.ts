@@ -91,7 +91,8 @@ declare module 'oidc-provider' {
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
     grantTypeAllowed(type: string): boolean;
-    responseModeAllowed(mode: string, type: unknown, profile: unknown): boolean;
+    responseModeAllowed(mode: string, type: string | undefined, profile: unknown): boolean;
+    responseTypeAllowed(type: string): boolean;
     redirectUriAllowed(uri: string): boolean;
     postLogoutRedirectUriAllowed(uri: string): boolean;
     compareClientSecret(actual: string): boolean | Promise<boolean>;
@@ -341,6 +342,9 @@ declare module 'oidc-provider' {
     }
     class InvalidRequest extends OIDCProviderError {
       constructor(description: string, code?: number);
+    }
+    class UnsupportedResponseType extends OIDCProviderError {
+      constructor();
     }
     class InvalidRequestUri extends OIDCProviderError {
       constructor(description?: string);

@@ -204,11 +204,12 @@ function assertCodeChallenge(_ctx: unknown, challenge: string | undefined): void
 /**
  * Throws unless the audience of a client assertion is the issuer, as a single string: an assertion
  * with other audiences could be replayed from another server (RFC 7523bis). A Client may be permitted the
- * endpoint as well, which for a pushed request is either (RFC 9126 §2).
+ * endpoint as well, which for a pushed request is either (RFC 9126 §2). With profile FAPI2, an assertion is not
+ * of more than a minute ahead (FAPI 2.0 Security Profile §5.3.2.1).
  */
 async function assertAudience(
   { oidc }: ProviderContext,
-  claims: { aud?: string | string[] },
+  claims: { aud?: string | string[]; iat?: number },
 ): Promise<void> {
   const endpoints =
     oidc.client!.clientAssertionAudience === 'TokenEndpoint'
@@ -216,4 +217,6 @@ async function assertAudience(
       : [];
   if (![oidc.issuer, ...endpoints].some((audience) => audience === claims.aud))
     throw new errors.InvalidClientAuth('audience');
+  if (oidc.client!.profile === 'FAPI2' && Number(claims.iat ?? 0) > Date.now() / 1000 + 60)
+    throw new errors.InvalidClientAuth('iat is in the future');
 }

@@ -11,7 +11,7 @@ import type { ProviderServices } from '../context/context.js';
 import { introspectJWT } from './introspection.js';
 import { translateFormPage } from './form-page.js';
 import { allowForms, formTargets } from './headers.js';
-import { describeRemedy } from './refusals.js';
+import { describeRemedy, logUnnamedRefusal } from './refusals.js';
 import { renderError } from './pages.js';
 import { libraryError, toProviderError } from '../context/errors.js';
 import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
@@ -47,6 +47,7 @@ export const commitMiddleware =
     } catch (error) {
       sendError(services, provider, ctx, toProviderError(error));
     }
+    await logUnnamedRefusal(services, ctx);
     const client = ctx.oidc?.entities.Client?.clientId;
     if (client && ctx.oidc?.route === 'userinfo' && ctx.status === 200) {
       const object = await clientObject(services, client);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
 import { StatusError } from '../../registry/status.js';
 import { storedBytesLimit } from '../adapter/attempt-limit.js';
+import { clientObject } from '../adapter/clients.js';
 import { routes } from '../context/routes.js';
 import type { BuiltProvider } from '../context/built-provider.js';
 import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
@@ -15,6 +16,7 @@ import { page, wayOn } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
 import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
+import { remedyOf } from './remedies.js';
 import { prefersHTML } from '../../security/prefers-html.js';
 import { errorMessage } from './error-messages.js';
 import { logIgnoredParameters, logRefusal } from './wrong-parameters.js';
@@ -82,10 +84,8 @@ export async function handleRequest(
     return unitOfWork.client;
   } catch (error) {
     if (error instanceof RequestBoundsError) {
-      const { message, parameters } = error;
-      const auditID = auditIDOf(response);
-      logRefusal(services, { error: 'invalid_request', reason: message, parameters, auditID });
-      return void sendError(services, request, response, 400, { description: message });
+      await logTooLong(services, request, response, error);
+      return void sendError(services, request, response, 400, { description: error.message });
     }
     if (error instanceof StatusError)
       return void sendError(services, request, response, error.code, {
@@ -94,6 +94,26 @@ export async function handleRequest(
     provider.emit('error', error);
     return void sendError(services, request, response, 500);
   }
+}
+
+/** Logs a request that is too long, with the endpoint and the Client that it names. */
+async function logTooLong(
+  services: ProviderServices,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { message, parameters, clientID }: RequestBoundsError,
+): Promise<void> {
+  const path = request.url!.split('?')[0];
+  const client = clientID === undefined ? undefined : await clientObject(services, clientID);
+  logRefusal(services, {
+    client: client?.metadata.name,
+    endpoint: Object.entries(routes).find(([, one]) => one === path)?.[0],
+    error: 'invalid_request',
+    reason: message,
+    remedy: remedyOf(message),
+    parameters,
+    auditID: auditIDOf(response),
+  });
 }
 
 const auditIDOf = (response: ServerResponse): string =>

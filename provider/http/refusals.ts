@@ -2,8 +2,16 @@ import type { errors, KoaContext, Provider } from 'oidc-provider';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
+import { clientObject } from '../adapter/clients.js';
 import { html } from './html.js';
-import { logRefusal, sentParameters, showableText, wrongParameters } from './wrong-parameters.js';
+import { remedyOf } from './remedies.js';
+import {
+  logRefusal,
+  sentParameters,
+  showableText,
+  wrongParameters,
+  type LoggedRefusal,
+} from './wrong-parameters.js';
 
 /** Answers that are part of an ordinary sign-in: a device that waits, a person who must act or who left. */
 const ordinary: ReadonlySet<string> = new Set([
@@ -17,41 +25,6 @@ const ordinary: ReadonlySet<string> = new Set([
   'unsupported_token_type',
 ]);
 
-/** What mends a refusal, by oidc-provider's reason for it. */
-const remedies: readonly (readonly [RegExp, string])[] = [
-  [/^code_challenge is missing/, 'spec.pkce of the Client, or PKCE with S256 in the program'],
-  [/code_challenge_method/, 'code_challenge_method S256 in the program'],
-  [
-    /^code_verifier must be/,
-    'PKCE in the program at both ends: it sent a challenge and no verifier',
-  ],
-  [/^code_verifier does not/, 'the verifier that belongs to the challenge, in the program'],
-  [/redirect_uri/, 'spec.redirectURIs of the Client, character by character'],
-  [/does not match the registered client auth/, 'spec.tokenEndpointAuthMethod of the Client'],
-  [/^invalid secret/, 'a secret of the Client, or spec.secretHashes'],
-  [/^alg mismatch/, 'spec.tokenEndpointAuthSigningAlg of the Client'],
-  [/response_type is not allowed/, 'spec.grantTypes and spec.redirectURIs of the Client'],
-  [/grant type is not allowed|is not allowed for this client$/, 'spec.grantTypes of the Client'],
-  [/resource indicator/, 'spec.audiences of the Client, and a scope of it that was agreed to'],
-  [/^audience|\baud\b/, 'aud of the assertion, or spec.clientAssertionAudience of the Client'],
-  [
-    /no applicable key/,
-    'spec.jwks or spec.jwksURI of the Client, and kid and alg of the assertion',
-  ],
-  [/signature verification/, 'the private key that belongs to the kid of the assertion'],
-  [/^jwt |exp value|^expiration/, 'exp of the assertion, and the clock of the program'],
-  [/^iss |^sub /, 'iss and sub of the assertion: both are the client_id'],
-  [/\bjti\b|only be used once/, 'a jti of its own for each assertion, as text'],
-  [/^client not found/, 'client_id: no Client has this name'],
-  [/openid must be one/, 'scope openid in the program, and in spec.scopes of the Client'],
-  [/Pushed Authorization Request must/, 'pushed requests in the program'],
-  [/DPoP/, 'DPoP in the program, or spec.dpopBoundAccessTokens of the Client'],
-  [
-    /already (used|consumed)|^used before$/,
-    'one use of each code and refresh token in the program',
-  ],
-];
-
 /**
  * What the answer says of a client assertion, by oidc-provider's reason. Its sender wrote all of it,
  * and the keys of the Client are public.
@@ -62,6 +35,7 @@ const assertionFaults: readonly (readonly [RegExp, string])[] = [
   [/signature verification/, 'its signature is not by a key of the Client'],
   [/^jwt expired/, 'it has expired (exp)'],
   [/^jwt not active/, 'it is not valid yet (nbf)'],
+  [/^iat /, 'it is of the future (iat)'],
   [/exp value|^expiration/, 'exp must be a number'],
   [/\bjti\b/, 'jti must be a text'],
   [/only be used once/, 'its jti was used before'],
@@ -90,23 +64,48 @@ export function logRefusals(
   provider: Provider,
 ): void {
   const log = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
-    if (ordinary.has(error.error) || repeatedAnswer()) return;
-    const reason = reasonOf(error);
-    const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1];
-    currentUnitOfWork()?.memo.set(remedyMemo, remedy);
-    logRefusal(services, {
-      client: ctx.oidc?.entities.Client?.clientId,
+    const reason = reasonOf(error) || error.error;
+    if ((ordinary.has(error.error) && !unbelievable.test(reason)) || repeatedAnswer()) return;
+    const remedy = remedyOf(reason);
+    const { Client: client, AccessToken: token } = ctx.oidc?.entities ?? {};
+    const refusal: LoggedRefusal = {
+      client: client?.clientId ?? token?.clientId,
       endpoint: ctx.oidc?.route,
       error: error.error,
       reason: showableText(reason),
       remedy,
       parameters: wrongParameters(error, sentParameters(ctx)) ?? {},
       auditID: ctx.response.get('Audit-ID'),
-    });
+    };
+    const { memo } = currentUnitOfWork()!;
+    memo.set(remedyMemo, remedy);
+    if (refusal.client === undefined) memo.set(unnamedMemo, refusal);
+    else logRefusal(services, refusal);
     describeAssertion(ctx, reason);
   };
   for (const event of events) provider.on(event, log);
 }
+
+/** A hint that cannot be believed is a fault of the program, unlike a person who must sign in. */
+const unbelievable = /^id_token_hint cannot be believed/;
+
+/**
+ * Logs the refusal of a request that ended before its Client was authenticated, with the Client that the
+ * request names, if there is one.
+ */
+export async function logUnnamedRefusal(
+  services: ProviderServices,
+  ctx: KoaContext,
+): Promise<void> {
+  const refusal = currentUnitOfWork()?.memo.get(unnamedMemo) as LoggedRefusal | undefined;
+  if (!refusal) return;
+  const { client_id: sent } = sentParameters(ctx);
+  const client = typeof sent === 'string' ? await clientObject(services, sent) : undefined;
+  logRefusal(services, { ...refusal, client: client?.metadata.name });
+}
+
+/** The memo key of a refusal without a Client. */
+const unnamedMemo = 'refusal without a Client';
 
 /** The memo key of what mends the current refusal. */
 const remedyMemo = 'remedy of the refusal';
@@ -123,18 +122,30 @@ export function describeRemedy(ctx: KoaContext): void {
     `${description} (what to set: ${what})`;
   const body = ctx.body as { error?: unknown; error_description?: unknown } | undefined;
   if (body?.error === 'invalid_client') return;
-  if (typeof body?.error === 'string' && typeof body.error_description === 'string')
-    ctx.body = { ...body, error_description: extended(body.error_description) };
+  if (typeof body?.error === 'string')
+    ctx.body = {
+      ...body,
+      error_description: extended(String(body.error_description ?? body.error)),
+    };
   if (typeof ctx.body === 'string')
     ctx.body = ctx.body.replace(
       /(?<=<input type="hidden" name="error_description" value=")[^"]*/,
       (escaped) => extended(escaped, html`${remedy}`.text),
     );
+  describeInLocation(ctx, extended);
+}
+
+/** Adds to the error in a redirect to the Client, which has it in the query or in the fragment. */
+function describeInLocation(ctx: KoaContext, extended: (description: string) => string): void {
   const location = URL.parse(String(ctx.response.get('Location')));
-  const description = location?.searchParams.get('error_description');
-  if (!location || !description) return;
-  location.searchParams.set('error_description', extended(description));
-  ctx.set('Location', location.href);
+  for (const part of ['search', 'hash'] as const) {
+    const sent = new URLSearchParams(location?.[part].slice(1));
+    const error = sent.get('error');
+    if (!location || error === null) continue;
+    sent.set('error_description', extended(sent.get('error_description') ?? error));
+    location[part] = String(sent);
+    ctx.set('Location', location.href);
+  }
 }
 
 /** Adds to the answer what is wrong with a client assertion. */

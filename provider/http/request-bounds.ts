@@ -11,6 +11,8 @@ export class RequestBoundsError extends Error {
   override readonly name = 'RequestBoundsError';
   /** The too long parameter as it may be shown; empty if the whole request is too long. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** The `client_id` of the request, if it was read. */
+  clientID: string | undefined;
 
   constructor(message: string, parameters: Readonly<Record<string, string>> = {}) {
     super(message);
@@ -95,6 +97,15 @@ const knownPrompts = (sent: string): string =>
         .filter((one) => prompts.has(one))
         .join(' ');
 
+/** Returns a parameter as it is read: known prompts, and scopes with one space between them. */
+function readable(name: string, sent: string): string {
+  if (name === 'prompt') return knownPrompts(sent);
+  return name === 'scope' ? sent.trim().replaceAll(/[ \t\r\n]+/g, ' ') : sent;
+}
+
+/** Stands for a hint that is too long: it may be about someone else than is signed in. */
+const unbelievableHint = '-';
+
 const problems = new WeakMap<IncomingMessage, string>();
 
 /**
@@ -110,7 +121,7 @@ export function assertNothingTooLong({ req }: ProviderContext): void {
  * Applies the bounds to a request before oidc-provider sees it. Reads a body and puts it back. Returns the
  * bytes that the parameters of query and body take in the store, and the names of those that are ignored.
  *
- * A hint that is too long is emptied, as any parameter of a sign-out is, which then is not believed. Another
+ * The whole is counted without what is too long. A hint that is too long is emptied, as any parameter of a sign-out is, which then is not believed. Another
  * parameter of an authorization request is emptied, too, and is an error that its Client is sent
  * ({@link assertNothingTooLong}; RFC 6749 §4.1.2.1). Throws {@link RequestBoundsError} for others, and for a whole
  * request that is too long.
@@ -119,21 +130,23 @@ export async function applyRequestBounds(
   request: IncomingMessage,
   limits: Limits,
 ): Promise<{ bytes: number; ignored: readonly string[] }> {
+  const max = limits.authorizationRequestSize;
   if (isPostToRedirect(request)) {
-    restoreBody(request, await readBounded(request, limits.authorizationRequestSize));
+    restoreBody(request, await readBounded(request, max));
     return { bytes: 0, ignored: [] }; // Its parameters come again, by GET.
   }
   const ignored: string[] = [];
+  let isRewritten = false;
   const [path, ...rest] = request.url!.split('?');
   const bound = (form: string): URLSearchParams => {
-    if (Buffer.byteLength(form) > limits.authorizationRequestSize)
-      throw tooLong(limits.authorizationRequestSize);
     const entries = [...new URLSearchParams(form)].map(([name, sent]): [string, string] => {
-      const value = name === 'prompt' ? knownPrompts(sent) : sent;
-      if (value !== sent) ignored.push(name);
-      const max = boundOf(name, limits);
-      if (Buffer.byteLength(value) <= max) return [name, value];
-      const problem = `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`;
+      const value = readable(name, sent);
+      isRewritten ||= value !== sent;
+      if (value !== sent && name === 'prompt') ignored.push(name);
+      const most = boundOf(name, limits);
+      if (Buffer.byteLength(value) <= most) return [name, value];
+      isRewritten = true;
+      const problem = `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${most} bytes`;
       if (
         path === routes.authorization &&
         known.has(name) &&
@@ -148,17 +161,28 @@ export async function applyRequestBounds(
           problem,
           showable.has(name) ? { [name]: showableText(value) } : {},
         );
-      return [name, ''];
+      return [name, name === 'id_token_hint' ? unbelievableHint : ''];
     });
-    return new URLSearchParams(entries);
+    const kept = new URLSearchParams(entries);
+    if (Math.min(Buffer.byteLength(form), Buffer.byteLength(String(kept))) > max)
+      throw tooLong(max);
+    return kept;
   };
-  const query = bound(rest.join('?'));
-  const isRewritten = (): boolean => ignored.length > 0 || problems.has(request);
-  if (isRewritten()) request.url = `${path}?${query}`;
+  const named = (form: string): URLSearchParams => {
+    try {
+      return bound(form);
+    } catch (error) {
+      if (error instanceof RequestBoundsError)
+        error.clientID = new URLSearchParams(form).get('client_id') ?? undefined;
+      throw error;
+    }
+  };
+  const query = named(rest.join('?'));
+  if (isRewritten) request.url = `${path}?${query}`;
   if (request.method !== 'POST') return { bytes: storedBytes(query), ignored };
-  const body = await readBounded(request, limits.authorizationRequestSize);
-  const form = bound(body.toString());
-  restoreBody(request, isRewritten() ? Buffer.from(form.toString()) : body);
+  const body = await readBounded(request, max);
+  const form = named(body.toString());
+  restoreBody(request, isRewritten ? Buffer.from(form.toString()) : body);
   return { bytes: storedBytes(query) + storedBytes(form), ignored };
 }
 

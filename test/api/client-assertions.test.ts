@@ -34,6 +34,20 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
     });
   });
 
+  const post = async (endpoint: string, client_assertion: string, client_id = 'program') =>
+    service.tab().send('POST', `/oauth2/${endpoint}`, {
+      plain: true,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        client_assertion,
+        client_assertion_type,
+        client_id,
+        grant_type: 'authorization_code',
+        code: 'none',
+        token: 'none',
+        redirect_uri: 'https://app.example.test/callback',
+      }).toString(),
+    });
   const assertion = async ({ claims, header, key: signer = privateKey }: Wrong) =>
     new jose.SignJWT({
       iss: 'program',
@@ -45,21 +59,6 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
     })
       .setProtectedHeader({ alg: 'ES256', kid: 'one', ...header })
       .sign(signer);
-  const post = async (endpoint: string, client_assertion: string) =>
-    service.tab().send('POST', `/oauth2/${endpoint}`, {
-      plain: true,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        client_assertion,
-        client_assertion_type,
-        client_id: 'program',
-        grant_type: 'authorization_code',
-        code: 'none',
-        token: 'none',
-        redirect_uri: 'https://app.example.test/callback',
-      }).toString(),
-    });
-
   test.each<[string, Wrong, answer: string, logged: string, remedy: string]>([
     ['for another audience', { claims: { aud: 'https://evil.test' } }, 'aud must', 'aud', 'aud of'],
     ['without audience', { claims: { aud: undefined } }, 'aud must', 'aud', 'aud of'],
@@ -105,6 +104,25 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
       });
       expect(service.logs.slice(before).join('')).not.toContain(sent);
     }
+  });
+
+  test.each([
+    ['bank', 9, 'invalid_grant'],
+    ['bank', 70, 'invalid_client'],
+    ['program', 70, 'invalid_grant'],
+  ])('of %s, from %s seconds ahead, is %s', async (name, seconds, error) => {
+    if (name === 'bank' && seconds === 9)
+      await createClient(service, 'bank', {
+        type: 'Confidential',
+        profile: 'FAPI2',
+        jwks: { keys: [key as Record<string, string>] },
+        secretHashes: [],
+      });
+    const iat = Math.floor(Date.now() / 1000) + seconds;
+    const sent = await assertion({ claims: { iss: name, sub: name, iat, exp: iat + 60 } });
+    const { body } = await post('token', sent, name);
+    expect(body.error).toBe(error);
+    if (error === 'invalid_client') expect(body.error_description).toContain('(iat)');
   });
 
   test('a wrong secret and a Client that is not known stay alike in the answer, without parameters', async () => {

@@ -30,6 +30,7 @@ describe.each(stores)('an id_token_hint at the authorization endpoint, on %s', (
     'without a signature': () => `${token.split('.').slice(0, 2).join('.')}.`,
     'with another signature': () => `${token.slice(0, -8)}AAAAAAAA`,
     'of another Client': () => ofOther,
+    'that is too long': () => `${token}${'a'.repeat(4_096)}`,
   };
   const authorize = async (at: Tab, hint: string, more: Record<string, string> = {}) => {
     const parameters = { id_token_hint: hint, ...more };
@@ -47,7 +48,9 @@ describe.each(stores)('an id_token_hint at the authorization endpoint, on %s', (
       expect(new URL(await authorize(tab, hint)).searchParams.get('code')).toBeTruthy();
       expect(service.logs.slice(before).join('')).toContain('"parameters":["id_token_hint"]');
       expect(await authorize(service.tab(), hint)).toMatch(/^\/api\/v1alpha1\/interactions\//);
+      const silent = service.logs.length;
       expect(errorOf(await authorize(tab, hint, { prompt: 'none' }))).toBe('login_required');
+      expect(service.logs.slice(silent).join('')).toContain('id_token_hint cannot be believed');
       const fields = new URL(
         authorizationPath('app', 'openid email', 'v'.repeat(43), { id_token_hint: hint }),
         service.baseURL,

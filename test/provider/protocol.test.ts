@@ -167,16 +167,31 @@ describe('authorization', () => {
     }
   });
 
-  test.each(['token', 'id_token', 'code id_token', 'code token', 'none code', 'x'])(
+  test.each(['token', 'id_token', 'code id_token', 'code token', 'none code', 'none', 'x'])(
     'with response_type=%s is unsupported_response_type, with no word about a response mode',
     async (response_type) => {
-      const answer = await ask({ ...base('plain'), response_type, nonce: 'n' });
-      const back = new URL(answer.headers.get('location')!.replace('#', '?'));
-      expect(Object.fromEntries(back.searchParams)).toMatchObject({
-        error: 'unsupported_response_type',
-        state: 'kept',
-      });
-      expect(back.search).not.toContain('response_mode');
+      for (const mode of ['', 'query', 'fragment']) {
+        const fields = { ...base('plain'), response_type, nonce: 'n' };
+        const answer = await ask(mode ? { ...fields, response_mode: mode } : fields);
+        const back = new URL(answer.headers.get('location')!.replace('#', '?'));
+        expect(Object.fromEntries(back.searchParams)).toMatchObject({
+          error: 'unsupported_response_type',
+          error_description: expect.stringContaining('response_type code in the program'),
+          state: 'kept',
+        });
+        expect(back.search).not.toContain('response_mode');
+      }
+    },
+  );
+
+  test.each(['code', 'code code'])(
+    'with response_type=%s gets no code in a fragment, which no Client may have',
+    async (response_type) => {
+      const fragment = { ...base('plain'), response_type, response_mode: 'fragment' };
+      const answer = await ask(fragment);
+      const back = new URL(answer.headers.get('location')!.replace('#', '?')).searchParams;
+      expect([back.get('error'), back.get('code')]).toEqual(['invalid_request', null]);
+      expect(back.get('error_description')).toContain('response_mode query or form_post');
     },
   );
 

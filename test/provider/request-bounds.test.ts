@@ -118,15 +118,44 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
     },
   );
 
-  test('a state that is too long is named to the Client', async () => {
+  test.each([
+    ['GET', 4_097],
+    ['POST', 4_097],
+    ['GET', 12_000],
+    ['POST', 7_000],
+  ] as const)(
+    'a state that is too long is named to the Client: by %s, %s',
+    async (method, size) => {
+      const fields = usual();
+      fields.set('state', 's'.repeat(size));
+      const first = await send('/oauth2/auth', method, fields);
+      const { headers } =
+        method === 'GET'
+          ? first
+          : await send('/oauth2/auth', 'GET', first.headers.location!.split('?')[1]!);
+      const back = new URL(headers.location!).searchParams;
+      expect([back.get('error_description'), back.get('state')]).toEqual([
+        'state is over 4096 bytes (what to set: a shorter value in the program, or limits of the service)',
+        null,
+      ]);
+    },
+  );
+
+  test('hints that make a request too long are left out', async () => {
     const fields = usual();
-    fields.set('state', 's'.repeat(4_097));
-    const { headers } = await send('/oauth2/auth', 'GET', fields);
-    const back = new URL(headers.location!).searchParams;
-    expect([back.get('error_description'), back.get('state')]).toEqual([
-      'state is over 4096 bytes',
-      null,
-    ]);
+    fields.set('login_hint', 'l'.repeat(9_000));
+    expect((await send('/oauth2/auth', 'GET', fields)).code).toBe(303);
+    const hint = new URLSearchParams({ id_token_hint: 'h'.repeat(9_000) });
+    expect((await send('/oauth2/logout', 'GET', hint)).code).toBe(200);
+  });
+
+  test('scopes are read with any space between them', async () => {
+    const fields = usual();
+    for (const scope of [' openid  email', 'openid\temail ', 'openid\r\nemail\n']) {
+      fields.set('scope', scope);
+      const { headers } = await send('/oauth2/auth', 'GET', fields);
+      expect([scope, headers.location]).toEqual([scope, expect.stringContaining('/interactions/')]);
+    }
   });
 
   test.each(ways)(

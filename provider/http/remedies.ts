@@ -1,0 +1,96 @@
+/** What mends a refusal, by oidc-provider's reason for it; the first that matches counts. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/^code_challenge is missing: a Public/, 'PKCE with S256 in the program'],
+  [/^code_challenge is missing/, 'spec.pkce of the Client, or PKCE with S256 in the program'],
+  [
+    /^unsupported code_challenge_method/,
+    'PKCE in the program at both ends: it sent a verifier and no challenge',
+  ],
+  [/code_challenge_method/, 'code_challenge_method S256 in the program'],
+  [/^code_challenge /, 'the SHA-256 of the verifier in base64url without padding, in the program'],
+  [
+    /^code_verifier must be provided/,
+    'PKCE in the program at both ends: it sent a challenge and no verifier',
+  ],
+  [/^code_verifier does not/, 'the verifier that belongs to the challenge, in the program'],
+  [/^code_verifier /, 'a verifier of 43 to 128 letters, digits and -._~ in the program'],
+  [/provided twice/, 'each parameter once in the program'],
+  [/redirect_uri/, 'spec.redirectURIs of the Client, character by character'],
+  [/^missing required/, 'the parameter that is missing, in the program'],
+  [/ is over \d+ bytes$/, 'a shorter value in the program, or limits of the service'],
+  [/does not match the registered client auth/, 'spec.tokenEndpointAuthMethod of the Client'],
+  [/^invalid secret/, 'a secret of the Client, or spec.secretHashes'],
+  [/^alg mismatch/, 'spec.tokenEndpointAuthSigningAlg of the Client'],
+  [/response_type is not allowed/, 'spec.grantTypes and spec.redirectURIs of the Client'],
+  [/response_type requested/, 'response_type code in the program'],
+  [/response_mode/, 'response_mode query or form_post in the program, or none'],
+  [/^unsupported grant_type/, 'authorization_code, refresh_token or the device grant'],
+  [/grant type is not allowed|is not allowed for this client$/, 'spec.grantTypes of the Client'],
+  [/^origin /, 'spec.redirectURIs of the Client: one with the origin of the page'],
+  [/^a scope of each resource/, 'a scope of the Audience in the program'],
+  [/resource indicator/, 'spec.audiences of the Client, and a scope of it that was agreed to'],
+  [/^audience|\baud\b/, 'aud of the assertion, or spec.clientAssertionAudience of the Client'],
+  [
+    /no applicable key/,
+    'spec.jwks or spec.jwksURI of the Client, and kid and alg of the assertion',
+  ],
+  [/signature verification/, 'the private key that belongs to the kid of the assertion'],
+  [/^jwt |exp value|^expiration|^iat /, 'exp of the assertion, and the clock of the program'],
+  [/^iss |^sub /, 'iss and sub of the assertion: both are the client_id'],
+  [/\bjti\b|only be used once|replayed/, 'a jti of its own for each assertion or proof, as text'],
+  [/^client_id mismatch/, 'client_id in the program: the Client that authenticates'],
+  [
+    /client_assertion_type/,
+    'client_assertion_type urn:ietf:params:oauth:client-assertion-type:jwt-bearer in the program',
+  ],
+  [/client_assertion|Invalid JWT|base64url/, 'client_assertion in the program: a signed JWT'],
+  [
+    /one mechanism$/,
+    'one way to authenticate in the program: a header, or fields of the body, and not both',
+  ],
+  [
+    /authentication mechanism provided|authorization header|in the Authorization header/,
+    'the client_id and a secret of the Client in the program, as spec.tokenEndpointAuthMethod says',
+  ],
+  [/content-type bodies/, 'content type application/x-www-form-urlencoded in the program'],
+  [/parse the request body/, 'a body that is a form in the program'],
+  [/^client not found|client is invalid/, 'client_id: no Client has this name'],
+  [/openid must be one/, 'scope openid in the program, and in spec.scopes of the Client'],
+  [/^scope contains/, 'scopes of plain letters, with a space between them, in the program'],
+  [/missing requested scopes?$/, 'only scopes that the refresh token was issued with'],
+  [/^access token missing openid/, 'an access token that was requested without resource'],
+  [
+    /access token|token provided|token audience|scheme must be/,
+    'Authorization: Bearer with an access token of now',
+  ],
+  [/^prompt none/, 'prompt none without any other value in the program'],
+  [/max_age/, 'max_age as a whole number of seconds in the program'],
+  [/^claims |claims parameter/, 'claims as a JSON object in the program'],
+  [/acr values/, 'acr_values that discovery lists (acr_values_supported), or none'],
+  [/Pushed Authorization Request must/, 'pushed requests in the program'],
+  [/^request_uri is/, 'one use of each request_uri in the program, within a minute'],
+  [
+    /^(request|request_uri|registration)_not_supported/,
+    'the parameters themselves, or pushed requests, in the program: no request object is read',
+  ],
+  [/DPoP|jkt/, 'DPoP in the program, or spec.dpopBoundAccessTokens of the Client'],
+  [
+    /already (used|consumed)|^used before$/,
+    'one use of each code and refresh token in the program',
+  ],
+  [
+    /^authorization code |^device code /,
+    'the code as it came, within its minute, and once, in the program',
+  ],
+  [
+    /^refresh token |^grant |^client(Id)? mismatch|concurrent request|(referenced|associated) |accountId/,
+    'a new sign-in: the token is unknown, has ended, or was issued to another Client',
+  ],
+  [/^policy refuses/, 'the policy, or who may sign in'],
+  [/id_token_hint cannot/, 'id_token_hint in the program: the ID token as it came from here'],
+  [/user_code|xsrf/, 'the code as the device shows it'],
+];
+
+/** Returns what mends a refusal; undefined if its reason is not known. */
+export const remedyOf = (reason: string): string | undefined =>
+  remedies.find(([pattern]) => pattern.test(reason))?.[1];
