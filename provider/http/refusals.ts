@@ -22,7 +22,6 @@ const ordinary: ReadonlySet<string> = new Set([
   'interaction_required',
   'account_selection_required',
   'access_denied',
-  'unsupported_token_type',
 ]);
 
 /**
@@ -66,6 +65,7 @@ export function logRefusals(
   const log = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
     const reason = reasonOf(error) || error.error;
     if ((ordinary.has(error.error) && !unbelievable.test(reason)) || repeatedAnswer()) return;
+    if (ctx.oidc?.route === 'introspection' && error.error === 'unsupported_token_type') return; // It is answered.
     const remedy = remedyOf(reason);
     const { Client: client, AccessToken: token } = ctx.oidc?.entities ?? {};
     const refusal: LoggedRefusal = {

@@ -86,6 +86,7 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     /^refresh token |^grant |^client(Id)? mismatch|concurrent request|(referenced|associated) |accountId/,
     'a new sign-in: the token is unknown, has ended, or was issued to another Client',
   ],
+  [/^Structured JWT/, 'no revocation of a JWT: it ends by itself'],
   [/^policy refuses/, 'the policy, or who may sign in'],
   [/id_token_hint cannot/, 'id_token_hint in the program: the ID token as it came from here'],
   [/user_code|xsrf/, 'the code as the device shows it'],

@@ -112,6 +112,7 @@ describe.each(stores)('what mends a refusal, on %s', (store) => {
       'app',
     ],
     ['an assertion that is no JWT', () => post('token', ofType), 'app'],
+    ['a JWT to revoke', () => post('revoke', { token: 'e30.e30.x' }, shop), 'shop'],
     ['no token', () => post('introspect', {}, shop), 'shop'],
     ['two tokens', () => post('introspect', 'token=a&token=b', shop), 'shop'],
     [
