@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
 import { StatusError } from '../../registry/status.js';
 import { storedBytesLimit } from '../adapter/attempt-limit.js';
-import { clientObject } from '../adapter/clients.js';
 import { routes } from '../context/routes.js';
 import type { BuiltProvider } from '../context/built-provider.js';
 import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
@@ -16,6 +15,7 @@ import { page, wayOn } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
 import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
+import { knownClient } from './refusals.js';
 import { remedyOf } from './remedies.js';
 import { prefersHTML } from '../../security/prefers-html.js';
 import { errorMessage } from './error-messages.js';
@@ -104,9 +104,8 @@ async function logTooLong(
   { message, parameters, clientID }: RequestBoundsError,
 ): Promise<void> {
   const path = request.url!.split('?')[0];
-  const client = clientID === undefined ? undefined : await clientObject(services, clientID);
   logRefusal(services, {
-    client: client?.metadata.name,
+    client: await knownClient(services, clientID),
     endpoint: Object.entries(routes).find(([, one]) => one === path)?.[0],
     error: 'invalid_request',
     reason: message,

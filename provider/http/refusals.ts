@@ -100,8 +100,17 @@ export async function logUnnamedRefusal(
   const refusal = currentUnitOfWork()?.memo.get(unnamedMemo) as LoggedRefusal | undefined;
   if (!refusal) return;
   const { client_id: sent } = sentParameters(ctx);
-  const client = typeof sent === 'string' ? await clientObject(services, sent) : undefined;
-  logRefusal(services, { ...refusal, client: client?.metadata.name });
+  logRefusal(services, { ...refusal, client: await knownClient(services, sent) });
+}
+
+/** Returns the name of a Client if there is one, as far as the store can be read. */
+export async function knownClient(
+  services: ProviderServices,
+  name: unknown,
+): Promise<string | undefined> {
+  if (typeof name !== 'string') return undefined;
+  const client = await clientObject(services, name).catch(() => undefined);
+  return client?.metadata.name;
 }
 
 /** The memo key of a refusal without a Client. */
