@@ -54,6 +54,12 @@ const django = async ({ folder, port }: Place): Promise<Command> => {
   return { program, args: ['manage.py', 'runserver', '--noreload', `localhost:${port}`] };
 };
 
+const flask = async ({ port }: Place): Promise<Command> => ({
+  program: await python(),
+  args: ['-m', 'flask', 'run', '--port', String(port)],
+  environment: { OAUTHLIB_INSECURE_TRANSPORT: '1' }, // The service of a test has no TLS.
+});
+
 const jupyterHub = async ({ port }: Place): Promise<Command> => {
   const [hub, proxy] = await freePorts(2);
   const modules = join(await npmPackages(), 'node_modules');
@@ -209,6 +215,22 @@ export const apps: readonly App[] = [
     act: (browser, page) => browser.submit(page, /signin\/vestibule$/),
   },
   {
+    name: 'Fastify: @fastify/oauth2',
+    registry: 'npm',
+    packages: ['@fastify/oauth2'],
+    folder: 'fastify-oauth2',
+    start: node,
+    path: '/login',
+  },
+  {
+    name: 'Grant',
+    registry: 'npm',
+    packages: ['grant'],
+    folder: 'grant',
+    start: node,
+    path: '/connect/vestibule',
+  },
+  {
     name: 'Django: django-allauth',
     registry: 'PyPI',
     packages: ['django-allauth'],
@@ -243,10 +265,7 @@ export const apps: readonly App[] = [
     registry: 'PyPI',
     packages: ['Authlib'],
     page: 'flask.md',
-    start: async ({ port }) => ({
-      program: await python(),
-      args: ['-m', 'flask', 'run', '--port', String(port)],
-    }),
+    start: flask,
   },
   {
     name: 'JupyterHub: oauthenticator',
