@@ -215,6 +215,14 @@ export const apps: readonly App[] = [
     act: (browser, page) => browser.submit(page, /signin\/vestibule$/),
   },
   {
+    name: 'Better Auth: generic OAuth',
+    registry: 'npm',
+    packages: ['better-auth'],
+    folder: 'better-auth',
+    start: node,
+    path: '/sign-in',
+  },
+  {
     name: 'Fastify: @fastify/oauth2',
     registry: 'npm',
     packages: ['@fastify/oauth2'],
@@ -265,6 +273,13 @@ export const apps: readonly App[] = [
     registry: 'PyPI',
     packages: ['Authlib'],
     page: 'flask.md',
+    start: flask,
+  },
+  {
+    name: 'Flask: Flask-Dance',
+    registry: 'PyPI',
+    packages: ['Flask-Dance'],
+    folder: 'flask-dance',
     start: flask,
   },
   {
