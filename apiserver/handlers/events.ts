@@ -1,10 +1,12 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { Revision } from '../../storage/storage.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
@@ -15,7 +17,7 @@ import type { Watcher } from './watch.js';
 /** How many events are listed at most, the newest ones. */
 const maxEvents = 100;
 
-/** How many keys are looked at for the events about any object. */
+/** How many keys are looked at in one list. */
 const maxKeys = 10_000;
 
 /**
@@ -53,34 +55,67 @@ export class Events {
 
   async #list(req: ApiRequest, res: ApiResponse, selector: EventSelector): Promise<void> {
     const authorized = req.authorized!;
-    const { owner } = authorized;
     const { kind } = authorized.requestInfo as ResourceRequestInfo;
-    const { about } = selector;
-    const limit = about.kind !== undefined && about.name !== undefined ? maxEvents : maxKeys;
-    const { entries, revision } = await toStatusError(
-      this.#store.storage.list(eventRange(about), { limit }),
-    );
-    const names = entries
-      .map(({ key, value }) => ({ key, id: idOfEvent(key), name: value.toString() }))
-      .filter(({ key, name }) => selector.matchesKey(subjectOfKey(key), name))
-      .filter(({ name }) => owner === undefined || name.startsWith(`${owner}-`))
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .slice(0, maxEvents)
-      .map(({ name }) => name);
-    const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
-    const existing = found.filter((stored) => stored !== undefined);
-    const prepared = (await this.#authorization.loadFor(authorized, existing)) ?? authorized;
-    const visible = existing.filter((stored) => this.#authorization.canSee(prepared, stored));
-    const viewContext = viewContextOf(authorized);
-    const { component } = this.#store.settings;
+    const items: object[] = [];
+    let revision: Revision | undefined;
+    for await (const page of this.#namePages(authorized, selector)) {
+      revision = page.revision;
+      for (let i = 0; i < page.names.length && items.length < maxEvents; i += maxEvents) {
+        const names = page.names.slice(i, i + maxEvents);
+        const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
+        const existing = found.filter((stored) => stored !== undefined);
+        const events = await this.#visible(authorized, existing);
+        items.push(...events.filter((event) => selector.matches(event)));
+      }
+      if (items.length >= maxEvents) break;
+    }
     this.#encoder.json(req, res, 200, {
       kind: 'EventList',
       apiVersion: 'v1',
       metadata: { resourceVersion: String(revision) },
-      items: visible
-        .map((stored) => toEvent(kind, objectForCaller(stored, viewContext), component))
-        .filter((event) => selector.matches(event)),
+      items: items.slice(0, maxEvents),
     });
+  }
+
+  /**
+   * Yields the names of selected events at one revision, the newest first, until `maxKeys` keys were
+   * read. Those about one object are in this order, and their pages grow; of any, all are read first.
+   */
+  async *#namePages(
+    { owner }: AuthorizedRequest,
+    { about, matchesKey }: EventSelector,
+  ): AsyncGenerator<{ names: string[]; revision: Revision }> {
+    const range = eventRange(about);
+    const isOrdered = about.kind !== undefined && about.name !== undefined;
+    let limit = isOrdered ? maxEvents : maxKeys;
+    for (let from = range, at: { at?: Revision } = {}, count = 0; count < maxKeys; ) {
+      const page = await toStatusError(this.#store.storage.list(from, { limit, ahead: 1, ...at }));
+      const names = page.entries
+        .map(({ key, value }) => ({ key, id: idOfEvent(key), name: value.toString() }))
+        .filter(({ key, name }) => matchesKey(subjectOfKey(key), name))
+        .filter(({ name }) => owner === undefined || name.startsWith(`${owner}-`))
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .map(({ name }) => name);
+      yield { names, revision: page.revision };
+      if (page.more === 0) return;
+      count += page.entries.length;
+      limit = Math.min(9 * count, maxKeys - count);
+      at = { at: page.revision };
+      from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+    }
+  }
+
+  /** Returns those of objects that the caller may see, as Events. */
+  async #visible(
+    authorized: AuthorizedRequest,
+    objects: readonly EncodedObject[],
+  ): Promise<object[]> {
+    const prepared = (await this.#authorization.loadFor(authorized, objects)) ?? authorized;
+    const viewContext = viewContextOf(authorized);
+    const { component } = this.#store.settings;
+    return objects
+      .filter((stored) => this.#authorization.canSee(prepared, stored))
+      .map((stored) => toEvent(stored.kind, objectForCaller(stored, viewContext), component));
   }
 }
 

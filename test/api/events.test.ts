@@ -20,7 +20,7 @@ describe.each(stores)('events about an object, on %s', (store) => {
       quickDecisions: true,
       store,
       flags:
-        '--limit-factor 1000 --operators op@example.test --limits-decisions-per-account 100'.split(
+        '--limit-factor 1000 --operators op@example.test --limits-decisions-per-account 100 --limits-recorded-refusals 200'.split(
           ' ',
         ),
     });
@@ -224,6 +224,55 @@ when { resource has owner && resource.owner != Account::"${account}" };`;
         const sent = stream.events.map(({ object }) => uidOf(object)).sort();
         expect([at, sent]).toEqual([at, expected]);
       }
+    }
+  });
+
+  test('are found behind hundreds of others: one’s own, those of a rule, and those of a selector', async () => {
+    await person.delete('clients/app').fails(404, 'NotFound');
+    const unseen: string[] = [];
+    for (const one of ['flo', 'gus', 'hal']) {
+      const { tab } = await signIn(service, `${one}@example.test`);
+      const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
+      unseen.push(`resource.owner != Account::"${name}"`);
+      for (let i = 0; i < 90; i += 1) await tab.delete('clients/app').fails(404, 'NotFound');
+    }
+    const countOf = async (): Promise<number> =>
+      (await service.store.storage.list(prefixRange('events/Client/app/'))).entries.length;
+    await comesToHold(async () => (await countOf()) > 270);
+    const spec = { displayName: 'Others', members: ['other@example.test'] };
+    await operator.post('groups', { metadata: { name: 'others' }, spec }).is(201);
+    const { items } = (await operator.get('policies').is(200)).body;
+    const standing = items.find(({ status }: any) => status.inForce).spec.cedar;
+    const rule = `@id("others") @message("Some people’s.")
+permit (principal in Group::"others", action in Action::"read", resource is PolicyDecision)
+when { resource has owner && ${unseen.join(' && ')} };`;
+    await operator.post('policies', { spec: { cedar: `${standing}\n${rule}` } }).is(201);
+    const other = (await signIn(service, 'other@example.test')).tab;
+    const isOwn = (name: string): boolean => name.startsWith(`${account}-`);
+    const namesOf = async (tab: Tab, fieldSelector: string): Promise<string[]> => {
+      const query = new URLSearchParams({ fieldSelector }).toString();
+      const { body } = await tab.get(`/api/v1/events?${query}`).is(200);
+      return body.items.map(({ metadata }: any) => metadata.name);
+    };
+    const about = 'involvedObject.kind=Client,involvedObject.name=app';
+    const newest = await namesOf(operator, about);
+    expect([newest.length, newest.filter(isOwn)]).toEqual([100, []]);
+    const name = (await namesOf(person, about)).find(isOwn)!;
+    for (const [tab, fieldSelector] of [
+      [person, about],
+      [person, 'involvedObject.kind=Client'],
+      [person, ''],
+      [other, about],
+      [other, ''],
+      [operator, `${about},metadata.name=${name}`],
+      [operator, `metadata.name=${name}`],
+    ] as const) {
+      const found = await namesOf(tab, fieldSelector);
+      expect([fieldSelector, found.length <= 100, found]).toEqual([
+        fieldSelector,
+        true,
+        expect.arrayContaining([name]),
+      ]);
     }
   });
 
