@@ -74,12 +74,15 @@ export function toUnavailableError(etcdError: EtcdError): UnavailableError {
 
 function unavailableReason({ kind, refusal }: EtcdError): string {
   if (kind === 'full') return 'etcd has no space left';
-  if (refusal === undefined) return 'etcd did not answer';
-  return refusal === 'user name is empty'
-    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the ` +
-        'common name of the client certificate names it'
-    : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
+  return refusal === undefined ? 'etcd did not answer' : refusalMessage(refusal);
 }
+
+/** Returns a sentence about a refusal of etcd. */
+export const refusalMessage = (refusal: string): string =>
+  refusal === 'user name is empty'
+    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the ` +
+      'common name of the client certificate names it'
+    : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
 
 /** Returns the storage error for a commit whose outcome is unknown. */
 export const toUnknownOutcomeError = (etcdError: EtcdError): UnknownOutcomeError =>

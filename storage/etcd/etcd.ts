@@ -11,7 +11,7 @@ import {
 import { connectionFault } from './connection-fault.js';
 import { Cluster, type ClusterOptions, type Credentials } from './client.js';
 import { EtcdCommitter } from './committer.js';
-import { EtcdError, isTransient, toUnavailableError } from './errors.js';
+import { EtcdError, isTransient, refusalMessage, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
 import { countRange, readRange, type ListContext } from './lister.js';
@@ -37,9 +37,11 @@ export interface EtcdOptions extends ClusterOptions {
   readonly dividedRangeKeys?: number;
   /** How long an opening tries while no member answers; ten seconds by default. */
   readonly openTimeoutMs?: number;
+  /** How often an opening that gets no answer says so; every three seconds by default. */
+  readonly openProgressMs?: number;
   /**
-   * Receives one sentence if the version of etcd is not supported, and every few seconds while an
-   * opening gets no answer.
+   * Receives one sentence if the version of etcd is not supported, and with each progress of an
+   * opening that gets no answer: why, as far as it is known.
    */
   readonly onWarning?: (message: string) => void;
   /** Opens a partly restored store too, to restart the restore. */
@@ -53,8 +55,6 @@ export interface EtcdStorage extends Storage {
   renew(credentials: Credentials): void;
 }
 
-const openProgressMs = 3000;
-
 /**
  * Opens the store under a prefix of etcd. Throws UnavailableError if no member responds in time,
  * and an Error for URLs with a secret, etcd before 3.4 or a partly restored store.
@@ -64,16 +64,10 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
   if (problem !== undefined) throw new Error(`etcd servers: ${problem}`);
   const cluster = new Cluster(options);
   const deadline = Date.now() + (options.openTimeoutMs ?? 10_000);
+  const opened = new AbortController();
   const reporting = setInterval(() => {
-    const seconds = Math.ceil((deadline - Date.now()) / 1000);
-    const fault =
-      cluster.refusal === undefined
-        ? 'does not answer'
-        : `refuses this client (${cluster.refusal})`;
-    options.onWarning?.(
-      `etcd at ${options.servers.join(', ')} ${fault}; trying for another ${seconds} s`,
-    );
-  }, openProgressMs);
+    void reportProgress(cluster, options, deadline, opened.signal);
+  }, options.openProgressMs ?? 3000);
   try {
     const { version } = await cluster.callWithRetry(
       'status',
@@ -94,7 +88,25 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     throw await openError(error, options);
   } finally {
     clearInterval(reporting);
+    opened.abort();
   }
+}
+
+/** Says why an opening has no answer yet. */
+async function reportProgress(
+  cluster: Cluster,
+  options: EtcdOptions,
+  deadline: number,
+  opened: AbortSignal,
+): Promise<void> {
+  const { refusal } = cluster;
+  const cause =
+    refusal === undefined ? await findConnectionFaults(options) : refusalMessage(refusal);
+  if (opened.aborted) return;
+  const seconds = Math.ceil((deadline - Date.now()) / 1000);
+  options.onWarning?.(
+    `${cause ?? `etcd at ${options.servers.join(', ')} does not answer`}; trying for another ${seconds} s`,
+  );
 }
 
 /** Returns the error of an opening, which names what gRPC does not: a wrong scheme or certificate. */
@@ -103,11 +115,16 @@ async function openError(error: unknown, options: EtcdOptions): Promise<unknown>
   const cause = away instanceof UnavailableError ? away.cause : undefined;
   if (!(cause instanceof EtcdError) || cause.kind !== 'unsent' || cause.refusal !== undefined)
     return away;
+  const faults = await findConnectionFaults(options);
+  return faults === undefined ? away : new UnavailableError(faults, { cause });
+}
+
+/** Returns what is wrong with the URLs of etcd or its certificates; undefined if nothing is. */
+async function findConnectionFaults(options: EtcdOptions): Promise<string | undefined> {
   const faults = await Promise.all(
     options.servers.map((server) => connectionFault(server, options)),
   );
-  const found = faults.filter((fault) => fault !== undefined);
-  return found.length === 0 ? away : new UnavailableError(found.join('; '), { cause });
+  return faults.filter((fault) => fault !== undefined).join('; ') || undefined;
 }
 
 async function readKeyspace(cluster: Cluster, prefix: string, deadline: number): Promise<Keyspace> {

@@ -11,7 +11,7 @@ import { startTracing } from '../../observability/otel.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { requireUsers, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { scaled } from '../support/patience.js';
 
 afterAll(stopAll);
@@ -130,21 +130,6 @@ describe('etcd that', () => {
     });
   });
 });
-
-/** Turns authentication on, so that every client needs a user. */
-async function requireUsers(endpoint: string): Promise<void> {
-  const call = async (path: string, body: object): Promise<void> => {
-    const response = await fetch(`${endpoint}/v3/auth/${path}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-    });
-    expect([path, response.status]).toEqual([path, 200]);
-  };
-  await call('user/add', { name: 'root', password: secret });
-  await call('role/add', { name: 'root' });
-  await call('user/grant', { user: 'root', role: 'root' });
-  await call('enable', {});
-}
 
 test('headers and a password of the collector of traces are in no line of the log', async () => {
   const refusing = createServer((_, response) => response.writeHead(401).end());

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { etcdErrorOf, toUnavailableError } from '../../storage/etcd/errors.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { makeCertificates, type Certificates } from './certificates.js';
-import { freePorts, startEtcd, type EtcdServer } from './etcd-server.js';
+import { scaled } from '../support/patience.js';
+import { freePorts, requireUsers, startEtcd, type EtcdServer } from './etcd-server.js';
 
 test.each([
   '3 INVALID_ARGUMENT: etcdserver: user name is empty',
@@ -35,54 +36,84 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
   let certificates: Certificates;
   let withTls: EtcdServer;
   let without: EtcdServer;
+  let withClients: EtcdServer;
+  let withUsers: EtcdServer;
   beforeAll(async () => {
     certificates = makeCertificates();
-    const { cert, key } = certificates.files;
-    [without, withTls] = await Promise.all([
+    const { ca, cert, key } = certificates.files;
+    const tls = [`--cert-file=${cert}`, `--key-file=${key}`];
+    [without, withTls, withUsers, withClients] = await Promise.all([
       startEtcd(),
-      startEtcd([`--cert-file=${cert}`, `--key-file=${key}`], 'https'),
+      startEtcd(tls, 'https'),
+      startEtcd(),
+      startEtcd([...tls, '--client-cert-auth', `--trusted-ca-file=${ca}`], 'https'),
     ]);
+    await requireUsers(withUsers.endpoint);
   });
   afterAll(async () => {
-    await Promise.all([withTls.stop(), without.stop()]);
+    await Promise.all([withTls, without, withUsers, withClients].map((etcd) => etcd?.stop()));
     certificates.remove();
   });
 
-  const messageOf = async (server: string, ca?: Buffer): Promise<string> => {
-    const options = { servers: [server], prefix: '/v/', openTimeoutMs: 300, ...(ca && { ca }) };
-    const opened = await openEtcd(options).catch((error: Error) => error);
-    if (opened instanceof Error) return `${opened.name}: ${opened.message}`;
+  /** Returns what an opening says while it waits, and its error. */
+  const messagesOf = async (server: string, ca?: Buffer): Promise<[string | undefined, string]> => {
+    let waiting: string | undefined;
+    const opened = await openEtcd({
+      servers: [server],
+      prefix: '/v/',
+      openTimeoutMs: scaled(500),
+      openProgressMs: 100,
+      onWarning: (message) => {
+        if (message.includes('; trying')) waiting = message;
+      },
+      ...(ca && { ca }),
+    }).catch((error: Error) => error);
+    if (opened instanceof Error) return [waiting, `${opened.name}: ${opened.message}`];
     await opened.close();
-    return 'opened';
+    return [waiting, 'opened'];
   };
 
   test.each([
     [
       'https, of one without TLS',
-      () => messageOf(without.endpoint.replace('http:', 'https:'), certificates.pem.ca),
-      /^UnavailableError: etcd at https:\S+ did not answer in TLS: .* write http:\/\/ in --etcd-servers/,
+      () => messagesOf(without.endpoint.replace('http:', 'https:'), certificates.pem.ca),
+      /^etcd at https:\S+ did not answer in TLS: .* write http:\/\/ in --etcd-servers/,
     ],
     [
       'http, of one with TLS',
-      () => messageOf(withTls.endpoint.replace('https:', 'http:')),
-      /^UnavailableError: etcd at http:\S+ has TLS: write https:\/\/ in --etcd-servers/,
+      () => messagesOf(withTls.endpoint.replace('https:', 'http:')),
+      /^etcd at http:\S+ has TLS: write https:\/\/ in --etcd-servers/,
     ],
     [
       'https, with a certificate of an unknown authority',
-      () => messageOf(withTls.endpoint),
-      /^UnavailableError: the certificate of etcd at https:\S+ is not accepted \([A-Z_]+\): check --etcd-cafile/,
+      () => messagesOf(withTls.endpoint),
+      /^the certificate of etcd at https:\S+ is not accepted \([A-Z_]+\): check --etcd-cafile/,
+    ],
+    [
+      'https, without the certificate that etcd asks for',
+      () => messagesOf(withClients.endpoint, certificates.pem.ca),
+      /^etcd refused this client \(alert [a-z ]+\): check --etcd-certfile/,
+    ],
+    [
+      'http, of one that asks for a user',
+      () => messagesOf(withUsers.endpoint),
+      /^etcd refused this client \(user name is empty\): check --etcd-certfile/,
     ],
     [
       'http, where nothing listens',
-      async () => messageOf(`http://127.0.0.1:${(await freePorts(1))[0]}`),
-      /^UnavailableError: etcd did not answer$/,
+      async () => messagesOf(`http://127.0.0.1:${(await freePorts(1))[0]}`),
+      /^etcd( at http:\S+ does| did) not answer/,
     ],
     [
       'https, where nothing listens',
-      async () => messageOf(`https://127.0.0.1:${(await freePorts(1))[0]}`),
-      /^UnavailableError: etcd did not answer$/,
+      async () => messagesOf(`https://127.0.0.1:${(await freePorts(1))[0]}`),
+      /^etcd( at https:\S+ does| did) not answer/,
     ],
-  ])('%s', async (_, message, expected) => {
-    expect(await message()).toMatch(expected);
+  ])('%s, while it waits and at its end', async (_, messages, expected) => {
+    const [waiting, end] = await messages();
+    expect(waiting).toMatch(expected);
+    expect(waiting).toMatch(/; trying for another \d+ s$/);
+    expect(end).toMatch(/^UnavailableError: /);
+    expect(end.slice('UnavailableError: '.length)).toMatch(expected);
   });
 });

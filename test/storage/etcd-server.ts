@@ -223,3 +223,18 @@ const holding = (port: number): Promise<Server | undefined> =>
       resolve(server);
     });
   });
+
+/** Turns authentication on, so that every client needs a user. */
+export async function requireUsers(endpoint: string): Promise<void> {
+  const password = 'of no one who signs in here';
+  for (const [path, body] of [
+    ['user/add', { name: 'root', password }],
+    ['role/add', { name: 'root' }],
+    ['user/grant', { user: 'root', role: 'root' }],
+    ['enable', {}],
+  ] as const) {
+    const request = { method: 'POST', body: JSON.stringify(body) };
+    const { status } = await fetch(`${endpoint}/v3/auth/${path}`, request);
+    if (status !== 200) throw new Error(`${path}: ${status}`);
+  }
+}
