@@ -4,9 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '../../kinds/client/client.js';
 import { newKeys } from '../../security/keyring.js';
-import { freePorts } from '../storage/etcd-server.js';
+import { freePorts, startEtcd } from '../storage/etcd-server.js';
+import { png } from '../kinds/appearance/images.js';
+import { vestibule } from '../support/command.js';
+import { confirm } from '../support/device.js';
 import { settles } from '../support/patience.js';
-import { mailTo } from '../support/signin.js';
+import { mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import { Tab } from '../support/tab.js';
 import { pages, read } from './pages.js';
@@ -30,15 +33,74 @@ const at =
 
 test('the pages with commands are those below', () => {
   expect(pages().filter(hasCommands)).toEqual([
+    'docs/how-to/appearance.md',
     'docs/how-to/applications/README.md',
     'docs/how-to/backup.md',
+    'docs/how-to/command.md',
     'docs/how-to/configuration.md',
+    'docs/how-to/kubectl.md',
     'docs/how-to/policies.md',
     'docs/how-to/secrets.md',
     'docs/tutorials/api-server-of-your-own.md',
     'docs/tutorials/first-sign-in.md',
     'docs/tutorials/your-own-application.md',
   ]);
+});
+
+const addressOf = (text: string): string | undefined => /Open (\S+)\n/.exec(text)?.[1];
+
+/** Confirms the sign-in that a page's command waits for. */
+async function confirmIn(run: PageRun, tab: Tab): Promise<void> {
+  const said = await settles(
+    async () => run.error,
+    (text) => addressOf(text) !== undefined,
+  );
+  await confirm(tab, addressOf(said)!);
+}
+
+test('the command signs in, creates, looks, follows, changes, imports and deletes', async () => {
+  const service = await startTest({ flags: ['--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  const run = new PageRun('docs/how-to/command.md', {
+    said: (text) => text.replaceAll('https://id.example.com', service.baseURL),
+  });
+  await confirmIn(run, tab);
+  await run.done;
+  for (const said of [
+    'groups/staff created (server dry run)',
+    'groups/staff created',
+    'readers\tReaders',
+    'group.id.vestibule.org/staff patched',
+    'client.id.vestibule.org "my-app" deleted',
+  ])
+    expect(run.out).toContain(said);
+  const { items } = (await tab.get('accounts').is(200)).body;
+  const grace = items.find(({ status }: any) => status.email.address === 'grace@example.org');
+  expect(grace).toBeDefined();
+  expect((await tab.get('groups').is(200)).body.items).toEqual([]);
+  await run.stop();
+});
+
+test('the name and the logo of an organisation are set', async () => {
+  const service = await startTest({ flags: ['--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  const page = 'docs/how-to/appearance.md';
+  const folder = folderOf(page);
+  writeFileSync(join(folder, 'logo.png'), png(64, 64));
+  let confirmed: Promise<void> | undefined;
+  await vestibule(['login', service.baseURL], { HOME: folder }, (text) => {
+    const address = addressOf(text);
+    if (address !== undefined) confirmed ??= confirm(tab, address);
+  });
+  await confirmed;
+  const run = new PageRun(page, { folder });
+  await run.done;
+  const { spec } = (await tab.get('appearances/default').is(200)).body;
+  expect(spec).toMatchObject({ displayName: 'Harbour', accentColor: '#0c6b62' });
+  expect(spec.logo).toMatch(/^\//);
+  await run.stop();
 });
 
 /** Whether programs that pages use are on this machine. */
@@ -70,18 +132,28 @@ test('a store is saved while it is served, and restored elsewhere', async () => 
   const folder = folderOf('docs/how-to/backup.md');
   const service = await startTest({ directory: join(folder, 'data') });
   await createClient(service, 'kept');
-  const run = new PageRun('docs/how-to/backup.md', { folder });
-  await run.done;
+  const etcd = await startEtcd();
+  const run = new PageRun('docs/how-to/backup.md', {
+    folder,
+    // There is no terminal to confirm on.
+    said: (text) =>
+      text
+        .replaceAll('https://etcd.example.org:2379', etcd.endpoint)
+        .replace('epoch raise', 'epoch raise --yes'),
+  });
+  await run.done.finally(() => etcd.stop());
   await run.stop();
   const restored = await startTest({ directory: join(folder, 'elsewhere'), keys: service.keys });
   expect((await restored.store.reader(Client).get('kept'))!.spec.displayName).toBe('kept app');
 });
 
 test('a file of settings is checked, and its schema is written', async () => {
-  const folder = folderOf('docs/how-to/configuration.md');
-  const run = new PageRun('docs/how-to/configuration.md', { folder });
+  const page = 'docs/how-to/configuration.md';
+  const [port] = (await freePorts(1)).map(String) as [string];
+  const folder = folderOf(page, at(port));
+  const run = new PageRun(page, { folder, said: at(port), environment: { VESTIBULE_PORT: port } });
   await run.done;
-  expect(run.out).toContain('baseUrl: http://localhost:8080 # file');
+  expect(run.out).toContain(`baseUrl: http://localhost:${port} # file`);
   expect(run.out).not.toContain('you@example.org');
   const schema = JSON.parse(readFileSync(join(folder, 'vestibule.schema.json'), 'utf8'));
   expect(Object.keys(schema.properties)).toContain('baseUrl');
@@ -149,6 +221,36 @@ test('keys are changed step by step', async () => {
     expect(run.out).toContain('Names of flunders that are not caught.');
     expect(run.out).toContain('fischer.wardle.example.com/ada serverside-applied');
     expect(run.out).toMatch(/^ada +sole,plaice +\d+s$/m);
+    await run.stop();
+  },
+);
+
+(has('kubectl') ? test : test.skip)(
+  'kubectl is used as the page says, signed in as oneself (skipped where there is no kubectl)',
+  async () => {
+    const [port, secure] = (await freePorts(2)).map(String) as [string, string];
+    const run = new PageRun('docs/how-to/kubectl.md', {
+      said: (text) => at(port)(text).replaceAll('8443', secure),
+      environment: { VESTIBULE_PORT: port },
+    });
+    const base = `http://localhost:${port}`;
+    await settles(
+      () => fetch(`${base}/readyz`).catch(() => undefined),
+      (response) => response?.ok === true,
+    );
+    const person = new Tab(base, base);
+    const toAccount = `client_id=vestibule-account&response_type=none&redirect_uri=${base}/account`;
+    const reached = { tab: () => new Tab(base, base) };
+    await signInAt(reached, `/oauth2/auth?${toAccount}&scope=openid`, 'you@example.test', person);
+    await confirmIn(run, person);
+    await run.done;
+    for (const said of [
+      'client.id.vestibule.org/my-app created',
+      'client.id.vestibule.org/my-app serverside-applied',
+      'client.id.vestibule.org/my-app condition met',
+      'manager: kubectl',
+    ])
+      expect(run.out).toContain(said);
     await run.stop();
   },
 );
