@@ -25,7 +25,7 @@ const tool = (...path: string[]): string => join(import.meta.dirname, '../../hac
 
 /** Runs a program with a kubeconfig; returns the lines that it prints. */
 async function linesOf(program: string, ...args: string[]): Promise<string[]> {
-  const { stdout } = await promisify(execFile)(program, args, { timeout: 300_000 });
+  const { stdout } = await promisify(execFile)(program, args, { timeout: 840_000 });
   return stdout.trimEnd().split('\n');
 }
 
@@ -81,7 +81,15 @@ describe('another client lists, watches and changes', () => {
 
   const isBuilt = process.env.CLIENTS === 'all';
   const rust = isBuilt ? toolProgram('kube-rs') : undefined;
-  cases(rust)('kube-rs, with a watcher (built by CLIENTS=all)', async () => {
-    expect(await linesOf(rust!, config)).toEqual(['"First"', '"Second"', 'applied "Third"']);
+  const idleSeconds = process.env.VESTIBULE_IDLE_SECONDS ?? '1';
+  cases(rust)('kube-rs, with a watcher that is idle between (built by CLIENTS=all)', async () => {
+    expect(await linesOf(rust!, config, idleSeconds)).toEqual([
+      'listed true',
+      'got "First"',
+      '"First"',
+      '"Second"',
+      'applied "Third"',
+      'gone true',
+    ]);
   });
 });
