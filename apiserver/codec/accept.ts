@@ -68,7 +68,7 @@ function clauseOf({ type, parameters }: MediaType): { clause: MediaRange; weight
 
 /** Reports whether an Accept header prefers YAML to JSON. */
 export const prefersYAML = (accept: string | undefined): boolean => {
-  if (!accept?.includes('yaml')) return false;
+  if (accept === undefined || !/yaml/i.test(accept)) return false;
   const first = parseAccept(accept).find((clause) => acceptsJSON(clause) || acceptsYAML(clause));
   return first !== undefined && acceptsYAML(first);
 };

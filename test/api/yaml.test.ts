@@ -101,6 +101,7 @@ describe.each(stores)('YAML, on %s', (store) => {
     const json = await send('GET', path).is(code);
     for (const [accept, isYAML] of [
       [yaml, true],
+      ['Application/YAML', true],
       [`${yaml}, application/json;q=0.9`, true],
       [`application/json;q=0.5, ${yaml}`, true],
       [`application/json, ${yaml}`, false],

@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
 
 /** An object of a file, and where it begins. */
 export interface PlacedObject {
@@ -27,6 +27,15 @@ export function readYAMLObjects(text: string): PlacedObject[] {
   return [...documents].flatMap((document) => {
     const [fault] = document.errors;
     if (fault) throw new Error(`line ${lineCounter.linePos(fault.pos[0]).line}: ${fault.message}`);
+    visit(document, {
+      Alias(_, alias, path) {
+        const named = alias.resolve(document);
+        if (named && path.includes(named))
+          throw new Error(
+            `line ${lineCounter.linePos(alias.range![0]).line}: *${alias.source} is within what it names`,
+          );
+      },
+    });
     const at = (document.contents as { range?: [number, number, number] } | null)?.range?.[0] ?? 0;
     return objectsIn(valueOf(document, lineCounter.linePos(at).line), {
       place: `line ${lineCounter.linePos(at).line}`,
@@ -59,7 +68,10 @@ function objectsIn(value: unknown, { place, ...typed }: Place): PlacedObject[] {
   if (typeof kind !== 'string' || kind === '') throw new Error(`${place}: kind is missing`);
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw new Error(`${place}: apiVersion is missing, of a ${kind}`);
-  if (!kind.endsWith('List') || !Array.isArray(items)) return [{ place, object }];
+  if (!kind.endsWith('List') || (items === undefined && kind !== 'List'))
+    return [{ place, object }];
+  if (items === null || items === undefined) return [];
+  if (!Array.isArray(items)) throw new Error(`${place}: items must be a list, of a ${kind}`);
   const ofItems = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
   return items.flatMap((item, i) =>
     objectsIn(item, { place: `${place}: items[${i}]`, ...ofItems }),
