@@ -12,7 +12,8 @@ jest.setTimeout(900_000);
 let cluster: Cluster;
 let config: string;
 beforeAll(async () => {
-  cluster = await openKubernetes();
+  // An idle watch may last longer than a sign-in is recent.
+  cluster = await openKubernetes(['--limits-recent-sign-in=1h']);
   const operator = cluster.kubectl({ version: '', path: '' });
   config = join(dirname(operator.file('any', '')), 'config');
 });

@@ -51,10 +51,10 @@ export function eachKubectl(cases: (found: Found) => void, which: 'all' | 'newes
 }
 
 /**
- * Starts the service and signs both in by device flow; says on standard error which kubectl are
- * used.
+ * Starts the service with further flags and signs both in by device flow; says on standard error
+ * which kubectl are used.
  */
-export async function openKubernetes(): Promise<Cluster> {
+export async function openKubernetes(flags: readonly string[] = []): Promise<Cluster> {
   const left = every.filter((one) => !kubectls.includes(one)).map(({ version }) => version);
   process.stderr.write(
     `kubectl used: ${kubectls.map(({ version, path }) => `${version} (${path})`).join(', ')}${left.length > 0 ? `; by KUBECTLS=all also ${left.join(', ')}` : ''}\n`,
@@ -62,7 +62,7 @@ export async function openKubernetes(): Promise<Cluster> {
   const directory = temporary();
   const service = await startTest({
     directory,
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000', '--secure-port', '0'],
+    flags: ['--operators=op@example.test', '--limit-factor=1000', '--secure-port=0', ...flags],
   });
   await createClient(service, 'app');
   const tabs = [
