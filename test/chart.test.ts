@@ -7,6 +7,8 @@ import { readConfig } from '../cmd/vestibule/options/config.js';
 import { release } from '../observability/build-info.js';
 import { limitSettings } from '../registry/limit-settings.js';
 import { settings } from '../cmd/vestibule/options/flags.js';
+// @ts-expect-error the generators have no types
+import { valuesOf } from '../hack/generate/chart.mjs';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');
@@ -33,6 +35,16 @@ function* within(value: any, path = '#'): Generator<readonly [string, any]> {
   for (const [name, inner] of Object.entries(value))
     if (!['default', 'enum'].includes(name)) yield* within(inner, `${path}/${name}`);
 }
+
+test('every template first refuses sections that are null, which are those of the values', () => {
+  const first = '{{- include "vestibule.sections" . -}}\n';
+  for (const [name, text] of templates)
+    if (!name.endsWith('.tpl')) expect([name, text.startsWith(first)]).toEqual([name, true]);
+  const [, named] = /splitList " " "(image [^"]+)"/.exec(read('templates/_names.tpl'))!;
+  const values: any[] = valuesOf(read('values.yaml'), parse);
+  const sections = values.filter(({ isTree }) => isTree).map(({ path }) => path.join('.'));
+  expect(named!.split(' ')).toEqual(sections);
+});
 
 test('the schema accepts the defaults and every scenario, refers to no other schema, and is closed where a map is not free', () => {
   expect([validate(parse(read('values.yaml'))), validate.errors]).toEqual([true, null]);

@@ -192,6 +192,21 @@ test.each(examples)('the page of example %s says by which command it is installe
   );
 });
 
+test('a value that is null, as umbrella charts give it, is none, or is refused by name', async () => {
+  const defaults = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'));
+  const odd: string[] = [];
+  for (const [path, value] of within(defaults)) {
+    const names = path.slice(1).split('.');
+    if (path === '' || typeof value !== 'object' || names.length > 2) continue;
+    const values = names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), null);
+    const args = ['template', 'some', chart, '--kube-version', '1.33', ...valuesOf('everything')];
+    const { code, error } = await helm!.run([...args, '-f', valuesFile(values)]);
+    if (code !== 0 && !error.includes(names[0]!)) odd.push(`${path}: ${error}`);
+    if (/nil pointer|wrong type|error calling/.test(error)) odd.push(`${path}: ${error}`);
+  }
+  expect(odd).toEqual([]);
+});
+
 test.each(refused)('%s is refused', async (_, values, sentence) => {
   for (const one of helms) {
     const { code, error } = await one.template(['--values', valuesFile(values)]);

@@ -28,14 +28,14 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
 {{- $_ := set $own "app.kubernetes.io/version" .Chart.AppVersion -}}
 {{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
-{{- toYaml (mergeOverwrite (deepCopy .Values.commonLabels) $own) -}}
+{{- toYaml (mergeOverwrite (deepCopy (default dict .Values.commonLabels)) $own) -}}
 {{- end -}}
 
 {{/* Labels of what is about the whole and has labels of its own: (list . "component" more). What is the chart's own wins. */}}
 {{- define "vestibule.labelsOf" -}}
 {{- $own := include "vestibule.labels" (index . 0) | fromYaml -}}
 {{- with index . 1 -}}{{- $_ := set $own "app.kubernetes.io/component" . -}}{{- end -}}
-{{- toYaml (mergeOverwrite (deepCopy (index . 2)) $own) -}}
+{{- toYaml (mergeOverwrite (deepCopy (default dict (index . 2))) $own) -}}
 {{- end -}}
 
 {{- define "vestibule.serviceAccount" -}}
@@ -95,4 +95,13 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{/* The Secret with the serving certificate; none where the embedded store's process makes its own. */}}
 {{- define "vestibule.tlsSecret" -}}
 {{- if .Values.tls.certManager.enabled -}}{{- printf "%s-tls" (include "vestibule.fullname" .) -}}{{- else -}}{{- .Values.tls.existingSecret -}}{{- end -}}
+{{- end -}}
+
+{{/* Refuses sections of the values that are null, before a template reads below them; each template begins with it. */}}
+{{- define "vestibule.sections" -}}
+{{- range splitList " " "image store store.embedded store.etcd keys mail mail.smtp config service tls tls.certManager aggregation frontProxy gateway gateway.backendTLS ingress ingress.backendTLS networkPolicy networkPolicy.from networkPolicy.to metrics metrics.serviceMonitor metrics.prometheusRule metrics.dashboard tracing tracing.headers autoscaling podDisruptionBudget serviceAccount probes" -}}
+{{- $value := $.Values -}}
+{{- range splitList "." . -}}{{- $value = get $value . -}}{{- end -}}
+{{- if not (kindIs "map" $value) -}}{{- fail (printf "%s is null, which takes its defaults away: leave it out" .) -}}{{- end -}}
+{{- end -}}
 {{- end -}}

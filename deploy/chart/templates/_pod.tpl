@@ -44,14 +44,14 @@
 {{- end -}}
 {{- /* Kubernetes puts variables in place of $(NAME); here nothing is meant so. */ -}}
 {{- $plain := list "serve" -}}
-{{- range concat $args $v.extraArgs -}}{{- $plain = append $plain (replace "$(" "$$(" .) -}}{{- end -}}
+{{- range concat $args (default list $v.extraArgs) -}}{{- $plain = append $plain (replace "$(" "$$(" .) -}}{{- end -}}
 {{- toYaml $plain -}}
 {{- end -}}
 
 {{/* 60 % of the memory limit, in MiB; nothing where there is no limit. */}}
 {{- define "vestibule.heap" -}}
 {{- $limit := "" -}}
-{{- with .Values.resources.limits -}}{{- $limit = default "" .memory -}}{{- end -}}
+{{- with (default dict .Values.resources).limits -}}{{- $limit = default "" .memory -}}{{- end -}}
 {{- $bytes := 0.0 -}}
 {{- if kindIs "string" $limit -}}
   {{- $factors := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
@@ -159,14 +159,14 @@
 {{- end -}}
 
 {{- define "vestibule.podLabels" -}}
-{{- toYaml (mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "vestibule.selector" . | fromYaml)) -}}
+{{- toYaml (mergeOverwrite (deepCopy (default dict .Values.commonLabels)) (default dict .Values.podLabels) (include "vestibule.selector" . | fromYaml)) -}}
 {{- end -}}
 
 {{/* Secrets are taken over by the process as they change; what the chart itself holds is read at a start, so it rolls the pods. */}}
 {{- define "vestibule.podAnnotations" -}}
 {{- $own := dict -}}
 {{- if .Values.manifests -}}{{- $own = dict "checksum/config" (toJson .Values.manifests | sha256sum) -}}{{- end -}}
-{{- $all := mergeOverwrite (deepCopy .Values.podAnnotations) $own -}}
+{{- $all := mergeOverwrite (deepCopy (default dict .Values.podAnnotations)) $own -}}
 {{- if $all -}}{{- toYaml $all -}}{{- end -}}
 {{- end -}}
 
@@ -208,7 +208,7 @@ spec:
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         {{- include "vestibule.args" . | nindent 8 }}
-      {{- with concat (include "vestibule.env" . | fromYamlArray) .Values.extraEnv }}
+      {{- with concat (include "vestibule.env" . | fromYamlArray) (default list .Values.extraEnv) }}
       env:
         {{- toYaml . | nindent 8 }}
       {{- end }}
@@ -226,13 +226,13 @@ spec:
         {{- end }}
       {{- range $kind, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
       {{ $kind }}Probe:
-        httpGet: { path: {{ $path }}, port: {{ $.Values.probes.port }}, scheme: {{ upper $.Values.probes.port }} }
+        httpGet: { path: {{ $path }}, port: {{ default "http" $.Values.probes.port }}, scheme: {{ upper (default "http" $.Values.probes.port) }} }
         {{- with index $.Values.probes $kind }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
       {{- end }}
       resources:
-        {{- toYaml .Values.resources | nindent 8 }}
+        {{- toYaml (default dict .Values.resources) | nindent 8 }}
       securityContext:
         {{- toYaml .Values.securityContext | nindent 8 }}
       {{- with include "vestibule.mounts" . | trim }}

@@ -65,7 +65,7 @@ replicas and autoscaling.enabled are both given: either you say how many there a
 {{- if gt (int $v.autoscaling.minReplicas) (int $v.autoscaling.maxReplicas) }}
 autoscaling.minReplicas is more than autoscaling.maxReplicas
 {{- end }}
-{{- if and $v.autoscaling.enabled (not (dig "requests" "cpu" "" $v.resources)) }}
+{{- if and $v.autoscaling.enabled (not (dig "requests" "cpu" "" (default dict $v.resources))) }}
 autoscaling.enabled without resources.requests.cpu: there would be nothing that targetCPU is a part of
 {{- end }}
 {{- end -}}
@@ -125,7 +125,7 @@ a certificate is given without tls.enabled: nothing would use it
 {{- if and $isSecure (eq $v.store.type "etcd") (not (include "vestibule.tlsSecret" .)) }}
 tls.existingSecret is empty: every replica needs a certificate of the same authority; give a Secret with one, or tls.certManager
 {{- end }}
-{{- if and (eq $v.probes.port "https") (not $isSecure) }}
+{{- if and (eq (default "http" $v.probes.port) "https") (not $isSecure) }}
 probes.port is https without tls.enabled: the pods have no port with TLS
 {{- end }}
 {{- if and $isSecure (eq (int $v.service.port) (int $v.service.securePort)) }}
@@ -135,7 +135,7 @@ service.port and service.securePort are the same: give two
 
 {{- define "vestibule.refusals.aggregation" -}}
 {{- $v := .Values -}}
-{{- $sources := len (compact (list $v.aggregation.caBundle $v.aggregation.injectCAFrom (ternary "certManager" "" $v.tls.certManager.enabled))) -}}
+{{- $sources := len (compact (list $v.aggregation.caBundle $v.aggregation.injectCAFrom (ternary "certManager" "" (default false $v.tls.certManager.enabled)))) -}}
 {{- if $v.aggregation.enabled }}
 {{- if lt (ternary (int $v.autoscaling.minReplicas) (include "vestibule.replicas" . | int) $v.autoscaling.enabled) 2 }}
 aggregation.enabled with one replica: while it restarts, discovery and the deletion of namespaces wait in the whole cluster; give two or more, on etcd
