@@ -51,7 +51,7 @@ await build({
     noExternal: true,
     external: [
       'iconv-lite',
-      'lmdb',
+      'classic-level',
       '@cedar-policy/cedar-wasm',
       'etcd3',
       '@grpc/grpc-js',

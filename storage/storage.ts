@@ -174,7 +174,7 @@ export interface Storage {
   count(range: Range): Promise<number>;
   /**
    * Returns the size of each copy that answers, by name; throws UnavailableError if none does.
-   * Absent if the driver has no copies.
+   * Absent if the driver does not know.
    */
   sizes?(): Promise<ReadonlyMap<string, Size>>;
   /**

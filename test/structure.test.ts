@@ -56,7 +56,7 @@ const fenced: Record<string, readonly string[]> = {
   etcd3: ['storage/etcd'],
   '@grpc/grpc-js': ['storage/etcd'],
   cockatiel: ['storage/etcd'],
-  lmdb: ['storage/embedded'],
+  'classic-level': ['storage/embedded'],
   ajv: ['registry/schema'],
   'ajv-formats': ['registry/schema'],
   'zod-to-json-schema': ['registry/schema'],

@@ -10,12 +10,10 @@ import {
   type Write,
 } from '../storage.js';
 import { countCommit } from '../count-commit.js';
-import { encodeLog } from './encoding.js';
+import { noSpace } from './database.js';
 import { GroupCommit } from './group-commit.js';
+import { rowsOfBatches } from './rows.js';
 import type { StoreState } from './state.js';
-import { applyToTables } from './apply.js';
-import { sparedBytes } from './space.js';
-import { noSpace, writeTransaction } from './transaction.js';
 
 type Result = Committed | Lost;
 
@@ -30,10 +28,7 @@ interface Member {
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
 
-/**
- * Takes commits in order of arrival and writes all queued ones to the log as one durable lmdb
- * transaction. The tables follow later.
- */
+/** Takes commits in order of arrival and writes all queued ones as one durable batch. */
 export class EmbeddedCommitter {
   readonly #state: StoreState;
   readonly #fatal: (error: Error) => void;
@@ -41,13 +36,11 @@ export class EmbeddedCommitter {
   #queue: Member[] = [];
   #writing: Promise<void> | undefined;
   #failed: Error | undefined;
-  #applyRequested = false;
 
   constructor(state: StoreState, fatal: (error: Error) => void, metrics?: StorageMetrics) {
     this.#state = state;
     this.#fatal = fatal;
     this.#metrics = metrics;
-    state.requestApply = () => this.applySoon();
   }
 
   /** Resolves when the commit is durable, or lost. */
@@ -59,12 +52,6 @@ export class EmbeddedCommitter {
       this.#writing ??= this.#run();
     });
     return countCommit(this.#metrics, commit);
-  }
-
-  /** Lets the tables follow the log after the group being written. */
-  applySoon(): void {
-    this.#applyRequested = true;
-    this.#writing ??= this.#run();
   }
 
   /** Resolves when nothing is queued or in flight. */
@@ -79,25 +66,9 @@ export class EmbeddedCommitter {
   async #run(): Promise<void> {
     await turn();
     try {
-      do {
-        const isWritten = this.#queue.length === 0 || (await this.#write(this.#take()));
-        if (isWritten && (this.#applyRequested || this.#state.shouldApply)) await this.#apply();
-      } while (this.#queue.length > 0);
+      while (this.#queue.length > 0) await this.#write(this.#take());
     } finally {
       this.#writing = undefined;
-    }
-  }
-
-  /** Brings the tables to the revision of the log. Without space they follow later. */
-  async #apply(): Promise<void> {
-    this.#applyRequested = false;
-    if (this.#failed) return;
-    const pending = this.#state.pending();
-    if (pending.length === 0) return;
-    try {
-      this.#state.setApplied(await applyToTables(this.#state.tables, pending));
-    } catch (error) {
-      this.#toError(error as Error);
     }
   }
 
@@ -115,7 +86,7 @@ export class EmbeddedCommitter {
   /** Refuses values when space is left only for deletes; returns the other members. */
   #refuseIfScarce(members: readonly Member[]): readonly Member[] {
     const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
-    if (this.#state.tables.space.fits(2 * bytes, sparedBytes.values)) return members;
+    if (this.#state.space.fits(bytes, 'values')) return members;
     return members.filter(({ writes, reject }) => {
       const isValue = writes.some((write) => 'put' in write);
       if (isValue) reject(noSpace());
@@ -123,8 +94,8 @@ export class EmbeddedCommitter {
     });
   }
 
-  /** Writes and answers a group; returns whether it is durable. */
-  async #write(queued: readonly Member[]): Promise<boolean> {
+  /** Writes and answers a group. */
+  async #write(queued: readonly Member[]): Promise<void> {
     this.#metrics?.commitBatchSize.observe(queued.length);
     try {
       if (this.#failed)
@@ -136,22 +107,18 @@ export class EmbeddedCommitter {
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
       await this.#store(group);
       members.forEach((member, i) => member.resolve(results[i]!));
-      return true;
     } catch (error) {
       for (const member of queued) member.reject(error as Error);
-      return false;
     }
   }
 
   async #store({ batches }: GroupCommit): Promise<void> {
     if (batches.length === 0) return;
-    const { tables } = this.#state;
-    const rows = batches.map(({ changes }) => encodeLog(changes));
-    const bytes = rows.reduce((sum, row) => sum + row.length, 0);
+    const { db, space } = this.#state;
+    const { operations, bytes } = rowsOfBatches(batches);
+    if (!space.fits(bytes, 'deletes')) throw noSpace();
     try {
-      await writeTransaction(tables, 2 * bytes, sparedBytes.deletes, () => {
-        rows.forEach((row, i) => void tables.log.put(batches[i]!.revision, row));
-      });
+      await db.batch(operations, { sync: true });
     } catch (error) {
       throw this.#toError(error as Error);
     }
@@ -159,7 +126,6 @@ export class EmbeddedCommitter {
   }
 
   #toError(reason: Error): Error {
-    if (reason instanceof UnavailableError) return reason;
     this.#failed = reason;
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
     return new UnknownOutcomeError('the store could not be written', { cause: reason });

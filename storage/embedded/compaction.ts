@@ -1,58 +1,114 @@
+import { rangeOf } from '../snapshot/layout.js';
 import type { Revision } from '../storage.js';
-import { sparedBytes } from './space.js';
-import { writeTransaction } from './transaction.js';
+import { noSpace, sizeOf } from './database.js';
+import {
+  decodeLog,
+  logKey,
+  logRevision,
+  rowsOf,
+  systemKey,
+  versionKey,
+  type LogChange,
+} from './row-encoding.js';
+import type { Operation } from './rows.js';
 import type { StoreState } from './state.js';
-import { splitTombstoneKey } from './encoding.js';
 
 const batchSize = 500;
+/** Less is not worth it; on a full disk it is. */
+const minGarbageBytes = 16 << 20;
+const minGarbageOfFullDisk = 1 << 20;
+/** The share of the store that may be rows without use. */
+const maxGarbageShare = 0.25;
+/** LevelDB compresses values to about half. */
+const compressed = 0.5;
 
 /**
- * Removes history superseded at or before `revision`, a few hundred revisions per transaction. The
- * next compaction completes an interrupted one. Throws UnavailableError without space.
+ * Removes history superseded at or before `revision`, a few hundred revisions at a time. The next
+ * compaction completes an interrupted one. Throws UnavailableError without space.
  */
 export async function compactTo(state: StoreState, revision: Revision): Promise<void> {
   state.assertOpen();
   const oldest = Math.min(revision, state.revision);
   if (oldest > state.oldest) {
-    await write(state, [oldest], () =>
-      state.tables.system.put('oldest', Buffer.from(String(oldest))),
-    );
+    const value = Buffer.from(String(oldest));
+    await write(state, [{ type: 'put', key: systemKey('oldest'), value }], true);
     state.oldest = oldest;
   }
-  while (!state.closed && (await removeLog(state))) {
+  while (!state.closed && (await removeRevisions(state))) {
     /* the next few hundred */
   }
-  for (let start: string | undefined = '!'; start !== undefined && !state.closed; )
-    start = await removeTombstones(state, start);
+  await rewriteTables(state);
 }
 
-/** Removes revisions that the tables have; returns whether there are more. */
-async function removeLog(state: StoreState): Promise<boolean> {
-  const { oldest, applied } = state;
-  const { log } = state.tables;
-  const end = Math.min(oldest, applied) + 1;
-  const revisions = [...log.getKeys({ start: 0, end, limit: batchSize })];
-  if (revisions.length === 0) return false;
-  await write(state, revisions, (revision) => log.remove(revision));
-  return revisions.length === batchSize;
+/** Removes what the first rows of the log superseded, with these rows; returns whether there are more. */
+async function removeRevisions(state: StoreState): Promise<boolean> {
+  const rows = await state.db
+    .iterator({
+      gte: logKey(state.firstLogged),
+      lt: logKey(state.oldest + 1),
+      limit: batchSize,
+      highWaterMarkBytes: 1 << 20,
+    })
+    .all();
+  const last = rows.at(-1);
+  if (last === undefined) return false;
+  const operations: Operation[] = rows.map(([key]) => ({ type: 'del', key }));
+  for (const [key, row] of rows)
+    for (const change of decodeLog(row)) {
+      operations.push(...supersededRows(change, logRevision(key)));
+      countGarbage(state, change);
+    }
+  await write(state, operations, false);
+  state.firstLogged = logRevision(last[0]) + 1;
+  return rows.length === batchSize;
 }
 
-/** Removes tombstones among the next few hundred keys from `start`; returns where to continue. */
-async function removeTombstones(state: StoreState, start: string): Promise<string | undefined> {
-  const { tombstones } = state.tables;
-  const keys = [...tombstones.getKeys({ start, limit: batchSize })];
-  const removed = keys.filter((key) => splitTombstoneKey(key).revision <= state.oldest);
-  await write(state, removed, (key) => tombstones.remove(key));
-  return keys.length === batchSize ? `${keys.at(-1)!}!` : undefined;
+function* supersededRows(
+  { key, before, isDeletion }: LogChange,
+  revision: Revision,
+): Generator<Operation> {
+  if (before > 0) yield { type: 'del', key: versionKey(key, before) };
+  if (isDeletion) yield { type: 'del', key: versionKey(key, revision) };
 }
 
-/** Changes rows in one transaction, which reports the error of any. */
-async function write<T>(
-  { tables }: StoreState,
-  items: readonly T[],
-  change: (item: T) => Promise<unknown>,
+function countGarbage({ garbage }: StoreState, { key, before, beforeBytes }: LogChange): void {
+  if (before === 0) return;
+  const range = rangeOf(key);
+  garbage.set(range, (garbage.get(range) ?? 0) + compressed * (key.length + beforeBytes));
+}
+
+/**
+ * Lets LevelDB write the tables of the ranges again of which most was removed, when that is more than
+ * a quarter of the store. It leaves removed rows in its tables until it writes these for other reasons.
+ */
+async function rewriteTables(state: StoreState): Promise<void> {
+  const { db, garbage, space } = state;
+  const total = [...garbage.values()].reduce((sum, bytes) => sum + bytes, 0);
+  const { inUse } = await sizeOf(db);
+  const enough = space.fits(0, 'values')
+    ? Math.max(minGarbageBytes, maxGarbageShare * inUse)
+    : minGarbageOfFullDisk;
+  if (total < enough) return;
+  for (const [range, bytes] of garbage) {
+    if (bytes < total / 16) continue;
+    for (const { gte, lt } of tablesOf(range)) {
+      if (state.closed) return;
+      await db.compactRange(gte, lt);
+    }
+    garbage.delete(range);
+  }
+}
+
+const tablesOf = (range: string): { gte: string; lt: string }[] => {
+  const keys = { start: range, end: `${range}~` };
+  return [rowsOf('version', keys), rowsOf('current', keys)];
+};
+
+async function write(
+  { db, space }: StoreState,
+  operations: Operation[],
+  sync: boolean,
 ): Promise<void> {
-  await writeTransaction(tables, 0, sparedBytes.upkeep, () => {
-    for (const item of items) change(item).catch(() => {});
-  });
+  if (!space.fits(0, 'upkeep')) throw noSpace();
+  await db.batch(operations, { sync });
 }

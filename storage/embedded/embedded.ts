@@ -4,11 +4,12 @@ import { UnavailableError, type Storage, type StorageMetrics } from '../storage.
 import { EmbeddedCommitter } from './committer.js';
 import { compactTo } from './compaction.js';
 import { assertRestoreComplete } from './interrupted-restore.js';
+import { openDatabase, sizeOf } from './database.js';
+import { serveSnapshots } from './snapshot-socket.js';
+import { withSource } from './snapshot-source.js';
 import { StoreState } from './state.js';
-import { acquireLock } from './lock.js';
 import { countRange, readRange } from './reader.js';
 import { collectExpired } from './expiry-gc.js';
-import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
 import { syncDirectory } from './sync-directory.js';
 
@@ -16,6 +17,11 @@ import { syncDirectory } from './sync-directory.js';
 interface EmbeddedOptions {
   /** The directory that only this store uses; created if missing. */
   readonly directory: string;
+  /**
+   * How many bytes of rows are in memory before they are written to a table; 16 MiB by default. The
+   * store keeps eight times as much of the disk free.
+   */
+  readonly writeBufferBytes?: number;
   /** The interval between collections of expired entries. */
   readonly sweepIntervalMs?: number;
   /**
@@ -38,18 +44,17 @@ interface EmbeddedOptions {
 export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   assertRestoreComplete(options.directory);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-  const unlock = await acquireLock(options.directory);
+  const db = await openDatabase(options.directory, options);
   try {
-    const state = new StoreState(openTables(options.directory));
     syncDirectory(options.directory);
-    return createStorage(state, options, unlock);
+    return createStorage(await StoreState.load(db, options.writeBufferBytes), options);
   } catch (error) {
-    unlock();
+    await db.close();
     throw error;
   }
 }
 
-function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
+function createStorage(state: StoreState, options: EmbeddedOptions): Storage {
   const committer = new EmbeddedCommitter(state, options.onFatal ?? throwAsync, options.metrics);
   const storage: Storage = {
     readsInProcess: true,
@@ -61,6 +66,7 @@ function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () =
     },
     list: (range, options = {}) => readRange(state, range, options),
     count: (range) => countRange(state, range),
+    sizes: async () => new Map([['embedded', await sizeOf(state.db)]]),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(state, prefix, from, signal),
     compact: (revision) => compactTo(state, revision),
@@ -69,28 +75,26 @@ function createStorage(state: StoreState, options: EmbeddedOptions, unlock: () =
       return closing;
     },
   };
+  const stopServing = serveSnapshots(options.directory, (use) => withSource(state, use));
   const stopSweeping = sweepEvery(
     state,
-    committer,
     storage,
     options.sweepIntervalMs ?? 60_000,
     options.sweepGraceMs ?? 3_600_000,
   );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    stopServing();
     await stopSweeping();
     state.close();
     await committer.settled();
-    await state.tables.root.close();
-    state.tables.space.close();
-    unlock();
+    await state.db.close();
   };
   return storage;
 }
 
 function sweepEvery(
   state: StoreState,
-  committer: EmbeddedCommitter,
   storage: Storage,
   intervalMs: number,
   graceMs: number,
@@ -98,7 +102,6 @@ function sweepEvery(
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    committer.applySoon();
     while (
       !stopping.signal.aborted &&
       (await collectExpired(state, storage, Date.now() - graceMs)) > 0

@@ -1,33 +1,39 @@
-import type { Entry, Storage } from '../storage.js';
+import type { Storage } from '../storage.js';
+import { expiryKey, expiryRows, noValue, keyOfExpiry } from './row-encoding.js';
+import type { Operation } from './rows.js';
 import type { StoreState } from './state.js';
-import { splitExpiryKey } from './encoding.js';
 
-const batchSize = 100;
+const batchSize = 500;
 
 /**
- * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch)
- * unless they were changed since. Returns how many were due.
+ * Deletes entries that expired before `before` (milliseconds since the epoch) unless they were
+ * changed since, and moves the rows of those that expire later. Returns how many rows were due, at
+ * most 500.
  */
 export async function collectExpired(
   state: StoreState,
   storage: Storage,
   before: number,
 ): Promise<number> {
-  const expired = readExpired(state, before);
-  await Promise.all(
-    expired.map(({ key, revision }) => storage.commit([{ key, is: revision }], [{ delete: key }])),
-  );
-  return expired.length;
+  const rows = await state.db.keys({ ...expiryRows(before), limit: batchSize }).all();
+  const operations = await Promise.all(rows.map((row) => collect(state, storage, row, before)));
+  await state.db.batch(operations.flat());
+  return rows.length;
 }
 
-/** Reads the index, which may have keys that were changed since the tables were brought up to date. */
-function readExpired(state: StoreState, before: number): Entry[] {
-  const expired: Entry[] = [];
-  for (const indexKey of state.tables.expiry.getKeys()) {
-    const { expires, key } = splitExpiryKey(indexKey);
-    if (expires >= before || expired.length === batchSize) break;
-    const entry = state.read(key);
-    if (entry?.expires !== undefined && entry.expires < before) expired.push(entry);
-  }
-  return expired;
+/** Deletes the entry of a row if it expired; returns what becomes of the row. */
+async function collect(
+  state: StoreState,
+  storage: Storage,
+  row: string,
+  before: number,
+): Promise<Operation[]> {
+  const key = keyOfExpiry(row);
+  const entry = state.read(key);
+  const remove: Operation = { type: 'del', key: row };
+  if (entry?.expires === undefined) return [remove];
+  if (entry.expires >= before)
+    return [remove, { type: 'put', key: expiryKey(entry.expires, key), value: noValue }];
+  const { committed } = await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);
+  return committed ? [remove] : [];
 }

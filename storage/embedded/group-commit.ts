@@ -4,7 +4,7 @@ import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } fr
 import type { StoreState } from './state.js';
 
 /**
- * The members of one lmdb transaction, each checked against the store and the writes of the members
+ * The members of one batch, each checked against the store and the writes of the members
  * before it.
  */
 export class GroupCommit {

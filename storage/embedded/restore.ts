@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import {
   baseKey,
   epochKey,
@@ -12,14 +12,17 @@ import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
 import { restoreDirectory } from './interrupted-restore.js';
-import { acquireLock } from './lock.js';
-import { expiryKey } from './encoding.js';
-import { sparedBytes } from './space.js';
-import { writeTransaction } from './transaction.js';
-import { openTables, databasePath, type Tables } from './tables.js';
+import {
+  defaultWriteBufferBytes,
+  hasStore,
+  InUseError,
+  noSpace,
+  openDatabase,
+  type Database,
+} from './database.js';
+import { rowsOfRestored } from './rows.js';
+import { Space } from './space.js';
 import { syncDirectory } from './sync-directory.js';
-
-const emptyValue = Buffer.alloc(1);
 
 /**
  * Restores a snapshot into a directory without a store. Writes to a temporary directory and renames
@@ -34,42 +37,39 @@ export async function restoreEmbedded(
 ): Promise<RestoreResult> {
   await assertNoStore(directory);
   const draft = restoreDirectory(directory);
+  if (existsSync(draft)) await assertUnused(draft);
+  rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true, mode: 0o700 });
-  const unlock = await acquireLock(draft);
+  let db: Database | undefined;
   try {
-    removeIncomplete(draft);
+    db = await openDatabase(draft);
     const restored = await writeSnapshot(
-      draft,
+      db,
       readRevised(snapshot, revise),
       snapshot,
       snapshotProgress,
     );
+    await db.close();
     moveToFinal(draft, directory);
     return restored;
   } catch (error) {
+    await db?.close();
     rmSync(draft, { recursive: true, force: true });
-    throw error;
-  } finally {
-    unlock();
+    if (!(error instanceof UnavailableError)) throw error;
+    throw new Error(`no space is left for ${draft}: nothing was restored`, { cause: error });
   }
 }
 
 async function assertNoStore(directory: string): Promise<void> {
-  if (!existsSync(databasePath(directory))) return;
-  (await acquireLock(directory))();
+  if (!hasStore(directory)) return;
+  await assertUnused(directory);
   throw new Error(
     `${directory} has a store already: restore into another folder, or move this one away`,
   );
 }
 
-/** Removes what an interrupted restore left behind. */
-function removeIncomplete(draft: string): void {
-  for (const file of [databasePath(draft), `${databasePath(draft)}-lock`])
-    rmSync(file, { force: true });
-}
-
 async function writeSnapshot(
-  draft: string,
+  db: Database,
   pages: AsyncIterable<readonly SnapshotItem[]>,
   { header }: Snapshot,
   { signal, progress }: SnapshotProgress,
@@ -77,53 +77,42 @@ async function writeSnapshot(
   const stats = new SnapshotStats();
   const epoch = restoredEpoch(header);
   const base = restoredBase(header);
-  const tables = openTables(draft);
-  try {
-    for await (const items of pages) {
-      signal.throwIfAborted();
-      await writeRecords(tables, items, base);
-      for (const { key, value } of items) stats.add(key, key.length + value.length);
-      progress(stats);
-    }
-    await writeRecords(
-      tables,
-      [
-        { key: baseKey, value: Buffer.from(String(base)) },
-        { key: epochKey, value: Buffer.from(String(epoch)) },
-      ],
-      base,
-    );
-  } finally {
-    await tables.root.close();
-    tables.space.close();
+  const space = new Space(db.location, defaultWriteBufferBytes);
+  for await (const items of pages) {
+    signal.throwIfAborted();
+    await writeRecords(db, space, items, base);
+    for (const { key, value } of items) stats.add(key, key.length + value.length);
+    progress(stats);
   }
-  syncDirectory(draft);
+  const numbers = [
+    { key: baseKey, value: Buffer.from(String(base)) },
+    { key: epochKey, value: Buffer.from(String(epoch)) },
+  ];
+  await writeRecords(db, space, numbers, base);
   return { header, stats, epoch, base };
 }
 
-/** Writes records in one transaction, all at the base revision, without history. */
+/** Writes records at the base revision, without history. */
 async function writeRecords(
-  tables: Tables,
+  db: Database,
+  space: Space,
   items: readonly SnapshotItem[],
   base: number,
 ): Promise<void> {
-  const { current, expiry, directory } = tables;
-  const bytes = items.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
-  try {
-    await writeTransaction(tables, 3 * bytes, sparedBytes.upkeep, () => {
-      for (const item of items) {
-        void current.put(item.key, { ...item, revision: base });
-        if (item.expires !== undefined)
-          void expiry.put(expiryKey(item.expires, item.key), emptyValue);
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    throw new Error(`no space is left for ${directory}: nothing was restored`, { cause: error });
-  }
+  const { operations, bytes } = rowsOfRestored(items, base);
+  if (!space.fits(bytes, 'upkeep')) throw noSpace();
+  await db.batch(operations, { sync: true });
 }
 
-/** Renames a complete store, with its lock, to its final directory. */
+/** Throws InUseError if a process has the store of a directory open. */
+async function assertUnused(directory: string): Promise<void> {
+  const db = await openDatabase(directory, { mustExist: true }).catch((error: unknown) => {
+    if (error instanceof InUseError) throw error;
+  });
+  await db?.close();
+}
+
+/** Renames a complete store to its final directory. */
 function moveToFinal(draft: string, directory: string): void {
   try {
     renameSync(draft, directory);
@@ -135,5 +124,4 @@ function moveToFinal(draft: string, directory: string): void {
       : error;
   }
   syncDirectory(dirname(directory));
-  rmSync(join(directory, 'lock'), { force: true });
 }

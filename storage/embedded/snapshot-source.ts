@@ -1,81 +1,67 @@
-import { existsSync } from 'node:fs';
-import type { Transaction } from 'lmdb';
-import type { Entry } from '../storage.js';
-import { epochKey, allKeys } from '../snapshot/layout.js';
+import { allKeys, epochKey } from '../snapshot/layout.js';
 import type { SnapshotSource } from '../snapshot/source.js';
-import { mergeChanged } from './history.js';
-import {
-  databasePath,
-  latestEntries,
-  openReadable,
-  readPending,
-  readRevisions,
-  type ChangedEntries,
-  type ReadonlyTables,
-} from './tables.js';
+import type { Entry } from '../storage.js';
+import { hasStore, InUseError, openDatabase } from './database.js';
+import { decodeRecord } from './row-encoding.js';
+import { versionsAt } from './reader.js';
+import { readFromServer } from './snapshot-socket.js';
+import { StoreState } from './state.js';
 
 const pageBytes = 4 << 20;
 const pageKeys = 1000;
 
 /**
- * Reads the store in a directory, even while another process uses it. Uses one lmdb read
- * transaction: it sees what was durable at its start, blocks no writer, and makes the file grow by
- * everything written until it ends.
+ * Reads the store in a directory at its latest revision. If another process has it open, that
+ * process sends it.
  */
 export async function readEmbedded<T>(
   directory: string,
   work: (source: SnapshotSource) => Promise<T>,
 ): Promise<T> {
-  if (!existsSync(databasePath(directory))) throw new Error(`there is no store in ${directory}`);
-  const tables = openReadable(directory);
-  const { root } = tables;
+  if (!hasStore(directory)) throw new Error(`there is no store in ${directory}`);
+  const db = await openDatabase(directory, { mustExist: true }).catch((error: unknown) => {
+    if (error instanceof InUseError) return undefined;
+    throw error;
+  });
+  if (!db) return readFromServer(directory, work);
+  const state = await StoreState.load(db);
   try {
-    root.resetReadTxn();
-    const transaction = root.useReadTransaction();
-    try {
-      return await work(sourceWithin(tables, transaction));
-    } finally {
-      transaction.done();
-    }
+    return await withSource(state, work);
   } finally {
-    await root.close();
+    state.close();
+    await db.close();
   }
 }
 
-function sourceWithin(tables: ReadonlyTables, transaction: Transaction): SnapshotSource {
-  const { current } = tables;
-  const changed = latestEntries(readPending(tables, transaction));
-  const epoch = changed.get(epochKey) ?? current.get(epochKey, { transaction });
-  return {
-    store: 'embedded',
-    revision: readRevisions(tables, changed, transaction).revision,
-    epoch: Number(epoch?.value.toString() ?? 0),
-    async *pages() {
-      for (let start: string | undefined = allKeys.start; start !== undefined; ) {
-        const rows = current.getRange({ start, end: allKeys.end, transaction });
-        const page = takePage(mergeChanged(rows, changedFrom(changed, start)));
-        yield page.entries;
-        start = page.next;
-      }
-    },
-  };
+/** Runs `work` with a snapshot of an open store, from which nothing is compacted. */
+export async function withSource<T>(
+  state: StoreState,
+  work: (source: SnapshotSource) => Promise<T>,
+): Promise<T> {
+  const { db, revision } = state;
+  const snapshot = db.snapshot();
+  try {
+    return await work({
+      store: 'embedded',
+      revision,
+      epoch: Number(state.read(epochKey)?.value.toString() ?? 0),
+      pages: () => pagesOf(versionsAt(db, snapshot, allKeys, revision, Infinity)),
+    });
+  } finally {
+    await snapshot.close();
+  }
 }
 
-const changedFrom = (changed: ChangedEntries, start: string): ChangedEntries =>
-  new Map([...changed].filter(([key]) => key >= start));
-
-/** Takes entries up to the size of a page; `next` is where to continue. */
-function takePage(steps: ReturnType<typeof mergeChanged>): {
-  entries: readonly Entry[];
-  next?: string;
-} {
-  const entries: Entry[] = [];
+async function* pagesOf(versions: ReturnType<typeof versionsAt>): AsyncGenerator<readonly Entry[]> {
+  let entries: Entry[] = [];
   let bytes = 0;
-  for (const [key, entry] of steps) {
-    if (!entry) continue;
-    entries.push(entry);
-    bytes += entry.value.length;
-    if (entries.length === pageKeys || bytes >= pageBytes) return { entries, next: `${key}!` };
+  for await (const { key, revision, record } of versions) {
+    entries.push(decodeRecord(key, revision, record));
+    bytes += record.length;
+    if (entries.length < pageKeys && bytes < pageBytes) continue;
+    yield entries;
+    entries = [];
+    bytes = 0;
   }
-  return { entries };
+  if (entries.length > 0) yield entries;
 }

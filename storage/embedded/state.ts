@@ -6,39 +6,44 @@ import {
   type Entry,
   type Revision,
 } from '../storage.js';
+import { baseKey } from '../snapshot/layout.js';
+import { defaultWriteBufferBytes, readLogBounds, readNumber, type Database } from './database.js';
+import { currentKey, decodeRecord, versionKey } from './row-encoding.js';
 import { EntryCache } from './entry-cache.js';
 import { PageCache } from './page-cache.js';
-import { withKey } from './encoding.js';
-import { latestEntries, readPending, readRevisions, type Tables } from './tables.js';
+import { Space } from './space.js';
 
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
-/** How many revisions, or bytes, the tables may be behind the log. */
-const maxPendingRevisions = 1024;
-const maxPendingBytes = 4 << 20;
 
-/**
- * The state of an open store in memory: the durable revision, and recent changes. Among them are
- * all that the tables do not have yet.
- */
+/** Where the history of a store begins and ends. */
+interface Bounds {
+  /** The oldest revision that can be read. */
+  readonly oldest: Revision;
+  /** The first revision of which the log has a row; compaction goes on there. */
+  readonly first: Revision;
+  readonly revision: Revision;
+}
+
+/** The state of an open store in memory: the durable revision, and recent changes. */
 export class StoreState {
-  readonly tables: Tables;
+  readonly db: Database;
+  readonly space: Space;
   /** The last durable revision; readers see nothing newer. */
   revision: Revision;
   /** The oldest revision that can still be read. */
   oldest: Revision;
-  /** The last revision that the tables other than the log have. */
-  applied: Revision;
+  /** The first revision that the log may have. */
+  firstLogged: Revision;
+  /** About how many bytes on the disk were superseded, by range, since its tables were written. */
+  readonly garbage = new Map<string, number>();
   closed = false;
   readonly pages = new PageCache(this);
-  /** Lets the tables follow the log soon; set by the committer. */
-  requestApply: () => void = () => {};
   #recent: Batch[] = [];
   #recentBytes = 0;
-  #pendingBytes = 0;
   /** The last change of each recently changed key. */
   readonly #latest = new Map<string, Change>();
-  /** Entries of other keys, as the tables have them. */
+  /** Entries of other keys. */
   readonly #cache = new EntryCache();
   readonly #waiters = new Set<() => void>();
   /** Seconds since the store was opened. */
@@ -48,26 +53,31 @@ export class StoreState {
     this.notify();
   }, 1000).unref();
 
-  constructor(tables: Tables) {
-    this.tables = tables;
-    const pending = readPending(tables);
-    const { oldest, revision } = readRevisions(tables, latestEntries(pending));
+  private constructor(db: Database, space: Space, { oldest, first, revision }: Bounds) {
+    this.db = db;
+    this.space = space;
     this.oldest = oldest;
+    this.firstLogged = first;
     this.revision = revision;
-    this.applied = pending[0] ? pending[0].revision - 1 : revision;
-    for (const batch of pending) this.#remember(batch);
+  }
+
+  /** Reads the bounds of a store. A restored one starts at its base without earlier history. */
+  static async load(db: Database, writeBufferBytes = defaultWriteBufferBytes): Promise<StoreState> {
+    const space = new Space(db.location, writeBufferBytes);
+    const base = Number(readLatest(db, baseKey)?.value.toString() ?? 0);
+    const oldest = Math.max(base, readNumber(db, 'oldest') ?? 1);
+    const log = await readLogBounds(db, oldest);
+    const revision = Math.max(log?.last ?? 0, oldest);
+    return new StoreState(db, space, { oldest, first: log?.first ?? revision + 1, revision });
   }
 
   /** Returns the latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
     const recent = this.#latest.get(key);
-    return recent ? recent.entry : this.#cache.get(key, this.#readTable);
+    return recent ? recent.entry : this.#cache.get(key, this.#readLatest);
   }
 
-  readonly #readTable = (key: string): Entry | undefined => {
-    const entry = this.tables.current.get(key);
-    return entry && withKey(key, entry);
-  };
+  readonly #readLatest = (key: string): Entry | undefined => readLatest(this.db, key);
 
   /** Makes durable batches visible and wakes the watchers. */
   publish(batches: readonly Batch[]): void {
@@ -75,25 +85,6 @@ export class StoreState {
     for (const batch of batches) this.#remember(batch);
     this.#forgetOld();
     this.notify();
-  }
-
-  /** Returns whether the tables are so far behind the log that they should follow now. */
-  get shouldApply(): boolean {
-    return (
-      this.revision - this.applied >= maxPendingRevisions || this.#pendingBytes >= maxPendingBytes
-    );
-  }
-
-  /** Returns the changes that the tables do not have yet. */
-  pending(): readonly Batch[] {
-    return this.recent(this.applied)!;
-  }
-
-  /** Records that the tables have all changes up to `revision`. */
-  setApplied(revision: Revision): void {
-    this.applied = Math.max(this.applied, revision);
-    this.#pendingBytes = this.pending().reduce((sum, batch) => sum + bytesOf(batch), 0);
-    this.#forgetOld();
   }
 
   /** Wakes all waiters. */
@@ -146,15 +137,11 @@ export class StoreState {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
-    this.#pendingBytes += bytesOf(batch);
     for (const change of batch.changes) this.#latest.set(change.key, change);
   }
 
   #forgetOld(): void {
-    while (
-      (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) &&
-      this.#recent[0]!.revision <= this.applied
-    )
+    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes)
       this.#forget(this.#recent.shift()!);
   }
 
@@ -174,3 +161,14 @@ const bytesOf = (batch: Batch): number =>
       sum + 100 + (entry?.value.length ?? 0) + (before?.value.length ?? 0),
     0,
   );
+
+/** Reads the latest entry of a key from the database. */
+function readLatest(db: Database, key: string): Entry | undefined {
+  const row = db.getSync(currentKey(key));
+  if (row === undefined) return undefined;
+  const revision = Number(row.toString('latin1'));
+  const record = db.getSync(versionKey(key, revision));
+  if (record === undefined)
+    throw new Error(`the store is damaged: ${key} has no entry of revision ${revision}`);
+  return decodeRecord(key, revision, record);
+}

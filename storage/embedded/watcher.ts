@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { CompactedError, type Batch, type Revision } from '../storage.js';
 import type { StoreState } from './state.js';
-import { readBatches } from './tables.js';
+import { readBatches } from './log-reader.js';
+import { whileOpen } from './reader.js';
 
 const replayBatchSize = 64;
 
@@ -28,8 +29,8 @@ class Cursor {
    * Returns the next batch with a change under the prefix, or undefined at the end of the batches
    * read.
    */
-  next(): Batch | undefined {
-    this.#batches ??= this.#read();
+  async next(): Promise<Batch | undefined> {
+    this.#batches ??= await this.#read();
     while (this.#next < this.#batches.length) {
       const { revision, changes } = this.#batches[this.#next]!;
       this.#next += 1;
@@ -42,10 +43,22 @@ class Cursor {
     return undefined;
   }
 
-  #read(): readonly Batch[] {
-    const { oldest, revision } = this.#state;
-    if (this.#lastRevision < oldest) throw new CompactedError(oldest);
-    return this.#lastRevision < revision ? changesAfter(this.#state, this.#lastRevision) : [];
+  async #read(): Promise<readonly Batch[]> {
+    const from = this.#lastRevision;
+    this.#assertHistory(from);
+    if (from === this.#state.revision) return [];
+    const recent = this.#state.recent(from);
+    if (recent) return recent;
+    const batches = await whileOpen(this.#state, () =>
+      readBatches(this.#state, from, replayBatchSize),
+    );
+    this.#assertHistory(from);
+    return batches;
+  }
+
+  #assertHistory(from: Revision): void {
+    const { oldest } = this.#state;
+    if (from < oldest) throw new CompactedError(oldest);
   }
 }
 
@@ -66,7 +79,7 @@ export async function* watchPrefix(
   signal.addEventListener('abort', wakeUp);
   try {
     while (!signal.aborted && !state.closed) {
-      const batch = cursor.next();
+      const batch = await cursor.next();
       if (batch) {
         lastProgress = batch.revision;
         yield batch;
@@ -92,17 +105,4 @@ export async function* watchPrefix(
   } finally {
     signal.removeEventListener('abort', wakeUp);
   }
-}
-
-function changesAfter(state: StoreState, from: Revision): readonly Batch[] {
-  return state.recent(from) ?? replay(state, from);
-}
-
-/** Reads some changes after `from` from the log. */
-function replay(state: StoreState, from: Revision): Batch[] {
-  return readBatches(state.tables.log, {
-    start: from + 1,
-    end: state.revision + 1,
-    limit: replayBatchSize,
-  });
 }

@@ -12,8 +12,9 @@ import { increment, made, remove, text } from './drive.js';
  */
 const disk = process.argv[2]!;
 const ballast = join(disk, 'ballast');
-const rounds = 30;
-let storage = await openEmbedded({ directory: join(disk, 'store') });
+const rounds = 8;
+const options = { directory: join(disk, 'store'), writeBufferBytes: 1 << 20 };
+let storage = await openEmbedded(options);
 writeFileSync(ballast, Buffer.alloc(2 << 20));
 
 /** Writes values, eight at a time, until the store has no space; returns the keys of those it has. */
@@ -69,7 +70,7 @@ for (let round = 0; round < rounds; round++) {
 }
 await storage.close();
 
-storage = await openEmbedded({ directory: join(disk, 'store') });
+storage = await openEmbedded(options);
 assert.equal(await text(storage, 'counter'), '1');
 const { entries } = await storage.list({ start: 'k', end: 'l' });
 assert.deepEqual(entries.map(({ key }) => key).sort(), kept.slice(2).sort());

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { EmbeddedCommitter } from '../../storage/embedded/committer.js';
+import { logRevision } from '../../storage/embedded/row-encoding.js';
+import type { Operation } from '../../storage/embedded/rows.js';
 import type { StoreState } from '../../storage/embedded/state.js';
 import { bytes } from './drive.js';
 
@@ -8,25 +10,21 @@ interface Flush {
   fail(error: Error): void;
 }
 
-/** A ledger over tables that are written only when the test says so. */
+/** A ledger over a database that is written only when the test says so. */
 class Held {
   readonly revision = 7;
   readonly published: unknown[] = [];
   readonly outcomes: string[] = [];
   readonly logged: number[] = [];
   #flush: Flush | undefined;
-  readonly tables = {
-    directory: '/',
-    space: { fits: () => true },
-    root: {
-      batch: (write: () => void) => {
-        write();
-        return new Promise<void>((done, fail) => {
-          this.#flush = { done, fail };
-        });
-      },
+  readonly space = { fits: () => true };
+  readonly db = {
+    batch: (operations: readonly Operation[]) => {
+      for (const { key } of operations) if (key.startsWith('l')) this.logged.push(logRevision(key));
+      return new Promise<void>((done, fail) => {
+        this.#flush = { done, fail };
+      });
     },
-    log: { put: (revision: number) => this.logged.push(revision) },
   };
 
   read(): undefined {

@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 
 const [directory, round, writers] = process.argv.slice(2) as [string, string, string];
-const storage = await openEmbedded({ directory });
+// A small buffer, so that tables are written and the log begins again while keys are written.
+const storage = await openEmbedded({ directory, writeBufferBytes: 64 << 10 });
 writeSync(1, 'open\n');
 
 /** Writes each key to standard output only after its commit was answered. */

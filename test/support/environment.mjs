@@ -6,7 +6,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { TestEnvironment } from 'jest-environment-node';
-import 'lmdb';
 
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 const reports = process.env.VESTIBULE_TEST_REPORTS;
@@ -21,8 +20,6 @@ export default class ScaledEnvironment extends TestEnvironment {
     super(config, context);
     this.#path = relative(config.projectConfig.rootDir, context.testPath);
     this.global.suiteTimes = this.#times; // filled by test/support/timed.ts
-    // lmdb keeps the callback of each context that has none for ever, and with it all of its suite.
-    this.global.__lmdb_read_callback = globalThis.__lmdb_read_callback;
   }
 
   async teardown() {

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import type { Server } from '../../../apiserver/server.js';
 import type { MailOutcomes } from '../../../mail/outcomes.js';
 import { release } from '../../../observability/build-info.js';
@@ -9,14 +8,12 @@ import type { Store } from '../../../registry/store.js';
 import { limitFlag } from '../../../registry/limit-flag.js';
 import { toTimestamp } from '../../../registry/timestamp.js';
 import { lastSnapshotTime } from '../../../storage/snapshot/last-snapshot.js';
-import { databasePath } from '../../../storage/embedded/tables.js';
 import type { Config } from '../options/config.js';
 import { shownSettings } from '../options/shown-settings.js';
 import type { Totals } from './activity.js';
 import type { ClockSkew } from './clock-skew.js';
 import type { ManifestController } from './manifests/manifest-controller.js';
 import { LastMail } from './last-mail.js';
-import { embeddedFolder } from './open-storage.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
 
 /** The parts that a Replica describes. */
@@ -72,7 +69,7 @@ async function stateOf(
     ...(active !== undefined && { policy: active }),
     store: {
       driver: store.storage.readsInProcess ? 'Embedded' : 'Etcd',
-      copies: await copiesOf(config, store),
+      copies: await copiesOf(store),
       ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
     },
     ...(manifests && { manifests: [...manifests.files] }),
@@ -107,22 +104,11 @@ async function lastTimesOf(config: Config, { storage }: Store, lastMail: LastMai
 }
 
 /** Returns the size of each copy that answers; none if the store does not. */
-async function copiesOf(
-  config: Config,
-  { storage }: Store,
-): Promise<ReplicaState['store']['copies']> {
-  try {
-    const sizes = await storage.sizes?.();
-    if (sizes)
-      return [...sizes].map(([name, { bytes, quota }]) => ({
-        name,
-        bytes,
-        ...(quota !== undefined && { quotaBytes: quota }),
-      }));
-    if (config.store.type !== 'embedded') return [];
-    const { size } = await stat(databasePath(embeddedFolder(config.store.directory)));
-    return [{ name: 'embedded', bytes: size }];
-  } catch {
-    return [];
-  }
+async function copiesOf({ storage }: Store): Promise<ReplicaState['store']['copies']> {
+  const sizes = await storage.sizes?.().catch(() => undefined);
+  return [...(sizes ?? [])].map(([name, { bytes, quota }]) => ({
+    name,
+    bytes,
+    ...(quota !== undefined && { quotaBytes: quota }),
+  }));
 }
