@@ -54,7 +54,7 @@ export class Cluster {
   readonly revisionListeners = new Set<(revision: number, requestedAt: number) => void>();
   /** The longest a caller waits, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Why etcd refused this client in the last call; undefined if it did not. */
+  /** Why etcd refused this client when it last answered; undefined if it did not. */
   refusal: string | undefined;
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
@@ -78,11 +78,12 @@ export class Cluster {
         deadline: Math.min(deadline, Date.now() + this.#callTimeoutMs),
       });
       this.#count(operation, startedAt, 0);
+      this.refusal = undefined;
       return response;
     } catch (error) {
       this.#count(operation, startedAt, 1);
       const etcdError = etcdErrorOf(error);
-      this.refusal = etcdError.refusal;
+      this.refusal = etcdError.refusal ?? this.refusal;
       if (isTransient(etcdError) && memberIndex === this.#current)
         this.#current = (memberIndex + 1) % this.#members.length;
       throw etcdError;

@@ -85,7 +85,7 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     return createStorage(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
-    throw await openError(error, options);
+    throw await openError(error, cluster, options);
   } finally {
     clearInterval(reporting);
     opened.abort();
@@ -99,9 +99,7 @@ async function reportProgress(
   deadline: number,
   opened: AbortSignal,
 ): Promise<void> {
-  const { refusal } = cluster;
-  const cause =
-    refusal === undefined ? await findConnectionFaults(options) : refusalMessage(refusal);
+  const cause = await causeOfSilence(cluster, options);
   if (opened.aborted) return;
   const seconds = Math.ceil((deadline - Date.now()) / 1000);
   options.onWarning?.(
@@ -110,14 +108,20 @@ async function reportProgress(
 }
 
 /** Returns the error of an opening, which names what gRPC does not: a wrong scheme or certificate. */
-async function openError(error: unknown, options: EtcdOptions): Promise<unknown> {
+async function openError(error: unknown, cluster: Cluster, options: EtcdOptions): Promise<unknown> {
   const away = error instanceof EtcdError ? toUnavailableError(error) : error;
   const cause = away instanceof UnavailableError ? away.cause : undefined;
-  if (!(cause instanceof EtcdError) || cause.kind !== 'unsent' || cause.refusal !== undefined)
-    return away;
-  const faults = await findConnectionFaults(options);
-  return faults === undefined ? away : new UnavailableError(faults, { cause });
+  if (!(cause instanceof EtcdError) || !isTransient(cause)) return away;
+  const reason = await causeOfSilence(cluster, options);
+  return reason === undefined ? away : new UnavailableError(reason, { cause });
 }
+
+/** Returns why etcd does not answer: what it answered last, or what is wrong with the connection. */
+const causeOfSilence = async (
+  { refusal }: Cluster,
+  options: EtcdOptions,
+): Promise<string | undefined> =>
+  refusal === undefined ? findConnectionFaults(options) : refusalMessage(refusal);
 
 /** Returns what is wrong with the URLs of etcd or its certificates; undefined if nothing is. */
 async function findConnectionFaults(options: EtcdOptions): Promise<string | undefined> {
