@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { mutants } from '../test/mutants/mutant.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -16,10 +17,25 @@ const testErrors =
   /SyntaxError|ReferenceError|Exceeded timeout|Cannot find module|is not a function/;
 
 /**
+ * Builds the pages with a mutant that changes some; returns the folder to serve them from. The
+ * gallery's tests build their own.
+ */
+async function buildPages({ name, changes, at }) {
+  if (!changes.some(({ file }) => file.startsWith('ui/'))) return undefined;
+  const folder = join(reports, `${at}-root`);
+  const build = ['ui/build.mjs', 'pages', join(folder, 'dist/ui'), 'test/mutants/vite-plugin.mjs'];
+  await promisify(execFile)(process.execPath, build, {
+    cwd: root,
+    env: { ...process.env, VESTIBULE_MUTANT: name },
+  });
+  return folder;
+}
+
+/**
  * Runs one test with or without a mutant. Returns the counts, the failure messages, and whether it
  * could not run.
  */
-function run({ file, test }, mutant, at) {
+function run({ file, test }, mutant, at, served) {
   const report = join(reports, `${at}.json`);
   const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const flags = [
@@ -41,6 +57,7 @@ function run({ file, test }, mutant, at) {
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     VESTIBULE_MUTANT: mutant,
     VESTIBULE_TEST_PATIENCE: '1', // waits that fail with a mutant end early
+    ...(served && { VESTIBULE_TEST_ROOT: served }),
   };
   return new Promise((resolve) => {
     const child = spawn('npx', flags, {
@@ -94,7 +111,7 @@ async function work() {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const from = performance.now();
     const off = await run(next.caughtBy, '', `${next.at}-off`);
-    const on = await run(next.caughtBy, next.name, `${next.at}-on`);
+    const on = await run(next.caughtBy, next.name, `${next.at}-on`, await buildPages(next));
     const fault = verdict(off, on);
     if (fault) wrong += 1;
     const said = on.messages[0]

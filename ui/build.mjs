@@ -1,7 +1,8 @@
 /**
  * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes
- * dist/ui-gallery or FOLDER. Merges the manifests of the entries into one in Vite's form, and
- * compresses the files of dist/ui once, into siblings that end in .br and .gz.
+ * dist/ui-gallery or FOLDER, `node ui/build.mjs pages FOLDER PLUGIN` writes the pages with the change
+ * of a Vite plugin. Merges the manifests of the entries into one in Vite's form, and compresses the
+ * files of the pages once, into siblings that end in .br and .gz.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,11 +10,12 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const here = import.meta.dirname;
-const [what, folder] = process.argv.slice(2);
+const [what, folder, plugin] = process.argv.slice(2);
 const gallery = what === 'gallery';
 const entries = gallery
   ? ['gallery']
   : ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'];
+const plugins = plugin ? [(await import(join(process.cwd(), plugin))).default] : [];
 const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {
@@ -39,7 +41,12 @@ async function compress(path) {
 await rm(out, { recursive: true, force: true });
 const manifest = {};
 for (const entry of entries) {
-  await build({ configFile: join(here, 'vite.config.ts'), mode: entry, build: { outDir: out } });
+  await build({
+    configFile: join(here, 'vite.config.ts'),
+    mode: entry,
+    plugins,
+    build: { outDir: out },
+  });
   const part = join(out, `manifest-${entry}.json`);
   const { 'style.css': style, ...rest } = JSON.parse(await readFile(part, 'utf8'));
   Object.assign(manifest, rest, {

@@ -19,7 +19,8 @@ import { scaled } from './patience.js';
 import { timed } from './timed.js';
 import { testKeys } from './keys.js';
 
-const root = join(import.meta.dirname, '../..');
+/** What is served from a build: that of the checkout, or of a mutant (`hack/mutants`). */
+const root = process.env.VESTIBULE_TEST_ROOT ?? join(import.meta.dirname, '../..');
 
 /** One service under test, or several replicas of it on one store. */
 export interface TestService extends Service {

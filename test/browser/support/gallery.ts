@@ -44,7 +44,8 @@ export class Gallery {
 
   /** Builds the gallery, serves it and starts a browser. */
   async open(): Promise<void> {
-    await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery', this.#folder]);
+    const build = ['ui/build.mjs', 'gallery', this.#folder, 'test/mutants/vite-plugin.mjs'];
+    await promisify(execFile)(process.execPath, build);
     this.#origin = await this.server.listen();
     this.#browser = await startChromium();
   }
