@@ -56,6 +56,26 @@ describe('a sign-in in another tab', () => {
     await left(page);
   });
 
+  test.each(['select-account', 'restored'])(
+    'is asked about before anything else is drawn: %s',
+    async (scene) => {
+      const page = await (await gallery.window()).newPage();
+      await page.addInitScript(() => {
+        const headings = new Set<string>();
+        new MutationObserver(() => {
+          const heading = document.querySelector('main h1:not(.waiting)');
+          if (heading) headings.add(heading.textContent!);
+        }).observe(document, { subtree: true, childList: true });
+        Object.assign(globalThis, { headings });
+      });
+      await gallery.show(page, `${scene}?delay=200`);
+      await heading(page, 'Continue as ada@example.test?').waitFor();
+      expect(await page.evaluate('[...headings]')).toEqual(['Continue as ada@example.test?']);
+      await button(page, 'Use another address').click();
+      await page.getByRole('textbox', { name: 'Email' }).waitFor();
+    },
+  );
+
   test('is not offered where the app asked for more', async () => {
     const page = await gallery.visit('first-visit');
     const reads = () =>

@@ -1,6 +1,8 @@
+import type { Interaction } from '../api.js';
 import { FakeRefusal, wrong, type FakeResponse } from './answer.js';
 import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
 import { decision } from './policy.js';
+import type { Script } from './fake-api.js';
 import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);
@@ -276,12 +278,18 @@ export const signinScenes: Record<string, () => Scene> = {
       DELETE: interaction({ ...own, phase: 'Aborted' }),
     },
   }),
-  'signed-in-elsewhere': () => ({
-    script: {
-      GET: interaction({ resumeTo: '/gallery/left' }),
-      'GET accounts/~': { status: { email: { address: 'ada@example.test' } } },
-      'POST emailchallenge': sent(),
-    },
+  'signed-in-elsewhere': () => {
+    const { metadata, ...rest } = interaction({ resumeTo: '/gallery/left' });
+    const opened = { ...rest, metadata: { ...metadata, creationTimestamp: inSeconds(0) } };
+    return { script: { ...elsewhere(opened), 'POST emailchallenge': sent() } };
+  },
+  restored: () => ({
+    script: elsewhere(
+      interaction({ resumeTo: '/gallery/left' }, { loginHint: 'grace@example.test' }),
+    ),
+  }),
+  'select-account': () => ({
+    script: elsewhere(interaction({ resumeTo: '/gallery/left' }, { prompt: 'SelectAccount' })),
   }),
   'no-home-page': () => ({
     script: {
@@ -297,4 +305,9 @@ export const signinScenes: Record<string, () => Scene> = {
 
 function press(page: Document): void {
   page.querySelector<HTMLElement>('.button.main')?.click();
+}
+
+/** A sign-in while another account is signed in in this browser. */
+function elsewhere(opened: Interaction): Script {
+  return { GET: opened, 'GET accounts/~': { status: { email: { address: 'ada@example.test' } } } };
 }

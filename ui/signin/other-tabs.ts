@@ -5,6 +5,12 @@ import type { Account, Interaction } from '../api.js';
  * split off, and the first view would load one more file.
  */
 
+/** Who is signed in in this browser. */
+interface SignedIn {
+  readonly email: string;
+  readonly isUnused: boolean;
+}
+
 /** What this chunk needs of a sign-in. */
 export interface FollowedSignIn {
   readonly interaction: Interaction | undefined;
@@ -13,7 +19,7 @@ export interface FollowedSignIn {
   /** Reads the Interaction again, which counts as activity of this browser. */
   refresh(): Promise<unknown>;
   /** Offers to go on as the person who signed in in another tab. */
-  offer(signedIn: { email: string; isUnused: boolean }): void;
+  offer(signedIn: SignedIn): void;
   /** Called when the person has signed in in this tab. */
   left: () => void;
 }
@@ -31,23 +37,41 @@ const isUnused = ({ spec, status }: Interaction, email: string): boolean =>
   (!spec.loginHint || spec.loginHint.toLowerCase() === email.toLowerCase()) &&
   [...document.querySelectorAll('input')].every(({ value }) => !value || value === spec.loginHint);
 
+type Call = <T>(method: string, path: string) => Promise<T>;
+
+/** Returns who may go on with a session of this browser, if anyone may. */
+async function personOf(interaction: Interaction, call: Call): Promise<SignedIn | undefined> {
+  const account = await call<Account>('GET', 'accounts/~').catch(() => undefined);
+  if (!account) return undefined;
+  const email = account.status.email.address;
+  return { email, isUnused: isUnused(interaction, email) };
+}
+
+/**
+ * Returns whom to ask before the first view is drawn: with `prompt=select_account`, and in a tab that
+ * was restored.
+ */
+export async function firstOffer(
+  interaction: Interaction,
+  call: Call,
+): Promise<SignedIn | undefined> {
+  const begun = Date.parse(interaction.metadata.creationTimestamp ?? '');
+  const looks = interaction.spec.prompt === 'SelectAccount' || Date.now() - begun > restoredMs;
+  return looks ? personOf(interaction, call) : undefined;
+}
+
 /**
  * Follows the other tabs of this browser: when the person has signed in in one, or comes back to this
  * one, offers to go on with that session. `call` reads from the API.
  */
-export function followOtherTabs(
-  signIn: FollowedSignIn,
-  call: <T>(method: string, path: string) => Promise<T>,
-): void {
+export function followOtherTabs(signIn: FollowedSignIn, call: Call): void {
   const channel = new BroadcastChannel('sign-ins');
   const look = async (): Promise<void> => {
     if (!signIn.isWaiting) return;
     await signIn.refresh();
     if (!signIn.isWaiting || !signIn.interaction?.status.resumeTo) return;
-    const account = await call<Account>('GET', 'accounts/~').catch(() => undefined);
-    if (!account || !signIn.isWaiting) return;
-    const email = account.status.email.address;
-    signIn.offer({ email, isUnused: isUnused(signIn.interaction, email) });
+    const person = await personOf(signIn.interaction, call);
+    if (person && signIn.isWaiting) signIn.offer(person);
   };
   signIn.left = () => channel.postMessage('signed in');
   channel.onmessage = () => {
@@ -56,7 +80,4 @@ export function followOtherTabs(
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void look();
   });
-  const { metadata, spec } = signIn.interaction ?? {};
-  const begun = Date.parse(metadata?.creationTimestamp ?? '');
-  if (spec?.prompt === 'SelectAccount' || Date.now() - begun > restoredMs) void look();
 }

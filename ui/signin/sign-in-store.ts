@@ -45,6 +45,8 @@ export class SignInStore {
   usedOtherDevice = false;
   /** Who has signed in in another tab, and whether nothing was typed in this one. */
   signedIn: { email: string; isUnused: boolean } | undefined;
+  /** Called before the Interaction is shown for the first time. */
+  prepare: (next: Interaction) => Promise<void> = async () => undefined;
   /** Called when this tab leaves after a sign-in. */
   left: () => void = () => undefined;
   /** Less than five minutes remain. */
@@ -67,7 +69,9 @@ export class SignInStore {
   async start(): Promise<void> {
     this.blocked = undefined;
     try {
-      await this.#receive(await call<Interaction>('GET', this.#path));
+      const next = await call<Interaction>('GET', this.#path);
+      await this.prepare(next);
+      await this.#receive(next);
     } catch (thrown) {
       this.#block(blockedByRead(failureOf(thrown), Boolean(this.token)));
       await loadLocale();

@@ -51,6 +51,13 @@ function prefetchLater(store: SignInStore): void {
 export async function openSignIn(name: string, token: string | undefined): Promise<void> {
   const store = new SignInStore(name, token);
   if (token) prefetch(store);
+  store.prepare = async (next) => {
+    if (next.status.resumeTo)
+      await otherTabsChunk
+        .load()
+        .then(async ({ firstOffer }) => (store.signedIn = await firstOffer(next, call)))
+        .catch(() => undefined);
+  };
   const skeletonTimeout = new Promise((done) => {
     setTimeout(done, skeletonMs);
   });
