@@ -41,7 +41,7 @@ test('an operator gives the service a name, a logo from a file, and a colour', a
   const changes = changesOf(page);
   await page.getByLabel('displayName').fill('Orchard House');
   await page.getByLabel('logo').setInputFiles({ ...logo, buffer: Buffer.from('no image') });
-  await page.getByText('1 kB').waitFor();
+  await page.getByText('1 kB').first().waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('must be a PNG or JPEG image').first().waitFor();
   await page.getByLabel('logo').setInputFiles(logo);

@@ -136,7 +136,7 @@ test('an app from a template is what kubectl would create, and people sign in wi
   const command = await regionText(person, 'The same with kubectl');
   await add(person);
   await heading(person, 'Grafana was added');
-  await page.getByText('Copy it now. It is not shown again.').waitFor();
+  await page.getByText('Copy it now. It is not shown again.').first().waitFor();
   expect(changes).toEqual(recorded);
   const settings = await regionText(person, 'Settings: grafana.ini');
   expect(settings).toContain(`client_secret = ${await regionText(person, 'Secret')}\n`);
@@ -162,7 +162,7 @@ test('without apps the list leads to the first one, by keyboard only', async () 
   const person = await arrive(operator);
   const { page } = person;
   await openConsole(service, person, '/apps');
-  await page.getByText('There are no apps yet. Add the first one.').waitFor();
+  await page.getByText('There are no apps yet. Add the first one.').first().waitFor();
   await page.getByRole('link', { name: 'Add an app' }).waitFor();
   await reach(person, 'Add an app');
   await page.keyboard.press('Enter');
@@ -188,24 +188,24 @@ test('an error stands at its field and nothing typed is lost', async () => {
   const name = page.getByRole('textbox', { name: 'Name' });
   await openConsole(service, person, '/apps/gitea/new');
   await add(person);
-  await page.getByText('Enter an address such as https://gitea.example.org.').waitFor();
+  await page.getByText('Enter an address such as https://gitea.example.org.').first().waitFor();
   await focused(address(person));
   await address(person).fill('http://git.example.test');
   await add(person);
-  await page.getByText('http is only for loopback').waitFor();
+  await page.getByText('http is only for loopback').first().waitFor();
   expect(await address(person).getAttribute('aria-invalid')).toBe('true');
   await createClient(service, 'gitea');
   await address(person).fill('https://git.example.test');
   await add(person);
-  await page.getByText('There is already an app with the client ID gitea.').waitFor();
+  await page.getByText('There is already an app with the client ID gitea.').first().waitFor();
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   expect(await address(person).inputValue()).toBe('https://git.example.test');
   await page.reload();
-  await page.getByText('What you typed is still here.').waitFor();
+  await page.getByText('What you typed is still here.').first().waitFor();
   await name.fill('Gitea of the team');
   await add(person);
   await heading(person, 'Gitea of the team was added');
-  await page.getByText("--key 'gitea-of-the-team'").waitFor();
+  await page.getByText("--key 'gitea-of-the-team'").first().waitFor();
 });
 
 test('an old sign-in leads to a new one, and what was typed stays', async () => {
@@ -217,12 +217,12 @@ test('an old sign-in leads to a new one, and what was typed stays', async () => 
   await openConsole(service, person, '/apps/harbor/new');
   await address(person).fill('harbor.example.test');
   await add(person);
-  await page.getByText('Operators change this only soon after a sign-in').waitFor();
+  await page.getByText('Operators change this only soon after a sign-in').first().waitFor();
   await page.getByRole('button', { name: 'Sign in again' }).click();
   await person.at('LoginRequired');
   expect(new URL(page.url()).pathname).not.toMatch(/^\/console/);
   await openConsole(service, person, '/apps/harbor/new');
-  await page.getByText('What you typed is still here.').waitFor();
+  await page.getByText('What you typed is still here.').first().waitFor();
   expect(await address(person).inputValue()).toBe('harbor.example.test');
 });
 
@@ -233,10 +233,10 @@ test('a secret that could not be created is created later', async () => {
   await openConsole(service, person, '/apps/outline/new');
   await address(person).fill('outline.example.test');
   await add(person);
-  await page.getByText('It has no secret yet').waitFor();
+  await page.getByText('It has no secret yet').first().waitFor();
   expect(await regionText(person, 'Settings: environment')).toContain('<client-secret>');
   await page.getByRole('button', { name: 'Create a secret' }).click();
-  await page.getByText('Copy it now. It is not shown again.').waitFor();
+  await page.getByText('Copy it now. It is not shown again.').first().waitFor();
   expect(await regionText(person, 'Settings: environment')).not.toContain('<client-secret>');
 });
 

@@ -99,10 +99,10 @@ test('a test mail is sent by a button, and the item is done when it was accepted
   const { page } = person;
   await openConsole(service, person);
   await heading(page, 'Mail Missing').waitFor();
-  await page.getByText('has not accepted a mail yet').waitFor();
+  await page.getByText('has not accepted a mail yet').first().waitFor();
   await page.getByRole('button', { name: 'Send a test mail to me' }).click();
   await heading(page, 'Mail Done').waitFor();
-  await page.getByText('Last mail accepted by the mail server:').waitFor();
+  await page.getByText('Last mail accepted by the mail server:').first().waitFor();
   expect(inbox.received.map(({ to }) => to)).toEqual([[operatorAddress]]);
 });
 
@@ -115,7 +115,7 @@ test('mocked mail is missing, whatever was accepted before', async () => {
   });
   await openConsole(service, person);
   await heading(page, 'Mail Missing').waitFor();
-  await page.getByText('--smtp-url smtps://USER:PASSWORD@mail.example.org').waitFor();
+  await page.getByText('--smtp-url smtps://USER:PASSWORD@mail.example.org').first().waitFor();
 });
 
 test('a base URL on localhost is missing, with its value and source, and one at https is done', async () => {
@@ -124,8 +124,8 @@ test('a base URL on localhost is missing, with its value and source, and one at 
   await report(page, { settings: { 'base-url': 'https://localhost:8443' } });
   await openConsole(service, person);
   await heading(page, 'Base URL Missing').waitFor();
-  await page.getByText('In force: https://localhost:8443.').waitFor();
-  await page.getByText('--base-url https://id.example.org').waitFor();
+  await page.getByText('In force: https://localhost:8443.').first().waitFor();
+  await page.getByText('--base-url https://id.example.org').first().waitFor();
   await report(page, { settings: { 'base-url': 'https://id.example.org' } });
   await openConsole(service, person);
   await heading(page, 'Base URL Done').waitFor();
@@ -136,12 +136,12 @@ test('operators need a member in the Group, and a passkey of a member', async ()
   const { page } = person;
   await openConsole(service, person);
   await heading(page, 'Operators Missing').waitFor();
-  await page.getByText('The group operators has no members.').waitFor();
+  await page.getByText('The group operators has no members.').first().waitFor();
   await setMembers([operatorAddress]);
   const accounts = /\/accounts\?fieldSelector/;
   await page.route(accounts, (route) => route.fulfill({ json: { items: [] } }));
   await openConsole(service, person);
-  await page.getByText('No member of the group operators has a passkey.').waitFor();
+  await page.getByText('No member of the group operators has a passkey.').first().waitFor();
   await heading(page, 'Operators Missing').waitFor();
   await page.unroute(accounts);
   await openConsole(service, person);
@@ -153,13 +153,16 @@ test('a snapshot is missing until one was saved, and after seven days', async ()
   const { page } = person;
   await openConsole(service, person);
   await heading(page, 'Backup Missing').waitFor();
-  await page.getByText(/vestibule snapshot save .* --data-dir/).waitFor();
+  await page
+    .getByText(/vestibule snapshot save .* --data-dir/)
+    .first()
+    .waitFor();
   expect(await page.getByText('If you back up etcd itself').count()).toBe(0);
   const old = new Date(Date.now() - 8 * 86_400_000).toISOString();
   await report(page, { lastSnapshotTimestamp: old, driver: 'Etcd' });
   await openConsole(service, person);
   await heading(page, 'Backup Missing').waitFor();
-  await page.getByText('If you back up etcd itself').waitFor();
+  await page.getByText('If you back up etcd itself').first().waitFor();
   await report(page, { lastSnapshotTimestamp: new Date().toISOString() });
   await openConsole(service, person);
   await heading(page, 'Backup Done').waitFor();

@@ -82,20 +82,20 @@ test('operators see activity, replicas, store and policy, and the page follows t
   const table = charts.getByRole('table', { name: 'Failed sign-ins' });
   expect(await table.getByRole('cell').allTextContents()).toEqual(['0', '0', '0', '0', '12', '0']);
   await page.getByRole('heading', { name: 'Refused by limits' }).waitFor();
-  await page.getByText('limits-mails-per-network: 20 · 31').waitFor();
-  await page.getByText('Not ready: clock').waitFor();
-  await page.getByText('4.2 MB of 2 GB').waitFor();
+  await page.getByText('limits-mails-per-network: 20 · 31').first().waitFor();
+  await page.getByText('Not ready: clock').first().waitFor();
+  await page.getByText('4.2 MB of 2 GB').first().waitFor();
   expect(await page.getByRole('link', { name: 'p-1', exact: true }).getAttribute('href')).toBe(
     '/console/policies/p-1',
   );
   await page.getByText('The same with kubectl').click();
-  await page.getByText('kubectl get replicas.id.vestibule.org -o yaml').waitFor();
+  await page.getByText('kubectl get replicas.id.vestibule.org -o yaml').first().waitFor();
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.update(Replica, 'other', (next) => {
       next.status.failedChecks = ['storage'];
     }),
   );
-  await page.getByText('Not ready: storage').waitFor();
+  await page.getByText('Not ready: storage').first().waitFor();
   expect(changes).toEqual([]);
 });
 
@@ -108,7 +108,7 @@ test('settings are found by any word, with their source', async () => {
   await page.getByRole('searchbox').fill('limit-factor');
   await page.getByRole('row', { name: /^limit-factor 1000\b.* Flag / }).waitFor();
   await page.getByRole('searchbox').fill('no such setting');
-  await page.getByText('Nothing found.').waitFor();
+  await page.getByText('Nothing found.').first().waitFor();
   const manifests = page.getByRole('region', { name: 'Manifests' });
   await manifests.getByRole('row', { name: /^apps.yaml Applied 2 .* None$/ }).waitFor();
   await manifests.getByRole('row', { name: /^broken.yaml Not applied 1 .*displayName/ }).waitFor();

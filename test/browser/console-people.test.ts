@@ -93,10 +93,10 @@ test('a person is found by address and helped, each time by the request that kub
   await page.getByRole('link', { name: 'People', exact: true }).click();
   await heading(person, 'People');
   await find(person, 'Ada@Example.test');
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   await page.getByRole('link', { name: 'ada@example.test' }).click();
   await heading(person, 'ada@example.test');
-  await page.getByText('In no group.').waitFor();
+  await page.getByText('In no group.').first().waitFor();
   await page.getByRole('combobox', { name: 'Add to a group' }).selectOption('The staff');
   const form = page.locator('form').filter({ hasText: 'Add to a group' });
   await form.getByText('The same with kubectl').click();
@@ -107,13 +107,13 @@ test('a person is found by address and helped, each time by the request that kub
     'ada@example.test',
   ]);
   const commands = [join, await act(person, 'Remove from The staff')];
-  await page.getByText('In no group.').waitFor();
+  await page.getByText('In no group.').first().waitFor();
   const signOut = page.getByRole('button', { name: /^Sign out / });
   commands.push(await act(person, (await signOut.textContent())!));
-  await page.getByText('Not signed in on any device.').waitFor();
+  await page.getByText('Not signed in on any device.').first().waitFor();
   await tab.get('accounts/~').fails(401, 'Unauthorized');
   commands.push(await act(person, 'Disable account'));
-  await page.getByText('No one can sign in to this account.').waitFor();
+  await page.getByText('No one can sign in to this account.').first().waitFor();
   commands.push(await act(person, 'Enable account'));
   await page.getByRole('button', { name: 'Disable account' }).waitFor();
   const { status } = (await operator.get(`accounts/${account}`).is(200)).body;
@@ -145,7 +145,7 @@ test('passkeys are deleted, and lost ones lead to a recovery', async () => {
   await act(person, 'Delete Key on a ring');
   await passkeys.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
   await act(person, 'Start recovery');
-  await page.getByText('A recovery was started.').waitFor();
+  await page.getByText('A recovery was started.').first().waitFor();
   const { items } = (
     await operator.get(`recoveries?fieldSelector=status.account%3D${account}`).is(200)
   ).body;
@@ -163,7 +163,7 @@ test('a question may be declined by keyboard, and changes nothing', async () => 
   await page.getByRole('button', { name: 'Disable account' }).waitFor();
   await reach(person, 'Disable account');
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing is deleted.').waitFor();
+  await page.getByText('Nothing is deleted.').first().waitFor();
   await reach(person, 'Cancel');
   await page.keyboard.press('Enter');
   await page.getByText('Nothing is deleted.').waitFor({ state: 'detached' });
@@ -176,11 +176,11 @@ test('an address that no account has, an unknown person and text of a loaded row
   const { page } = person;
   await openConsole(service, person, '/people');
   await find(person, 'absent@example.test');
-  await page.getByText('No one was found.').waitFor();
+  await page.getByText('No one was found.').first().waitFor();
   await find(person, 'op@');
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   await openConsole(service, person, '/people/absent');
-  await page.getByText('It does not exist, or it was deleted.').waitFor();
+  await page.getByText('It does not exist, or it was deleted.').first().waitFor();
 });
 
 test('someone is invited by address alone, under a name that is suggested', async () => {
@@ -222,9 +222,9 @@ test('a file is tried without a change, then imported, and a second time changes
       buffer: Buffer.from(text),
     });
   await choose('name,email\na,b@example.test\n');
-  await page.getByText('Unknown column name.').waitFor();
+  await page.getByText('Unknown column name.').first().waitFor();
   await choose(csv);
-  await page.getByText('People in the file: 4').waitFor();
+  await page.getByText('People in the file: 4').first().waitFor();
   await page.getByRole('button', { name: 'Try without a change' }).click();
   await page.getByRole('heading', { name: 'What the import would do' }).waitFor();
   const counts = async () => page.locator('#report ~ ul > li').allTextContents();
@@ -254,7 +254,7 @@ test('a file is tried without a change, then imported, and a second time changes
     'grace@example.test',
   );
   await page.getByRole('button', { name: 'Try without a change' }).click();
-  await page.getByText('Already there: 2').waitFor();
+  await page.getByText('Already there: 2').first().waitFor();
   expect((await counts()).slice(0, 3)).toEqual([
     'New accounts: 0',
     'Already there: 2',

@@ -173,7 +173,7 @@ describe.each(stores)('the part for the policy, on %s', (store) => {
     const inForce = await page.getByText(/^p-\d+ is in force since/).textContent();
     await trial.getByRole('button', { name: 'Put in force' }).click();
     const next = `p-${Number(/\d+/.exec(inForce!)![0]) + 1}`;
-    await page.getByText(`${next} is in force since`).waitFor();
+    await page.getByText(`${next} is in force since`).first().waitFor();
     await rename().fails(403, 'Forbidden');
     expect(await trial.count()).toBe(0);
     await operator.post('policies', { spec: { cedar: original } }).is(201);
@@ -235,7 +235,7 @@ describe('the parts for the policy and for decisions', () => {
     await page.getByRole('button', { name: 'Sign in again' }).first().click();
     await person.at('LoginRequired');
     await openConsole(service, person, '/policy');
-    await page.getByText('What you typed is still here.').waitFor();
+    await page.getByText('What you typed is still here.').first().waitFor();
     const difference = page.getByRole('group', { name: 'Differences from p-1 to your draft' });
     await difference.getByText('@id("names-stay")').waitFor();
   });
@@ -257,7 +257,7 @@ describe('the parts for the policy and for decisions', () => {
     const search = page.getByRole('button', { name: 'Search' });
     await openConsole(service, person);
     await linkTo(person, 'Decisions').click();
-    await page.getByText('To try other rules on these decisions').waitFor();
+    await page.getByText('To try other rules on these decisions').first().waitFor();
     await page.getByRole('textbox', { name: 'Address or account' }).fill('ada@example.test');
     await page.getByRole('textbox', { name: 'Rule' }).fill('names stay');
     await page.getByRole('combobox', { name: 'Result' }).selectOption('refused');
@@ -284,7 +284,7 @@ describe('the parts for the policy and for decisions', () => {
     await list.getByText('Your draft would allow this').first().waitFor();
     await page.getByRole('textbox', { name: 'Address or account' }).fill('none@example.test');
     await search.click();
-    await page.getByText('Nothing found.').waitFor();
+    await page.getByText('Nothing found.').first().waitFor();
   });
 
   test.each([

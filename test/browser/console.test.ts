@@ -76,7 +76,10 @@ test('pages are loaded by their token, and a change to a row counts on whatever 
   const person = await arrive(operator);
   const { page } = person;
   await openConsole(service, person, '/groups');
-  await page.getByText(/more are not loaded/).waitFor();
+  await page
+    .getByText(/more are not loaded/)
+    .first()
+    .waitFor();
   expect(await page.getByRole('row').count()).toBe(51);
   await operator.patch('groups/page-54', { spec: { displayName: 'after' } }).is(200);
   await operator.patch('groups/page-00', { spec: { displayName: 'after' } }).is(200);
@@ -92,22 +95,22 @@ test('rows are found by text, by name and by the field that the API can select',
   const { page } = person;
   await openConsole(service, person, '/accounts');
   await page.getByRole('searchbox').fill('ada@');
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   const name = await page.getByRole('rowheader').innerText();
   await openConsole(service, person, '/sessions');
   await page.getByRole('combobox', { name: 'Search in' }).selectOption('status.account');
   await page.getByRole('searchbox').fill(name);
   await page.keyboard.press('Enter');
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   expect(new URL(page.url()).search).toBe(`?by=status.account&find=${name}`);
   await page.getByText('The same with kubectl').click();
   await page
     .getByText(`kubectl get sessions.id.vestibule.org --field-selector=status.account=${name}`)
     .waitFor();
   await page.reload();
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   await openConsole(service, person, '/groups?by=metadata.name&find=none');
-  await page.getByText('Nothing found.').waitFor();
+  await page.getByText('Nothing found.').first().waitFor();
 });
 
 test('an object is shown with its owner, its YAML and the decisions about it', async () => {
@@ -115,13 +118,13 @@ test('an object is shown with its owner, its YAML and the decisions about it', a
   const person = await arrive(operator);
   const { page } = person;
   await openConsole(service, person, '/groups/early');
-  await page.getByText('team=core').waitFor();
-  await page.getByText('Early birds').waitFor();
+  await page.getByText('team=core').first().waitFor();
+  await page.getByText('Early birds').first().waitFor();
   expect(await page.title()).toBe('early (Group)');
   await operator.patch('groups/early', { spec: { displayName: 'Larks' } }).is(200);
-  await page.getByText('Larks').waitFor();
+  await page.getByText('Larks').first().waitFor();
   await page.getByRole('link', { name: 'YAML' }).click();
-  await page.getByText('displayName: Larks', { exact: false }).waitFor();
+  await page.getByText('displayName: Larks', { exact: false }).first().waitFor();
   await page.getByRole('link', { name: 'Decisions', exact: true }).click();
   await page
     .getByRole('row', { name: /patch .* Allowed/ })
@@ -143,7 +146,10 @@ test('an object is created by the form, after the server named the wrong fields'
   await field(person, 'name').fill('staff');
   await field(person, 'members').fill('ada@example.test\nno address');
   await press(person, 'Create');
-  await page.getByText(/fields need a change/).waitFor();
+  await page
+    .getByText(/fields need a change/)
+    .first()
+    .waitFor();
   expect(await field(person, 'members').getAttribute('aria-invalid')).toBe('true');
   await page.getByRole('link', { name: 'spec.displayName' }).click();
   await focused(field(person, 'displayName'));
@@ -235,7 +241,7 @@ test('two people change one object: what one of them changed is merged, the rest
   await choice('spec.members Changed there').waitFor();
   await choice('metadata.labels.mine Changed here').waitFor();
   expect(await person.faults()).toEqual([]);
-  await page.getByText('1 field is left to choose.').waitFor();
+  await page.getByText('1 field is left to choose.').first().waitFor();
   await choice('spec.displayName Changed by both').getByLabel('Your value').check();
   await press(person, 'Save these values');
   await heading(person, 'shared');
@@ -271,11 +277,11 @@ test('who is no operator sees what policy lets them see, and the rule that refus
   await tiles.getByRole('link', { name: 'Sessions' }).waitFor();
   expect(await tiles.getByRole('link', { name: 'Clients' }).count()).toBe(0);
   await openConsole(service, person, '/accounts');
-  await page.getByText('1 row.').waitFor();
+  await page.getByText('1 row.').first().waitFor();
   await page.getByRole('row', { name: /ada@example.test/ }).waitFor();
   expect(await page.getByText('op@example.test').count()).toBe(0);
   await openConsole(service, person, '/clients');
-  await page.getByText('No rule permits it.').waitFor();
+  await page.getByText('No rule permits it.').first().waitFor();
   expect(await page.getByRole('link', { name: /^New/ }).count()).toBe(0);
   expect(await person.faults()).toEqual([]);
 });
@@ -313,11 +319,11 @@ test('a rule that forbids a change for now is shown, and a sign-in leads back wi
   await field(person, 'name').fill('returned');
   await field(person, 'displayName').fill('Returned');
   await press(person, 'Create');
-  await page.getByText('Operators change this only soon after a sign-in').waitFor();
+  await page.getByText('Operators change this only soon after a sign-in').first().waitFor();
   await press(person, 'Sign in again');
   await signInAgain(person, 'op@example.test');
   expect(new URL(page.url()).pathname).toBe('/console/groups/-/new');
-  await page.getByText('What you typed is still here.').waitFor();
+  await page.getByText('What you typed is still here.').first().waitFor();
   expect(await field(person, 'displayName').inputValue()).toBe('Returned');
   await press(person, 'Create');
   await heading(person, 'returned');
@@ -366,7 +372,7 @@ test('an address that names nothing says so', async () => {
   await openConsole(service, person, '/things').catch(() => {});
   await heading(person, 'There is no such page');
   await openConsole(service, person, '/groups/none');
-  await person.page.getByText('It does not exist, or it was deleted.').waitFor();
+  await person.page.getByText('It does not exist, or it was deleted.').first().waitFor();
 });
 
 test.each([
@@ -429,9 +435,9 @@ test('where only a passkey helps, Sign in again asks for a passkey and for nothi
     await field(person, 'name').fill('kept');
     await field(person, 'displayName').fill('Kept');
     await press(person, 'Create');
-    await page.getByText('by passkey once an operator has one').waitFor();
+    await page.getByText('by passkey once an operator has one').first().waitFor();
     await press(person, 'Sign in again');
-    await page.getByText('For this change, sign in with a passkey.').waitFor();
+    await page.getByText('For this change, sign in with a passkey.').first().waitFor();
     expect(await page.getByRole('textbox', { name: 'Email' }).count()).toBe(0);
   }
 });

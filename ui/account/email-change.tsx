@@ -8,6 +8,7 @@ import type { readAddress } from '../base/address.js';
 import { certainWaitMs } from '../base/clock.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
 import { Field } from '../base/field.js';
+import { Status } from '../base/status.js';
 import { clockTime, relativeTime, Ltr, t, format } from '../base/message.js';
 import { useRemaining } from '../base/use-remaining.js';
 import { ActionError, useAction, type Action } from './use-action.js';
@@ -84,13 +85,13 @@ function DeliveryMessage({
 }) {
   const failure = state === 'Deferred' ? 'address.deferred' : 'address.failed';
   return (
-    <p class={state && 'error'} aria-live="polite">
+    <Status look={state && 'error'}>
       {format(state ? failure : 'address.sent', {
         email: <Ltr of={spec.email} strong />,
         from: <Ltr of={status.sender ?? '…'} />,
         time: clockTime(status.expirationTimestamp),
       })}
-    </p>
+    </Status>
   );
 }
 

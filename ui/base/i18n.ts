@@ -71,9 +71,14 @@ function supportedLanguage(wanted: string): string | undefined {
  * refuse is passed over. Stays with English if the catalog cannot be loaded.
  */
 export async function loadLocale(asked: readonly string[] = [], account?: string): Promise<void> {
-  const browser = navigator.languages ?? [navigator.language];
-  const all = [...asked, ...storedPreference(), account ?? '', ...browser];
-  current = all.find((tag) => supportedLanguage(tag) && isLanguageTag(tag)) ?? 'en';
+  const all = [
+    ...asked,
+    ...storedPreference(),
+    account ?? '',
+    ...(navigator.languages ?? []),
+    navigator.language,
+  ];
+  current = all.find((tag) => isLanguageTag(tag) && supportedLanguage(tag)) ?? 'en';
   const load = languages.get(catalogLanguage())?.load;
   catalog = english;
   if (load)

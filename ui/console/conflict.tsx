@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
+import { Status } from '../base/status.js';
 import { t } from '../base/message.js';
 import { English } from './parts.js';
 import { isSame, withValue, type FieldChange, type JsonObject } from './merge.js';
@@ -93,9 +94,7 @@ export function Conflict({ theirs, changes, onMerge, onCancel }: Props) {
           onChoose={(side) => setChosen(chosen.with(i, side))}
         />
       ))}
-      <p class="hint" aria-live="polite">
-        {open > 0 && t('console.conflict.open', { count: open })}
-      </p>
+      <Status look="hint">{open > 0 && t('console.conflict.open', { count: open })}</Status>
       <div class="pair">
         <Button variant="main" disabled={open > 0} onPress={merge}>
           {t('console.conflict.save')}

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { ObjectMeta } from '../api.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
+import { Status } from '../base/status.js';
 import { Timestamp } from '../base/timestamp.js';
 import { accessChunk } from './access-chunk.js';
 import { Chunk } from './chunk.js';
@@ -181,7 +182,7 @@ export function DetailView({
     >
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}
-      {items && !object && <p class="notice warn">{t('console.gone')}</p>}
+      {items && !object && <Status look="notice warn">{t('console.gone')}</Status>}
       {object && (
         <>
           {kind.kind === 'AccessRequest' && (

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
+import { Status } from '../base/status.js';
 import { t } from '../base/message.js';
 import { useConsole } from './console-context.js';
 import { pluralOf, singularOf, useIsAllowed } from './discovery.js';
@@ -148,10 +149,10 @@ export function TableEnd({ table, count }: { table: LiveTable; count: number }) 
   const { isComplete, remaining } = table;
   return (
     <>
-      <p class="hint count" aria-live="polite">
+      <Status look="hint count">
         {t('console.shown', { count })}
         {!isComplete && ` ${t('console.more.rest', { count: remaining ?? 0 })}`}
-      </p>
+      </Status>
       {!isComplete && (
         <Button busy={table.busy} onPress={() => void table.more()}>
           {t('console.more')}

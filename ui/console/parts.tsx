@@ -5,7 +5,8 @@ import { Button } from '../base/button.js';
 import { errorText, Reference } from '../base/error-page.js';
 import { announce } from '../base/live-region.js';
 import { locale } from '../base/i18n.js';
-import { t } from '../base/message.js';
+import { Text, t } from '../base/message.js';
+import { refusalText } from '../base/refusal-text.js';
 import { now } from '../base/clock.js';
 import { formatDateTime } from '../base/timestamp.js';
 import { acceptsPasskeyOnly, signIn } from '../base/sign-in.js';
@@ -47,10 +48,6 @@ export function A({
   );
 }
 
-/** Returns the rule's message of a refusal, which is the end of the Status' message. */
-const ruleMessage = (failure: ApiError): string =>
-  failure.message.split('at the cluster scope: ').at(-1)!;
-
 /**
  * The error of a request: of a refusal the message of the rule, of an invalid one the server's. After
  * a refused change a newer sign-in may help, which leads back here.
@@ -66,15 +63,16 @@ export function Failure({
 }) {
   const isRefused = failure.code === 403;
   const isExplained = isRefused || [400, 404, 409, 422].includes(failure.code);
+  const words = isExplained
+    ? t(isRefused ? 'console.refused' : 'console.invalid')
+    : errorText(failure);
+  const message = isRefused ? refusalText(failure) : failure.message;
+  useEffect(() => announce(isExplained ? `${words} ${message}` : words), [failure]);
   return (
     <div class="notice bad">
-      <p>
-        {isExplained ? t(isRefused ? 'console.refused' : 'console.invalid') : errorText(failure)}
-      </p>
+      <p>{words}</p>
       {isExplained && (
-        <p>
-          <English>{isRefused ? ruleMessage(failure) : failure.message}</English>
-        </p>
+        <p>{isRefused ? <Text of={message} max={500} /> : <English>{message}</English>}</p>
       )}
       <Reference failure={failure} />
       {retry && (

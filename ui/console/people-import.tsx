@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { announce } from '../base/live-region.js';
 import { t } from '../base/message.js';
+import { Status } from '../base/status.js';
 import { useConsole } from './console-context.js';
 import { kindOf } from './discovery.js';
 import { Frame } from './frame.js';
@@ -169,7 +170,7 @@ export function PeopleImport({ accounts }: { accounts: Kind }) {
           setText(chosen);
         }}
       />
-      {file && 'fault' in file && <p class="notice bad">{t(file.fault, file.values)}</p>}
+      {file && 'fault' in file && <Status look="notice bad">{t(file.fault, file.values)}</Status>}
       {file && 'rows' in file && (
         <Ready key={text} accounts={accounts} file={file} onDone={() => stored.set(undefined)} />
       )}

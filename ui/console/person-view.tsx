@@ -3,6 +3,7 @@ import type { Account } from '../api.js';
 import { call } from '../base/api.js';
 import { useCollection } from '../base/collection.js';
 import { format, t } from '../base/message.js';
+import { Status } from '../base/status.js';
 import { Timestamp } from '../base/timestamp.js';
 import { Act } from './act.js';
 import { useConsole } from './console-context.js';
@@ -19,15 +20,15 @@ import { leavesForSignIn } from './use-request.js';
 
 function State({ account: { metadata, status } }: { account: Account }) {
   if (metadata.deletionTimestamp)
-    return <p class="notice warn">{t('console.people.deleting.what')}</p>;
+    return <Status look="notice warn">{t('console.people.deleting.what')}</Status>;
   return (
     <>
       {status.disabledTimestamp && (
-        <p class="notice warn">
+        <Status look="notice warn">
           {format('console.people.disabled.since', {
             when: <Timestamp of={status.disabledTimestamp} />,
           })}
-        </p>
+        </Status>
       )}
       {!status.email.verifiedTimestamp && <p class="notice">{t('console.people.unverified')}</p>}
       <p class="lead">
@@ -132,7 +133,7 @@ export function PersonView({ accounts, name }: { accounts: Kind; name: string })
     >
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}
-      {items && !account && <p class="notice warn">{t('console.gone')}</p>}
+      {items && !account && <Status look="notice warn">{t('console.gone')}</Status>}
       {account && <Person accounts={accounts} account={account} />}
       <Kubectl command={getCommand(accounts, name)} />
     </Frame>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Replica } from '../api.js';
 import { useCollection } from '../base/collection.js';
+import { Status } from '../base/status.js';
 import { t } from '../base/message.js';
 import { Frame } from './frame.js';
 import type { Kind } from './kind.js';
@@ -108,9 +109,9 @@ export function SettingsView({ kind }: { kind: Kind }) {
             </div>
           </form>
           {found.length > 0 && <Rows settings={found} />}
-          <p class="hint count" aria-live="polite">
+          <Status look="hint count">
             {found.length ? t('console.shown', { count: found.length }) : t('console.notfound')}
-          </p>
+          </Status>
         </>
       )}
       <Kubectl command={`${listCommand(kind, {})} -o yaml`} />

@@ -3,6 +3,7 @@ import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { t } from '../base/message.js';
+import { Status } from '../base/status.js';
 import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames, type Names } from './names.js';
@@ -87,7 +88,7 @@ export function Decisions({ account, rule }: Props) {
   if (!items && failure)
     return (
       <>
-        <p class="notice bad">{errorText(failure)}</p>
+        <Status look="notice bad">{errorText(failure)}</Status>
         <Button onPress={again}>{t('retry')}</Button>
       </>
     );
@@ -106,7 +107,7 @@ export function Decisions({ account, rule }: Props) {
   const others = wanted.filter((decision) => !reads.includes(decision));
   return (
     <>
-      {failure && <p class="notice bad">{errorText(failure)}</p>}
+      {failure && <Status look="notice bad">{errorText(failure)}</Status>}
       {wanted.length === 0 && (
         <p class="lead">{t(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>
       )}

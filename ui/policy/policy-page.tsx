@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
-import { announce } from '../base/live-region.js';
 import { ApiError, call } from '../base/api.js';
 import { useCollection } from '../base/collection.js';
 import { loadLocale } from '../base/i18n.js';
 import { Lazy, useLazy } from '../base/lazy.js';
 import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
+import { Status } from '../base/status.js';
 import { errorText, ErrorView } from '../base/error-page.js';
 import { FirstLoad } from '../base/first-load.js';
 import { historyOf, policyNamed, type History } from './history.js';
@@ -53,7 +53,6 @@ function useArrival({ inForce }: History): string | undefined {
   const first = useRef(name);
   useEffect(() => {
     first.current ??= name;
-    if (name !== first.current && name) announce(t('policy.arrived', { name }));
   }, [name]);
   return first.current !== undefined && name !== first.current ? name : undefined;
 }
@@ -144,7 +143,7 @@ function LoadedPolicies({ route, history }: { route: Route; history: History }) 
   return (
     <>
       {arrived && (
-        <p class="notice">
+        <Status look="notice">
           {format(isCurrent ? 'policy.arrived.here' : 'policy.arrived.there', {
             name: (
               <a href={`#${arrived}`}>
@@ -152,7 +151,7 @@ function LoadedPolicies({ route, history }: { route: Route; history: History }) 
               </a>
             ),
           })}
-        </p>
+        </Status>
       )}
       <RoutedView route={route} history={history} me={me} known={known} />
     </>

@@ -1,4 +1,6 @@
+import { useEffect } from 'preact/hooks';
 import { Link } from '../base/link.js';
+import { announce } from '../base/live-region.js';
 import { relativeTime, t, format } from '../base/message.js';
 import { useRemaining } from '../base/use-remaining.js';
 import type { SignInStore } from './sign-in-store.js';
@@ -7,6 +9,7 @@ import type { SignInStore } from './sign-in-store.js';
 export function EndsSoon({ store }: { store: SignInStore }) {
   const { client, expirationTimestamp } = store.interaction!.status;
   const left = useRemaining(expirationTimestamp);
+  useEffect(() => announce(t('soon', { when: relativeTime(left) })), []); // not every second
   const to = client.initiateLoginURI ?? client.homepageURI;
   return (
     <p class="notice warn">

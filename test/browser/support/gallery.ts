@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { GalleryServer } from './gallery-server.js';
 import { startChromium } from './chromium.js';
+import { watchLiveRegions } from './live-regions.js';
 import { scaled } from '../../support/patience.js';
 
 /** What one call to the scripted API was. */
@@ -63,8 +64,9 @@ export class Gallery {
       timezoneId: 'UTC',
       ...options,
     });
+    await watchLiveRegions(context);
     context.on('console', (message) => {
-      if (/Content Security Policy|Trusted/.test(message.text()))
+      if (/Content Security Policy|Trusted|not announced/.test(message.text()))
         this.complaints.push(message.text());
     });
     context.on('weberror', (error) => {

@@ -27,7 +27,7 @@ export async function typeCode(
 ): Promise<void> {
   const field = page.getByRole('textbox', { name: 'Code' });
   await field.waitFor();
-  const { code } = await mailTo(service, address);
+  const { code } = await mailTo(service, address, [], (mail) => mail.code !== undefined);
   await service.tab().delete('mockmessages').is(200);
   await field.fill(code);
 }

@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { seen } from '../../support/secrets.js';
 import { startChromium } from './chromium.js';
+import { watchLiveRegions } from './live-regions.js';
 import { scaled } from '../../support/patience.js';
 
 let browser: Browser | undefined;
@@ -23,6 +24,7 @@ export class Person {
     browser ??= await startChromium();
     const context = await browser.newContext(options);
     context.setDefaultTimeout(scaled(15_000));
+    await watchLiveRegions(context);
     // A page may be gone before its headers are asked for.
     context.on(
       'response',
