@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { settles } from '../support/patience.js';
+import { verificationAddress } from '../support/device.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 
 jest.setTimeout(120_000);
 
 let service: TestService;
+let operator: Tab;
 const people: Person[] = [];
 
 const rules = `
@@ -17,17 +20,29 @@ forbid (principal, action == Action::"signUp", resource) when { context.domain =
 forbid (principal, action == Action::"signIn", resource == Client::"game");
 @id("no-addresses") @message("No addresses.") @message_de("Keine Adressen.")
 forbid (principal, action == Action::"share", resource == Scope::"email")
-when { context.client == Client::"photos" };`;
+when { context.client == Client::"photos" };
+@id("no-groups") @message("No groups.") @message_de("Keine Gruppen.")
+forbid (principal, action == Action::"list", resource is Group);
+@id("no-names") @message("No names.") @message_de("Keine Namen.")
+forbid (principal, action == Action::"patch", resource is Account);
+@id("no-first") @message("No first one.") @message_de("Keine Ersten.")
+forbid (principal, action == Action::"invitations/accept", resource);
+@id("no-commands") @message("No commands.") @message_de("Keine Befehle.")
+forbid (principal, action == Action::"signIn", resource == Client::"vestibule");`;
 
 beforeAll(async () => {
-  service = await startTest({ flags: ['--operators', 'op@example.test'] });
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
+  });
   for (const name of ['photos', 'game'])
     await createClient(service, name, {
       appMenu: 'Everyone',
       initiateLoginURI: `${service.baseURL}/start`,
       scopes: ['openid', 'email'].map((scope) => ({ name: scope, required: scope === 'openid' })),
     });
-  const operator = (await signIn(service, 'op@example.test', { client: 'photos' })).tab;
+  operator = (await signIn(service, 'op@example.test', { client: 'photos' })).tab;
+  const spec = { email: 'invited@example.test' };
+  await operator.post('invitations', { metadata: { name: 'first' }, spec }).is(201);
   const { body } = await operator.get('policies/p-1').is(200);
   await operator.post('policies', { spec: { cedar: `${body.spec.cedar}\n${rules}` } }).is(201);
 });
@@ -93,6 +108,46 @@ const roads: Record<string, [message: string, open: (locale: string) => Promise<
       return person;
     },
   ],
+  'an error of the console': [
+    'No groups.',
+    async (locale) => {
+      const person = await signedIn(locale);
+      await person.page.goto(`${service.baseURL}/console/groups`);
+      return person;
+    },
+  ],
+  'an error of the account page': [
+    'No names.',
+    async (locale) => {
+      const person = await signedIn(locale);
+      await person.page.goto(`${service.baseURL}/account`);
+      await person.at('account');
+      const form = person.page.locator('section[aria-labelledby=profile] form');
+      await form.locator('input').first().fill('Ada');
+      await form.locator('button[type=submit]').click();
+      return person;
+    },
+  ],
+  'an invitation, for who may see it': [
+    'No first one.',
+    async (locale) => {
+      const person = await asPerson(service, operator, { locale });
+      people.push(person);
+      await person.page.goto(`${service.baseURL}/invitation#first.${'A'.repeat(43)}`);
+      await person.page.locator('main .main').click();
+      return person;
+    },
+  ],
+  'a device that is connected': [
+    'No commands.',
+    async (locale) => {
+      const person = await signedIn(locale);
+      const { page } = person;
+      await page.goto(await verificationAddress(service));
+      await page.locator('main .main').click();
+      return person;
+    },
+  ],
   'the rules of the policy': [
     'Shut.',
     async (locale) => {
@@ -107,6 +162,10 @@ const german: Record<string, string> = {
   'Shut.': 'Zu.',
   'No games.': 'Keine Spiele.',
   'No addresses.': 'Keine Adressen.',
+  'No groups.': 'Keine Gruppen.',
+  'No names.': 'Keine Namen.',
+  'No first one.': 'Keine Ersten.',
+  'No commands.': 'Keine Befehle.',
 };
 
 test.each(Object.keys(roads))(
@@ -121,7 +180,7 @@ test.each(Object.keys(roads))(
       await page.getByText(words, { exact: true }).first().waitFor();
       // The text of the policy has every language.
       const read = page
-        .locator('main :is(p, h3, blockquote, q)')
+        .locator('main :is(p:not([role=status]), h3, blockquote, q)')
         .getByText(message, { exact: true });
       expect(await read.count()).toBe(locale === 'fr' ? 1 : 0);
     }

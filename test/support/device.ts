@@ -54,6 +54,10 @@ const post = async (
   return (await send('POST', service.baseURL + path, form, { body })).body;
 };
 
+/** The address that the command prints to connect a device. */
+export const verificationAddress = async (service: { readonly baseURL: string }): Promise<string> =>
+  (await post(service, '/oauth2/device/auth', { scope: 'openid api' })).verification_uri_complete;
+
 /** A device code of the command that the person in `tab` has confirmed. */
 export async function confirmedDeviceCode(
   service: { readonly baseURL: string },

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
-import { t, format } from '../base/message.js';
+import { Text, t, format } from '../base/message.js';
+import { refusalText } from '../base/refusal-text.js';
 import { errorText, Reference } from '../base/error-page.js';
 import { useAccountContext } from './account-context.js';
 import { acceptsPasskeyOnly, needsNewSignIn, signIn } from '../base/sign-in.js';
@@ -79,6 +80,11 @@ export function ActionError({
   return (
     <div class="notice bad">
       <p>{message}</p>
+      {!text && failure.code === 403 && (
+        <p>
+          <Text of={refusalText(failure)} max={500} />
+        </p>
+      )}
       {!text && <Reference failure={failure} />}
     </div>
   );

@@ -4,7 +4,7 @@ import { Button } from '../base/button.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { errorText, Reference } from '../base/error-page.js';
+import { RequestError } from '../base/request-error.js';
 import { View } from '../base/view.js';
 
 const wellFormed = /^([a-z0-9-]{1,253})\.([A-Za-z0-9_-]{43})$/;
@@ -108,14 +108,7 @@ export function InvitationPage() {
   }, []);
   return (
     <Page
-      alert={
-        failure && (
-          <>
-            <p>{errorText(failure)}</p>
-            <Reference failure={failure} />
-          </>
-        )
-      }
+      alert={failure && <RequestError failure={failure} />}
       onLanguageChange={() => render((count) => count + 1)}
     >
       {renderCount === 0 ? (

@@ -4,7 +4,7 @@ import { Button } from '../base/button.js';
 import { loadLocale } from '../base/i18n.js';
 import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { errorText, Reference } from '../base/error-page.js';
+import { RequestError } from '../base/request-error.js';
 import { View } from '../base/view.js';
 
 /** The recovery that the link of a mail names, and its token. */
@@ -88,14 +88,7 @@ export function RecoveryPage() {
   };
   return (
     <Page
-      alert={
-        failure && (
-          <>
-            <p>{errorText(failure)}</p>
-            <Reference failure={failure} />
-          </>
-        )
-      }
+      alert={failure && <RequestError failure={failure} />}
       onLanguageChange={() => render((count) => count + 1)}
     >
       {renderCount === 0 ? (
