@@ -81,7 +81,7 @@ export function acceptedLanguages(header: string | undefined): string[] {
   const ranges = (header ?? '').slice(0, 512).split(',', maxAccepted);
   return ranges
     .map((range) => {
-      const [tag = '', weight] = range.replaceAll(/\s/g, '').split(';q=');
+      const [tag = '', weight] = range.replaceAll(/\s/g, '').split(/;q=/i);
       return { tag, quality: weight === undefined ? 1 : Number(weight) || 0 };
     })
     .filter(({ tag, quality }) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(tag) && quality > 0)

@@ -113,9 +113,10 @@ export class Translator {
 
   /** Returns a browser that {@link describeBrowser} named, such as "Firefox on Linux". */
   browser(name: string): string {
-    const [, browser, os] = /^(.+) on (\w+)$/.exec(name) ?? [];
-    return browser === undefined || os === undefined
-      ? this.text('browser.unknown')
-      : this.text('browser', { browser, os });
+    const [browser, os] = (/^(.+) on (\w+)$/.exec(name) ?? [])
+      .slice(1)
+      .map((word) => (word === 'Other' ? undefined : word));
+    if (browser !== undefined && os !== undefined) return this.text('browser', { browser, os });
+    return browser ?? os ?? this.text('browser.unknown');
   }
 }

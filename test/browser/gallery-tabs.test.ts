@@ -93,36 +93,6 @@ describe('a sign-in in another tab', () => {
 });
 
 describe('what is seen in between', () => {
-  test.each(['code-sent', 'setup-passkey', 'consent', 'signed-in-elsewhere', 'own-page-named'])(
-    'no word in a button of %s is broken at 320 px, in any language',
-    async (scene) => {
-      for (const locale of ['de', 'nl', 'uk', 'pl', 'tr']) {
-        const page = await gallery.visit(scene, { locale, viewport: { width: 320, height: 640 } });
-        const broken = await page.evaluate(() =>
-          [...document.querySelectorAll('.button')].flatMap((button) => {
-            const found: string[] = [];
-            const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
-            while (texts.nextNode()) {
-              const node = texts.currentNode;
-              for (const { 0: word, index } of (node.textContent ?? '').matchAll(
-                /[\p{L}\p{M}]+/gu,
-              )) {
-                const range = document.createRange();
-                range.setStart(node, index);
-                range.setEnd(node, index + word.length);
-                if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1)
-                  found.push(word);
-              }
-            }
-            return found;
-          }),
-        );
-        await page.context().close();
-        expect([locale, broken]).toEqual([locale, []]);
-      }
-    },
-  );
-
   test('the values of a consent stand in one column', async () => {
     const page = await gallery.visit('consent');
     const columns = await page.evaluate(() =>

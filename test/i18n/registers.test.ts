@@ -18,7 +18,8 @@ function messagesOf(language: string): [string, string][] {
 
 /** One form of address and one word for a thing, in each language that had two. */
 const other: Readonly<Record<string, RegExp>> = {
-  es: /\busted|\b[Aa]pps?\b(?!\})|claves? de acceso|\b(Escriba|Abra|Elija|Inicie|Compruebe|Añada|Vuelva|Guarde|Puede que no pueda)\b|\b[Ss]u cuenta\b(?! por correo)/,
+  es: /\busted|\bapps?\b(?!\})|claves? de acceso|\b(escriba|abra|elija|inicie|compruebe|añada|vuelva|guarde|cambie|consulte|pulse|introduzca|compartass|puede que no pueda|tiene sesión|no tiene que|qu[eé]\S* \w+ quiere)\b|\bsu cuenta\b(?! por correo)/i,
+  it: /\b(scelga|acceda|inserisca|aggiunga|apra|legga|prema|verifichi|consulti|che può vedere|ciò che può)\b/i,
   ja: /サイン(イン|アウト)|端末|ブラウザ(?!ー)|運営者/,
   nl: /\b(u|uw|uzelf)\b/i,
   'zh-Hans': /账户|帐[户号]/,

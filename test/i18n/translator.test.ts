@@ -33,6 +33,7 @@ describe('the catalogs', () => {
 describe('the language', () => {
   test.each([
     [['de'], 'de'],
+    [['de-1996', 'fr'], 'de'],
     [['de-AT'], 'de'],
     [['zh-CN'], 'zh-Hans'],
     [['zh-TW', 'fr'], 'fr'],
@@ -47,6 +48,7 @@ describe('the language', () => {
   test.each([
     ['de-CH, fr;q=0.8, en;q=0.9, *;q=0.1', ['de-CH', 'en', 'fr']],
     ['en;q=0, fr', ['fr']],
+    ['en;Q=0.1, de ; Q=0.9, fr;Q=0', ['de', 'en']],
     ['<script>, de;q=x, it ;q=0.5', ['it']],
     ['', []],
     [undefined, []],
@@ -80,6 +82,8 @@ describe('a text', () => {
   test('names a browser in its language', () => {
     const french = new Translator(['fr']);
     expect(french.browser('Firefox on Linux')).toBe('Firefox sous Linux');
+    expect(french.browser('Other on Linux')).toBe('Linux');
+    expect(french.browser('Firefox on Other')).toBe('Firefox');
     expect(french.browser('an unknown browser')).toBe('un navigateur inconnu');
   });
 });

@@ -8,6 +8,7 @@ import { t, format } from '../base/message.js';
 import { Timestamp } from '../base/timestamp.js';
 import { ActionError, useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
+import { browserName } from './device-name.js';
 import { focusSection } from './section.js';
 import { clearStep } from './redirects.js';
 
@@ -48,7 +49,7 @@ export function RecoveryNotice({ recoveries }: { recoveries: LiveCollection<Reco
       <p>
         {format(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', {
           when: <Timestamp of={status.startedTimestamp} />,
-          browser: <bdi>{status.startedFrom ?? t('sessions.unknown')}</bdi>,
+          browser: <bdi>{browserName(status.startedFrom)}</bdi>,
         })}{' '}
         {format('recovery.what', { when: <Timestamp of={status.readyTimestamp} /> })}
       </p>

@@ -9,17 +9,12 @@ import { Timestamp } from '../base/timestamp.js';
 import { joinList } from '../decisions/words.js';
 import { useAction } from './use-action.js';
 import { Confirm } from './confirm.js';
+import { browserName, deviceName } from './device-name.js';
 import { VisuallyHidden } from './visually-hidden.js';
 import { useAccountContext } from './account-context.js';
 import { focusSection } from './section.js';
 
-/** Returns the name of the browser and system, if known. */
-function deviceOf({ status: { client } }: Session): string {
-  const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
-  return browser && os
-    ? t('sessions.device', { browser, os })
-    : browser || os || t('sessions.unknown');
-}
+const deviceOf = ({ status: { client } }: Session): string => deviceName(client);
 
 /** When and how the person signed in, for which apps, until when, and its events, newest first. */
 function Facts({ session }: { session: Session }) {
@@ -57,7 +52,7 @@ function Facts({ session }: { session: Session }) {
                   {format(`sessions.${type}`, {
                     when: <Timestamp of={timestamp} />,
                     methods: method && t(`sessions.${method}`),
-                    browser,
+                    browser: browserName(browser),
                     client: client && clientName(session, client),
                   })}
                 </li>

@@ -12,6 +12,20 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[];
 }
 
+/** What axe looks for that another language or direction can break; the rest is the same in all. */
+export const worded = [
+  'aria-command-name',
+  'aria-input-field-name',
+  'button-name',
+  'document-title',
+  'html-has-lang',
+  'html-lang-valid',
+  'label',
+  'link-name',
+  'summary-name',
+  'valid-lang',
+];
+
 /** What axe finds on the page as it stands, one line each; with `rules` these alone. */
 export async function axeFindings(page: Page, rules?: string[]): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe);
@@ -62,3 +76,59 @@ export const smallTargets = (page: Page, least: number): Promise<string[]> =>
         .map((one) => `low target ${one.outerHTML}`),
     least,
   );
+
+/** Returns what is wrong with the buttons of this document; runs in the page. */
+function buttonFaultsHere(): string[] {
+  const linesOf = (range: Range): number => {
+    const rects = [...range.getClientRects()].filter(({ width }) => width > 0);
+    const middles = rects.map(({ top, bottom }) => (top + bottom) / 2).sort((a, b) => a - b);
+    return middles.filter((at, i) => i === 0 || at - middles[i - 1]! > 8).length;
+  };
+  const found: string[] = [];
+  for (const button of document.querySelectorAll('.button')) {
+    const names = [...button.querySelectorAll('bdi')].map(({ textContent }) => textContent!);
+    if (names.some(({ length }) => length > 40)) continue; // what others wrote may be long
+    const whole = document.createRange();
+    whole.selectNodeContents(button);
+    if (linesOf(whole) > 2) found.push(`${linesOf(whole)} lines: ${button.textContent}`);
+    const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      const words = /(?:(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana})[\p{L}\p{M}])+/gu;
+      for (const { 0: word, index } of node.textContent!.matchAll(words)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (linesOf(range) > 1) found.push(`broken word: ${word}`);
+      }
+    }
+  }
+  return found;
+}
+
+/** Shows a page of the gallery in each language and looks at it; runs in the page. */
+async function inLanguages(
+  languages: readonly string[],
+  look: () => readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  const menu = document.querySelector<HTMLSelectElement>('footer select');
+  for (const language of menu ? languages : []) {
+    menu!.value = language;
+    menu!.dispatchEvent(new Event('change'));
+    while (document.documentElement.lang !== language) await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    found.push(...look().map((fault) => `${language}: ${fault}`));
+  }
+  return found;
+}
+
+/**
+ * Buttons with more than two lines, or with a word that is broken. Words of Japanese and Chinese have
+ * no spaces between them and may break anywhere.
+ */
+export const buttonFaults = (page: Page): Promise<string[]> => page.evaluate(buttonFaultsHere);
+
+/** The same, in each of these languages. */
+export const buttonFaultsIn = (page: Page, languages: readonly string[]): Promise<string[]> =>
+  page.evaluate(`(${inLanguages})(${JSON.stringify(languages)}, ${buttonFaultsHere})`);
