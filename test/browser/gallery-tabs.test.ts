@@ -76,8 +76,8 @@ describe('a sign-in in another tab', () => {
     },
   );
 
-  test('is not offered where the app asked for more', async () => {
-    const page = await gallery.visit('first-visit');
+  /** Comes back to the tab until it has read the sign-in three times. */
+  const comeBack = async (page: Page): Promise<void> => {
     const reads = () =>
       page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET').length);
     const before = await reads();
@@ -88,7 +88,24 @@ describe('a sign-in in another tab', () => {
       },
       (count) => count > before + 2,
     );
-    await heading(page, 'Sign in to Lantern Notes').waitFor();
+  };
+
+  test.each([
+    ['the app asked for more', 'first-visit', 'Sign in to Lantern Notes'],
+    ['another account was chosen', 'select-account-other', 'Check your email'],
+  ])('is not offered where %s', async (_, scene, words) => {
+    const page = await gallery.visit(scene);
+    await comeBack(page);
+    await heading(page, words).waitFor();
+  });
+
+  test('is not offered again to who chose another address', async () => {
+    const page = await gallery.visit('select-account');
+    await button(page, 'Use another address').click();
+    await page.getByRole('textbox', { name: 'Email' }).press('a');
+    await comeBack(page);
+    await page.evaluate(() => stage.api.settled());
+    expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe('a');
   });
 });
 

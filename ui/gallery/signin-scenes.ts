@@ -288,6 +288,14 @@ export const signinScenes: Record<string, () => Scene> = {
       interaction({ resumeTo: '/gallery/left' }, { loginHint: 'grace@example.test' }),
     ),
   }),
+  'select-account-other': () => ({
+    script: elsewhere(
+      interaction(
+        { resumeTo: '/gallery/left', emailChallenge: challenge() },
+        { prompt: 'SelectAccount' },
+      ),
+    ),
+  }),
   'select-account': () => ({
     script: elsewhere(interaction({ resumeTo: '/gallery/left' }, { prompt: 'SelectAccount' })),
   }),

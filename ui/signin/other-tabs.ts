@@ -16,6 +16,8 @@ export interface FollowedSignIn {
   readonly interaction: Interaction | undefined;
   /** True while nothing was decided and no action is pending. */
   readonly isWaiting: boolean;
+  /** The person chose to sign in here, and is not asked again. */
+  readonly stays: boolean;
   /** Reads the Interaction again, which counts as activity of this browser. */
   refresh(): Promise<unknown>;
   /** Offers to go on as the person who signed in in another tab. */
@@ -39,8 +41,14 @@ const isUnused = ({ spec, status }: Interaction, email: string): boolean =>
 
 type Call = <T>(method: string, path: string) => Promise<T>;
 
-/** Returns who may go on with a session of this browser, if anyone may. */
+/**
+ * Returns who may go on with a session of this browser, if anyone may: no one if the app asked for the
+ * choice of an account, and another one was chosen.
+ */
 async function personOf(interaction: Interaction, call: Call): Promise<SignedIn | undefined> {
+  const { spec, status } = interaction;
+  if (!status.resumeTo || (spec.prompt === 'SelectAccount' && status.emailChallenge))
+    return undefined;
   const account = await call<Account>('GET', 'accounts/~').catch(() => undefined);
   if (!account) return undefined;
   const email = account.status.email.address;
@@ -69,8 +77,8 @@ export function followOtherTabs(signIn: FollowedSignIn, call: Call): void {
   const look = async (): Promise<void> => {
     if (!signIn.isWaiting) return;
     await signIn.refresh();
-    if (!signIn.isWaiting || !signIn.interaction?.status.resumeTo) return;
-    const person = await personOf(signIn.interaction, call);
+    if (!signIn.isWaiting || signIn.stays) return;
+    const person = await personOf(signIn.interaction!, call);
     if (person && signIn.isWaiting) signIn.offer(person);
   };
   signIn.left = () => channel.postMessage('signed in');

@@ -47,6 +47,8 @@ export class SignInStore {
   signedIn: { email: string; isUnused: boolean } | undefined;
   /** Called before the Interaction is shown for the first time. */
   prepare: (next: Interaction) => Promise<void> = async () => undefined;
+  /** The person chose to sign in here, and is not asked again. */
+  stays = false;
   /** Called when this tab leaves after a sign-in. */
   left: () => void = () => undefined;
   /** Less than five minutes remain. */
@@ -194,6 +196,7 @@ export class SignInStore {
   /** Signs in here, although another tab has signed in. */
   stay(): void {
     this.signedIn = undefined;
+    this.stays = true;
     this.changed();
   }
 
