@@ -186,7 +186,13 @@ test('what sides cost: bytes for each operation, memory, start, each side of a r
     ['ours, asked', [server(5_000), server(7_000), server(6_000)]],
     ['peer, asked', [server(1_000), server(1_000), server(1_000)]],
   ]);
-  const costs = { startMs: 250, restBytes: 90 << 20, usedBytes: 200 << 20, signInCount: 10_000 };
+  const costs = {
+    startMs: 250,
+    restBytes: 90 << 20,
+    usedBytes: 200 << 20,
+    usedAnonymousBytes: 150 << 20,
+    signInCount: 10_000,
+  };
   const compared = { ...metric, ours: 'ours, asked', peer: 'peer, asked' };
   const about = new Map([['ours, asked', { warmUp: 3_000, costs }]]);
   const results = ['4a', '4c'].map((id) =>
@@ -196,8 +202,10 @@ test('what sides cost: bytes for each operation, memory, start, each side of a r
   expect(results[0]!.peer!.name).toBe('peer');
   const [, ...lines] = sideLines(results);
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(/^ 4 +ours, asked +10.0 +2.0 +0.60 +250.0 +90.0 +200.0 +10,000 +3,000$/);
-  expect(lines[1]).toMatch(/^ 4 +peer, asked +10.0 +2.0 +0.10 +– +– +– +– +–$/);
+  expect(lines[0]).toMatch(
+    /^ 4 +ours, asked +10.0 +2.0 +0.60 +250.0 +90.0 +200.0 +150.0 +10,000 +3,000$/,
+  );
+  expect(lines[1]).toMatch(/^ 4 +peer, asked +10.0 +2.0 +0.10 +– +– +– +– +– +–$/);
   expect(sideLines([without(metric, '24', 'skipped', 'not built')])).toEqual([]);
 });
 
@@ -211,7 +219,9 @@ test('a process is counted with all its descendants, whatever their names', () =
     [9, 36],
   ]);
   expect(usageOfTree(process.pid).cpuMicros).toBeGreaterThan(0);
-  expect(usageOfTree(process.pid).rss).toBeGreaterThan(1 << 20);
+  const { rss, anonymous } = usageOfTree(process.pid);
+  expect(anonymous).toBeGreaterThan(1 << 20);
+  expect(rss).toBeGreaterThan(anonymous);
 });
 
 test('a commit is described by the keys that it found and those that it made', () => {

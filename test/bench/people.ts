@@ -10,11 +10,11 @@ export interface Person {
   readonly connection: Connection;
 }
 
-/** Kept-alive connections from as many networks, as browsers at home would have. */
+/** Kept-alive connections from as many networks (a /24 is one), as browsers at home would have. */
 export const connections = (port: number, count: number): Promise<Connection[]> =>
   Promise.all(
     Array.from({ length: count }, (_, i) =>
-      Connection.open(port, `127.0.${1 + (i >> 7)}.${1 + (i & 127)}`),
+      Connection.open(port, `127.${1 + (i >> 8)}.${i & 255}.1`),
     ),
   );
 

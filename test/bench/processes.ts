@@ -5,9 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface TreeUsage {
   /** User and system time of all threads, ended children included. */
   readonly cpuMicros: number;
+  /** Memory, shared pages divided by the processes that have them (PSS). */
   readonly rss: number;
-  /** Bytes that were written to disk (`write_bytes` of /proc/PID/io). */
-  readonly written: number;
+  /** The part of it that is not pages of files, which the kernel can drop at any time. */
+  readonly anonymous: number;
 }
 
 interface Process {
@@ -24,10 +25,12 @@ export function usageOfTree(root: number): TreeUsage {
   const processes = treeOf(root, allProcesses());
   const sum = (of: (process: Process) => number): number =>
     processes.reduce((total, process) => total + of(process), 0);
+  const kilobytes = (pattern: RegExp): number =>
+    sum(({ pid }) => numberIn(`/proc/${pid}/smaps_rollup`, pattern));
   return {
     cpuMicros: (sum(({ ticks }) => ticks) / ticksPerSecond) * 1e6,
-    rss: sum(({ pid }) => numberIn(`/proc/${pid}/status`, /^VmRSS:\s+(\d+)/m)) * 1024,
-    written: sum(({ pid }) => numberIn(`/proc/${pid}/io`, /^write_bytes: (\d+)/m)),
+    rss: kilobytes(/^Pss:\s+(\d+)/m) * 1024,
+    anonymous: kilobytes(/^Pss_Anon:\s+(\d+)/m) * 1024,
   };
 }
 

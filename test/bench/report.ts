@@ -1,7 +1,7 @@
 import type { Result, SideResult } from './result.js';
 
 const widths = [5, 34, 16, 34, 8, 8, 8, 9, 6] as const;
-const sideWidths = [5, 36, 14, 9, 12, 10, 12, 12, 11] as const;
+const sideWidths = [5, 36, 14, 9, 12, 10, 12, 9, 11, 11] as const;
 const inColumns = (widths: readonly number[], cells: readonly string[]): string =>
   ` ${cells
     .map((cell, i) => (i < widths.length ? cell.padEnd(widths[i]!) : cell))
@@ -66,6 +66,7 @@ export const sideColumns = [
   'start ms',
   'MB at rest',
   'MB used',
+  'anonymous',
   'after',
   'warm-up',
 ] as const;
@@ -76,7 +77,7 @@ export const sideCells = (results: readonly Result[]): string[][] => {
   return results.flatMap(({ id, sides }) =>
     sides.flatMap((side) => {
       const key = `${id.replace(/\D+$/, '')} ${side.name}`;
-      if (side.written === undefined || seen.has(key)) return [];
+      if ((side.written === undefined && side.costs === undefined) || seen.has(key)) return [];
       seen.add(key);
       return [[id.replace(/\D+$/, ''), side.name, ...costCells(side)]];
     }),
@@ -102,15 +103,16 @@ function costCells({
   return [
     amount(operations / seconds, ''),
     amount(cpuMicros / 1000 / operations, ''),
-    amount(written! / 1000, ''),
+    written === undefined ? '–' : amount(written / 1000, ''),
     ...(costs
       ? [
           amount(costs.startMs, ''),
           amount(costs.restBytes / 2 ** 20, ''),
           amount(costs.usedBytes / 2 ** 20, ''),
+          amount(costs.usedAnonymousBytes / 2 ** 20, ''),
           costs.signInCount.toLocaleString('en-US'),
         ]
-      : ['–', '–', '–', '–']),
+      : ['–', '–', '–', '–', '–']),
     warmUp?.toLocaleString('en-US') ?? '–',
   ];
 }

@@ -19,7 +19,7 @@ export interface Sample {
   readonly client?: number;
   /** What the policy remembered of the decisions in it. */
   readonly memo?: Memo;
-  /** The bytes that its processes wrote to disk, where they were counted. */
+  /** The bytes that were written to its disk, where that is its own. */
   readonly written?: number;
   /** Amounts that only one row knows. */
   readonly values?: Readonly<Record<string, number>>;
@@ -44,6 +44,8 @@ export interface Costs {
   /** Memory after the start, before the first sign-in, and after so many of them. */
   readonly restBytes: number;
   readonly usedBytes: number;
+  /** The part of `usedBytes` that is not pages of files. */
+  readonly usedAnonymousBytes: number;
   readonly signInCount: number;
 }
 

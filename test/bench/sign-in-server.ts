@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answers } from './answers.js';
 import type { Bench } from './bench.js';
 import type { Journey } from './known-accounts.js';
+import { mountOwnDisk, type OwnDisk } from './own-disk.js';
 import { usageOfTree } from './processes.js';
 import { Skip, type Costs, type Sample, type Side } from './row.js';
 import { loadedSides } from './side.js';
@@ -46,6 +47,7 @@ export async function signInSides(
 ): Promise<Side[]> {
   if (!existsSync('/proc/self/io')) throw new Skip('/proc of Linux is missing');
   const [folder, port] = [bench.newFolder(kind.name.replace(/\W/g, '')), await freePort()];
+  const disk = mountOwnDisk(folder);
   await kind.prepare?.(bench, folder, port);
   const address = { port, path: kind.configuration };
   const starts: number[] = [];
@@ -60,7 +62,7 @@ export async function signInSides(
   const { pid } = served.child;
   await pause(rest);
   const known = { startMs: median(starts), restBytes: usageOfTree(pid).rss };
-  return sidesOf({ bench, kind, journeys, served }, known);
+  return sidesOf({ bench, kind, journeys, served, disk }, known);
 }
 
 async function sidesOf(
@@ -69,7 +71,14 @@ async function sidesOf(
     kind,
     journeys,
     served,
-  }: { bench: Bench; kind: SignInServer; journeys: readonly Journey[]; served: Served },
+    disk,
+  }: {
+    bench: Bench;
+    kind: SignInServer;
+    journeys: readonly Journey[];
+    served: Served;
+    disk: OwnDisk | undefined;
+  },
   known: Pick<Costs, 'startMs' | 'restBytes'>,
 ): Promise<Side[]> {
   const { pid } = served.child;
@@ -78,7 +87,15 @@ async function sidesOf(
   const inFlight = kind.inFlight ?? signIns.inFlight;
   const server = {
     ...served,
-    usage: async () => ({ ...(await served.usage?.()), ...usageOfTree(pid) }),
+    usage: async () => ({
+      ...(await served.usage?.()),
+      ...usageOfTree(pid),
+      ...(disk && { written: disk.written() }),
+    }),
+    stop: async () => {
+      await served.stop();
+      disk?.remove();
+    },
   };
   const done = { signInCount: accounts };
   let costs: Promise<Costs> | undefined;
@@ -99,7 +116,8 @@ async function sidesOf(
     const enough = bench.quick ? 300 : used.signIns;
     for (let i = 0; done.signInCount < enough && performance.now() < end; i += 1)
       await sides[i % sides.length]!.sample(2);
-    return { ...known, usedBytes: usageOfTree(pid).rss, ...done };
+    const { rss, anonymous } = usageOfTree(pid);
+    return { ...known, usedBytes: rss, usedAnonymousBytes: anonymous, ...done };
   };
   return sides.map((side) => ({ ...side, costs: () => (costs ??= readCosts()) }));
 }
