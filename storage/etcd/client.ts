@@ -83,7 +83,8 @@ export class Cluster {
     } catch (error) {
       this.#count(operation, startedAt, 1);
       const etcdError = etcdErrorOf(error);
-      this.refusal = etcdError.refusal ?? this.refusal;
+      etcdError.refusal ??= this.refusal;
+      this.refusal = etcdError.refusal;
       if (isTransient(etcdError) && memberIndex === this.#current)
         this.#current = (memberIndex + 1) % this.#members.length;
       throw etcdError;

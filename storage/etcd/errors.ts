@@ -18,8 +18,11 @@ type FailureKind =
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   readonly kind: FailureKind;
-  /** What etcd says is wrong with this client's certificate or rights; undefined if it is silent. */
-  readonly refusal: string | undefined;
+  /**
+   * What etcd says is wrong with this client's certificate or rights, or said in the call before;
+   * undefined if it is silent.
+   */
+  refusal: string | undefined;
   constructor(kind: FailureKind, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.kind = kind;

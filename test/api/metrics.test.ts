@@ -97,12 +97,7 @@ describe.each(stores)('metrics on %s', (store) => {
         ({ name, type }) => after.of(type === 'histogram' ? `${name}_count` : name).length === 0,
       )
       .map(({ name }) => name);
-    const ofEtcd = [
-      'apiserver_storage_size_bytes',
-      'etcd_request_duration_seconds',
-      'etcd_request_errors_total',
-      'vestibule_storage_size_in_use_bytes',
-    ];
+    const ofEtcd = ['etcd_request_duration_seconds', 'etcd_request_errors_total'];
     const [, minor] = parseVersion((await etcdBehind()).version);
     const tellsQuota = store === 'etcd' && minor >= 6;
     expect(silent.sort()).toEqual(

@@ -76,7 +76,8 @@ function shell(command: string): Promise<{ code: unknown; out: string; error: st
 }
 
 test('what the documentation and the help show works', async () => {
-  expect(shown.length).toBeGreaterThan(15);
+  // Most commands of the pages are in blocks that test/docs/commands runs.
+  expect(shown.length).toBeGreaterThan(10);
   const last = (command: string): number =>
     / delete groups/.test(command) && !command.includes('dry-run') ? 1 : 0;
   for (const command of shown.sort((a, b) => last(a) - last(b))) {
