@@ -110,7 +110,11 @@ describe('etcd that', () => {
 
   test('refuses this client is not taken for one that is silent', async () => {
     server = await startEtcd();
-    const storage = await openEtcd({ servers: [server.endpoint], prefix: '/v/' });
+    const storage = await openEtcd({
+      servers: [server.endpoint],
+      prefix: '/v/',
+      requestTimeoutMs: scaled(1_000),
+    });
     await requireUsers(server.endpoint);
     const refused = {
       name: 'UnavailableError',
