@@ -21,7 +21,9 @@ function watchRegions(): void {
     const words = textOf(region);
     if (!words) return;
     heard.add(words);
+    const outer = region.parentElement?.closest(regions);
     // What a new page or view says is read with it, from its heading on.
+    if (outer && drawn.has(outer)) return;
     if (!drawn.has(region)) {
       if (heading && (region.hasAttribute('role') || !isNewView))
         complain('the region came with its text', region);
