@@ -5,6 +5,7 @@ import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { t } from '../base/message.js';
+import { Status } from '../base/status.js';
 import { ActionError, useAction } from './use-action.js';
 import { choicesOf } from './choices.js';
 import { useAccountContext } from './account-context.js';
@@ -155,7 +156,7 @@ export function Profile() {
       <form method="post" noValidate onSubmit={(event) => void submit(event)}>
         {conflict && <p class="notice warn">{t('profile.conflict')}</p>}
         {wrong.length > 1 && (
-          <p class="notice bad">{t('profile.faults', { count: wrong.length })}</p>
+          <Status look="notice bad">{t('profile.faults', { count: wrong.length })}</Status>
         )}
         {one('displayName')}
         <details

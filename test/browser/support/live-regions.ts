@@ -45,6 +45,8 @@ function watchRegions(): void {
     hearFocus();
     const described = notice.closest('[id$=-error]')?.id;
     if (!notice.isConnected || notice.closest(regions)) return;
+    // A part of a page that could not be read has a button in its place, and is read in its turn.
+    if (notice.nextElementSibling?.matches('p:has(> button)')) return;
     if (described && document.querySelector(`[aria-describedby~="${described}"]`)) return;
     const words = textOf(notice);
     if (!words || words === textOf(notice.querySelector('a') ?? document.head)) return;
