@@ -6,12 +6,8 @@ import type { BrowserContext } from 'playwright-core';
  */
 function watchRegions(): void {
   const regions = '[role=status], [role=alert], [aria-live]';
-  const notices = '.notice, .error';
   /** The regions that were drawn. */
   const drawn = new Set<Element>();
-  /** What regions announced, and what was read with the focus. */
-  const heard = new Set<string>();
-  const read = new Set<string>();
   let heading: Element | null = null;
   const complain = (what: string, one: Element): void =>
     console.error(`not announced, ${what}: ${one.outerHTML.slice(0, 300)}`);
@@ -20,7 +16,6 @@ function watchRegions(): void {
   const hear = (region: Element, isNewView: boolean): void => {
     const words = textOf(region);
     if (!words) return;
-    heard.add(words);
     const outer = region.parentElement?.closest(regions);
     // What a new page or view says is read with it, from its heading on.
     if (outer && drawn.has(outer)) return;
@@ -28,32 +23,6 @@ function watchRegions(): void {
       if (heading && (region.hasAttribute('role') || !isNewView))
         complain('the region came with its text', region);
     } else if (!region.getClientRects().length) complain('the region is hidden', region);
-  };
-
-  /** What has the focus is read with what describes it. */
-  const hearFocus = (): void => {
-    const { activeElement: focus, body } = document;
-    if (!focus || focus === body) return;
-    const ids = focus.getAttribute('aria-describedby')?.split(' ') ?? [];
-    for (const one of [focus, ...ids.map((id) => document.getElementById(id))])
-      if (one) read.add(textOf(one));
-  };
-  addEventListener('focusin', hearFocus);
-
-  /** What appears beside the same heading is announced, read with the focus, or said by its field. */
-  const expectHeard = (notice: Element): void => {
-    hearFocus();
-    const described = notice.closest('[id$=-error]')?.id;
-    if (!notice.isConnected || notice.closest(regions)) return;
-    // A part of a page that could not be read has a button in its place, and is read in its turn.
-    if (notice.nextElementSibling?.matches('p:has(> button)')) return;
-    if (described && document.querySelector(`[aria-describedby~="${described}"]`)) return;
-    const words = textOf(notice);
-    if (!words || words === textOf(notice.querySelector('a') ?? document.head)) return;
-    const isHeard =
-      [...heard].some((one) => words.includes(one) || one.includes(words)) ||
-      [...read].some((one) => one.includes(words));
-    if (!isHeard) complain('a notice came in silence', notice);
   };
 
   const look = (): void => {
@@ -72,9 +41,6 @@ function watchRegions(): void {
     );
     for (const region of new Set([...changed, ...added.filter((one) => one.matches(regions))]))
       if (region?.isConnected) hear(region, isNewView);
-    if (heading && !isNewView)
-      for (const notice of added.filter((one) => one.matches(notices)))
-        setTimeout(() => expectHeard(notice), 500);
     requestAnimationFrame(look);
   }).observe(document, { subtree: true, childList: true, characterData: true });
 }
