@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Gallery } from './support/gallery.js';
-import { axeFindings, overflows, smallTargets, worded } from './support/inspection.js';
+import {
+  axeFindings,
+  buttonFaultsIn,
+  overflows,
+  smallTargets,
+  worded,
+} from './support/inspection.js';
 import { everyScene } from './support/scenes.js';
+import { languages } from './support/words.js';
 
 const gallery = new Gallery();
 
@@ -40,6 +47,18 @@ test('every scene fits long words, and fingers', async () => {
       async (page) => [...(await overflows(page, 320)), ...(await smallTargets(page, 44))],
     ),
   ).toEqual([]);
+}, 600_000);
+
+test('no button has more than two lines or a broken word at 320 px, nor where two begin to stand side by side, in any language', async () => {
+  const options = { reducedMotion: 'reduce', viewport: { width: 320, height: 640 } } as const;
+  const look = async (page: Page): Promise<string[]> => {
+    const found = await buttonFaultsIn(page, languages);
+    await page.setViewportSize({ width: 412, height: 640 });
+    found.push(...(await buttonFaultsIn(page, ['de', 'nl', 'uk', 'pl', 'tr'])));
+    await page.setViewportSize(options.viewport);
+    return found;
+  };
+  expect(await everyScene(gallery, options, '', look)).toEqual([]);
 }, 600_000);
 
 test('the policy of the pages was never broken', () => {

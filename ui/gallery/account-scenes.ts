@@ -287,7 +287,9 @@ export const accountScenes: Record<string, () => Scene> = {
     page({ 'POST accounts/~/passkeychallenge': new FakeRefusal(409) }, press('passkey.add')),
   'account-session-events': () =>
     page({}, async (shown) => {
-      shown.querySelector<HTMLElement>('#sessions ~ ul summary')!.click();
+      (
+        await untilPresent(() => shown.querySelector<HTMLElement>('#sessions ~ ul summary'))
+      )?.click();
     }),
   'account-session-end': () => page({}, press(['sessions.end', 1])),
   'account-session-untold': () =>
