@@ -138,6 +138,30 @@ function tableOf({ name, columnOf, isAbout }, results) {
   ];
 }
 
+/** Returns the table of the versions of etcd, with the cases of every driver that each passed. */
+function etcdSection(results) {
+  const counts = new Map();
+  for (const { suite, around, mark } of results) {
+    const version = /^etcd(-versions)?$/.test(suite) && /^etcd (\d\S+)$/.exec(around[0] ?? '')?.[1];
+    if (!version) continue;
+    const [passed, failed] = counts.get(version) ?? [0, 0];
+    counts.set(version, mark === marks.passed ? [passed + 1, failed] : [passed, failed + 1]);
+  }
+  return [
+    '## etcd',
+    '',
+    'The cases that every driver has to pass (`test/storage/conformance.ts`), on each etcd. All other suites run on',
+    'the newest of these.',
+    '',
+    '| etcd | Passed | Failed |',
+    '|---|---|---|',
+    ...[...counts]
+      .sort(([one], [other]) => byVersion(one, other))
+      .map(([version, [passed, failed]]) => `| ${version} | ${passed} | ${failed} |`),
+    '',
+  ];
+}
+
 const results = resultsOf(process.argv.slice(2));
 const page = [
   '# Compatibility',
@@ -146,6 +170,7 @@ const page = [
   '`hack/compatibility`. `hack/test-cluster aggregation` runs kube-apiserver as the front of the service.',
   '',
   ...appsSection().split('\n').slice(0, -1),
+  ...etcdSection(results),
   ...clients.flatMap((client) => tableOf(client, results)),
 ];
 writeFileSync(join(root, 'docs/reference/compatibility.md'), `${page.join('\n').trimEnd()}\n`);

@@ -1,6 +1,7 @@
 // A jest reporter: one line per finished suite with the time left, failures where they happen, and at the
 // end the tests that took more than half of their time and the most memory of a worker. Writes to the file
 // VESTIBULE_TEST_TIMES where the time went, a line per suite.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -14,6 +15,7 @@ export default class Progress {
   #failed = 0;
   #finishedAt = [];
   #error;
+  #etcd;
 
   constructor(config) {
     this.#config = config;
@@ -23,6 +25,8 @@ export default class Progress {
     this.#total = numTotalTestSuites;
     const patience = process.env.VESTIBULE_TEST_PATIENCE;
     print(`${this.#total} suites; the machine's timeouts are scaled by ${patience}`);
+    this.#etcd = etcdOfTests();
+    print(this.#etcd);
   }
 
   onTestFileResult({ path }, result) {
@@ -68,8 +72,17 @@ export default class Progress {
     }
     const file = process.env.VESTIBULE_TEST_TIMES;
     if (file) writeFileSync(file, table(suites));
+    print(this.#etcd);
     print(`${this.#done} suites in ${seconds(Date.now() - this.#startedAt)}`);
   }
+}
+
+/** Says which etcd the tests have, and if it is not the one that is built for them. */
+function etcdOfTests() {
+  const binary = process.env.VESTIBULE_TEST_ETCD;
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
+  const version = /etcd Version: (\S+)/.exec(stdout)?.[1] ?? 'not installed';
+  return `etcd: ${version}${binary === 'etcd' ? ' of the PATH, because no supported one can be built here: this needs go >= 1.26' : ''}`;
 }
 
 /** What the environment of the suites noted under a name (test/support/environment.mjs). */

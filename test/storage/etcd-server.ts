@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -25,15 +25,19 @@ export interface EtcdServer {
   restart(): Promise<void>;
 }
 
+/** The etcd of the tests, which Jest's global setup finds. */
+const foundEtcd = process.env['VESTIBULE_TEST_ETCD'] ?? 'etcd';
+
 /**
- * Starts one etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs
- * the certificate flags among them.
+ * Starts one etcd with further flags; `scheme` https needs the certificate flags among them.
+ * `binary` is another than that of the tests.
  */
 export async function startEtcd(
   flags: readonly string[] = [],
   scheme: 'http' | 'https' = 'http',
+  binary = foundEtcd,
 ): Promise<EtcdServer> {
-  const [server] = await startMembers(1, flags, scheme);
+  const [server] = await startMembers(1, flags, scheme, undefined, binary);
   return server!;
 }
 
@@ -51,6 +55,7 @@ async function startMembers(
   flags: readonly string[],
   scheme: string,
   reachedAt = (port: number) => Promise.resolve(port),
+  binary = foundEtcd,
 ): Promise<EtcdServer[]> {
   const ports = await freePorts(3 * count);
   const local = (port: number): string => `http://127.0.0.1:${port}`;
@@ -63,6 +68,7 @@ async function startMembers(
       advertised.map((advertisedUrl, i) =>
         startMember(
           {
+            binary,
             name: `m${i}`,
             cluster,
             peerUrl: local(ports[i]!),
@@ -78,6 +84,7 @@ async function startMembers(
 }
 
 interface Place {
+  readonly binary: string;
   readonly name: string;
   readonly cluster: string;
   readonly peerUrl: string;
@@ -87,7 +94,7 @@ interface Place {
 }
 
 async function startMember(
-  { name, cluster, peerUrl, advertisedUrl, endpoint, metricsUrl }: Place,
+  { binary, name, cluster, peerUrl, advertisedUrl, endpoint, metricsUrl }: Place,
   flags: readonly string[],
 ): Promise<EtcdServer> {
   const directory = await mkdtemp(
@@ -106,13 +113,13 @@ async function startMember(
     '--logger=zap',
     ...flags,
   ];
-  let child = await launch(all, metricsUrl);
+  let child = await launch(binary, all, metricsUrl);
   const kill = (): Promise<void> => end(child, 'SIGKILL');
   return {
     endpoint,
     peerUrl,
     metricsUrl,
-    version: await versionOf(),
+    version: etcdVersion(binary) ?? 'unknown',
     get pid() {
       return child.pid!;
     },
@@ -123,7 +130,7 @@ async function startMember(
     },
     async restart() {
       await kill();
-      child = await launch(all, metricsUrl);
+      child = await launch(binary, all, metricsUrl);
     },
   };
 }
@@ -141,9 +148,11 @@ async function roomy(folder: string): Promise<boolean> {
   }
 }
 
-const binary = process.env['VESTIBULE_TEST_ETCD'] ?? 'etcd';
-
-async function launch(flags: readonly string[], metricsUrl: string): Promise<ChildProcess> {
+async function launch(
+  binary: string,
+  flags: readonly string[],
+  metricsUrl: string,
+): Promise<ChildProcess> {
   const child = spawn(binary, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
   let complaints = '';
   child.stderr!.on('data', (text: Buffer) => {
@@ -183,12 +192,11 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exited;
 }
 
-async function versionOf(): Promise<string> {
-  const child = spawn(binary, ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
-  return /etcd Version: (\S+)/.exec(text)?.[1] ?? 'unknown';
-}
+/** Returns the version of an etcd, or undefined where there is none. */
+export const etcdVersion = (binary = foundEtcd): string | undefined =>
+  /etcd Version: (\S+)/.exec(
+    spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '',
+  )?.[1];
 
 /**
  * Ports that are free now, below those that the system gives to connections: none of these takes

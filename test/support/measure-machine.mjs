@@ -1,10 +1,11 @@
 /**
  * Jest's global setup: measures once how fast the machine is now, and sets VESTIBULE_TEST_PATIENCE,
- * the factor of every timeout of the tests. Makes the signing keys of the run.
+ * the factor of every timeout of the tests. Makes the signing keys of the run, and finds its etcd.
  */
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
+import { findEtcd } from '../../hack/tools/etcd/find.mjs';
 
 const run = promisify(execFile);
 /** A start of Node and work on strings and digests: half a second on two idle cores of 2025. */
@@ -18,6 +19,7 @@ const [least, most] = [2, 12];
 
 export default async function setUp() {
   process.env.VESTIBULE_TEST_SIGNING_KEYS ??= JSON.stringify(signingKeys());
+  process.env.VESTIBULE_TEST_ETCD ??= findEtcd();
   process.env.VESTIBULE_TEST_PATIENCE ??= await measurePatience();
 }
 

@@ -4,17 +4,18 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findEtcd } from '../etcd/find.mjs';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 const vestibule = (...args) => run(process.execPath, ['bin/vestibule', ...args], { cwd: root });
 
-/** Starts an etcd member of its own, from the PATH; resolves when it answers. */
+/** Starts an etcd member of its own; resolves when it answers. */
 async function startEtcd(folder, port) {
   const client = `http://127.0.0.1:${port}`;
   const peer = `http://127.0.0.1:${port + 1}`;
   const child = spawn(
-    'etcd',
+    findEtcd(),
     [
       '--name',
       'm0',
@@ -41,7 +42,7 @@ async function startEtcd(folder, port) {
     await setTimeout(100);
   }
   child.kill();
-  throw new Error('etcd did not start: it must be on the PATH');
+  throw new Error('etcd did not start: build it with hack/tools/etcd/build, or install it');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fillCrowd, moveToEtcd, type Size } from '../crowd.js';
 import { filledOnce, pagesOfAccounts } from '../filled.js';
@@ -8,7 +8,7 @@ import { pinned } from '../layout.js';
 import { people } from '../people.js';
 import { cpuPerOperation, middle, type Metric, type Row, type Sample, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
-import { startEtcd } from '../sides/etcd.js';
+import { etcdBinary, startEtcd } from '../sides/etcd.js';
 import { serveCommand, startVestibule } from '../sides/vestibule.js';
 import { readAll, reading } from './12-memory.js';
 import { starting } from './11-start.js';
@@ -45,12 +45,16 @@ async function filled(bench: Bench, store: StoreName, size: string): Promise<Fil
   const data = join(folder, 'data');
   if (store === 'embedded') return { folder, flags: ['--data-dir', data], stop: async () => {} };
   const keys = join(folder, 'etcd-keys.json');
-  const etcdFolder = await filledOnce(bench, `crowd-${count.accounts}-etcd`, async (made) => {
-    execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'keys', 'new', keys]);
-    const etcd = await startEtcd(bench, made, members);
-    moveToEtcd(bench, data, etcd.endpoint);
-    await etcd.stop();
-  });
+  const etcdFolder = await filledOnce(
+    bench,
+    `crowd-${count.accounts}-${basename(etcdBinary)}`,
+    async (made) => {
+      execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'keys', 'new', keys]);
+      const etcd = await startEtcd(bench, made, members);
+      moveToEtcd(bench, data, etcd.endpoint);
+      await etcd.stop();
+    },
+  );
   const etcd = await startEtcd(bench, etcdFolder, members);
   const flags = ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail'];
   return { folder, flags, stop: () => etcd.stop() };
