@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseVersion } from '../../../storage/etcd/version.js';
 import { freePorts } from '../../storage/etcd-server.js';
-import { settles } from '../../support/patience.js';
+import { scaled, settles } from '../../support/patience.js';
 import { scrape } from '../../support/scrape.js';
 import { signIn } from '../../support/signin.js';
 import { Stream } from '../../support/stream.js';
@@ -15,7 +15,7 @@ jest.setTimeout(1_200_000);
  * How much longer than promised something may take here: the promise is for good hardware, and the
  * figure is printed.
  */
-const slack = 3;
+const slack = Math.max(3, scaled(1));
 const [refusedIn, unreadyIn, backIn] = [2_500, 10_000, 5_000];
 /** Changes at once. */
 const max = 40;
