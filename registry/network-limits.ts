@@ -1,11 +1,12 @@
 import { BoundedMap } from '../security/bounded-map.js';
 import type { Storage } from '../storage/storage.js';
+import { KeyedMutex } from './keyed-mutex.js';
 import { toStatusError } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
 import { LimitRefusals } from './limit-refusals.js';
 import { limitKey, scaleLimit, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
-import { tooManyRequests } from './status.js';
+import { tooManyRequests, type StatusError } from './status.js';
 
 /** The number of networks whose blocks are kept in memory. */
 const maxNetworks = 20_000;
@@ -57,6 +58,10 @@ export class NetworkLimits {
   /** Blocks of the ceilings for all networks; never evicted. */
   readonly #ceilingBlocks = new Map<string, Block>();
   readonly #reservations = new Map<string, Promise<void>>();
+  /** Reservations that wait for their record, by its key and the window. */
+  readonly #groups = new Map<string, ReservationGroup>();
+  /** Serializes the changes of a record, which the networks of a wide one share. */
+  readonly #recordMutex = new KeyedMutex();
   readonly #networks = new BoundedMap<string, CountedNetwork>(maxNetworks);
   readonly #ratios = new Map<string, { readonly at: number; readonly ratio: Promise<number> }>();
 
@@ -111,7 +116,7 @@ export class NetworkLimits {
     if (block.left <= 2 * kept) return;
     const surplus = block.left - kept;
     block.left = kept;
-    await this.#returnUses(limit, network, now, surplus);
+    await this.#recordMutex.run(network.key, () => this.#returnUses(limit, network, now, surplus));
   }
 
   /** Counts a new limit record; throws 429 if too many were made this minute. */
@@ -171,62 +176,98 @@ export class NetworkLimits {
     });
   }
 
-  /** Reserves one block at a time for each network, so that concurrent requests share it. */
+  /**
+   * Reserves one block at a time for each network, so that concurrent requests share it, and in one
+   * commit what waits for the same record (docs/design/limits.md#one-commit-for-a-record).
+   */
   #reserveOnce(limit: Limit, network: CountedNetwork, reservation: Reservation): Promise<void> {
-    let pending = this.#reservations.get(network.block);
+    const { key, block } = network;
+    let pending = this.#reservations.get(block);
     if (!pending) {
-      pending = this.#reserve(limit, network, reservation).finally(() => {
-        this.#reservations.delete(network.block);
-      });
-      this.#reservations.set(network.block, pending);
+      const group =
+        this.#groups.get(`${key} ${reservation.window}`) ?? this.#newGroup(limit, key, reservation);
+      group.members.set(network, reservation);
+      pending = group.done
+        .then(({ refused, end }) => {
+          if (refused.has(network)) throw this.#refusal(limit, network, end, reservation.now);
+        })
+        .finally(() => this.#reservations.delete(block));
+      this.#reservations.set(block, pending);
     }
     return pending;
   }
 
+  /** Returns the reservations that a record takes next in a window, once those before are made. */
+  #newGroup(limit: Limit, key: string, first: Reservation): ReservationGroup {
+    const name = `${key} ${first.window}`;
+    const members = new Map<CountedNetwork, Reservation>();
+    const done = this.#recordMutex.run(key, () => {
+      this.#groups.delete(name);
+      return this.#reserve(limit, key, first, members);
+    });
+    const group = { members, done };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  #refusal(limit: Limit, network: CountedNetwork, end: number, now: number): StatusError {
+    this.refusals.count(limit, now);
+    this.#ratios.delete(limit.name); // the next read of the ratio must see the store
+    return tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)), refusalOf(network));
+  }
+
   /**
-   * Reserves a block. A replica whose clock is behind uses the newer window that another one began,
-   * so that two clocks cannot open a limit twice.
+   * Reserves a block for each member. A replica whose clock is behind uses the newer window that
+   * another one began, so that two clocks cannot open a limit twice.
    */
   async #reserve(
     limit: Limit,
-    network: CountedNetwork,
-    { window, now, amount }: Reservation,
-  ): Promise<void> {
-    const { key, prefixes } = network;
+    key: string,
+    { window, now }: Reservation,
+    members: ReservationGroup['members'],
+  ): Promise<ReservationResult> {
     for (;;) {
       const { entry } = await toStatusError(this.#storage.get(key));
       const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
       const current = record?.window === window + 1 ? record.window : window;
-      const { drawn, within = {} } = record?.window === current ? record : { drawn: 0 };
+      let next: LimitRecord = { window: current, drawn: 0 };
+      if (record?.window === current) next = record;
       const end = (current + 1) * limit.seconds * 1000;
-      const own = this.#blockIn(network, current);
-      const remaining = this.#remaining(limit, prefixes, { drawn, within });
-      const block = Math.min(blockSize(limit, prefixes, own.drawn), Math.floor(remaining / 4));
-      const size = Math.min(Math.max(amount - own.left, block, 1), remaining);
-      if (size + own.left < amount || size <= 0) {
-        this.refusals.count(limit, now);
-        this.#ratios.delete(limit.name); // the next read of the ratio must see the store
-        throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)), refusalOf(network));
+      const sizes = new Map<CountedNetwork, number>();
+      for (const [network, { amount }] of members) {
+        const size = this.#sizeFor(limit, network, next, amount);
+        if (size === 0) continue;
+        sizes.set(network, size);
+        next = withUses(next, network.prefixes, size);
       }
+      const refused = new Set([...members.keys()].filter((network) => !sizes.has(network)));
+      if (sizes.size === 0) return { refused, end };
       if (!entry && limit.name !== 'limitrecords') await this.countRecord(now);
-      const value = Buffer.from(
-        JSON.stringify({
-          window: current,
-          drawn: drawn + size,
-          ...(prefixes.within.length > 0 && { within: addUses(within, prefixes, size) }),
-        }),
-      );
       const outcome = await toStatusError(
         this.#storage.commit(
           [{ key, is: entry ? entry.revision : 'absent' }],
-          [{ put: key, value, expires: end }],
+          [{ put: key, value: Buffer.from(JSON.stringify(next)), expires: end }],
         ),
       );
       if (!outcome.committed) continue;
-      const { left, drawn: drawnBefore } = this.#blockIn(network, current);
-      this.#setBlock(network, { window: current, left: left + size, drawn: drawnBefore + size });
-      return;
+      for (const [network, size] of sizes) {
+        const { left, drawn } = this.#blockIn(network, current);
+        this.#setBlock(network, { window: current, left: left + size, drawn: drawn + size });
+      }
+      return { refused, end };
     }
+  }
+
+  /** Returns how many uses to reserve for a network, or 0 if `amount` is more than what is left. */
+  #sizeFor(limit: Limit, network: CountedNetwork, record: LimitRecord, amount: number): number {
+    const own = this.#blockIn(network, record.window);
+    const remaining = this.#remaining(limit, network.prefixes, record);
+    const block = Math.min(
+      blockSize(limit, network.prefixes, own.drawn),
+      Math.floor(remaining / 4),
+    );
+    const size = Math.min(Math.max(amount - own.left, block, 1), remaining);
+    return size + own.left < amount ? 0 : Math.max(0, size);
   }
 
   /** Takes reserved uses out of the record of a window, if it is still that of `now`. */
@@ -241,14 +282,7 @@ export class NetworkLimits {
       const { entry } = await toStatusError(this.#storage.get(key));
       const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
       if (record?.window !== window) return;
-      const { drawn, within = {} } = record;
-      const value = Buffer.from(
-        JSON.stringify({
-          window,
-          drawn: Math.max(0, drawn - amount),
-          ...(prefixes.within.length > 0 && { within: addUses(within, prefixes, -amount) }),
-        }),
-      );
+      const value = Buffer.from(JSON.stringify(withUses(record, prefixes, -amount)));
       const outcome = await toStatusError(
         this.#storage.commit(
           [{ key, is: entry!.revision }],
@@ -260,11 +294,7 @@ export class NetworkLimits {
   }
 
   /** Returns how many uses are left for a network and each network around it. */
-  #remaining(
-    limit: Limit,
-    prefixes: Prefixes,
-    { drawn, within }: { drawn: number; within: Readonly<Record<string, number>> },
-  ): number {
+  #remaining(limit: Limit, prefixes: Prefixes, { drawn, within = {} }: LimitRecord): number {
     const nested = prefixes.within.map(
       ([width, name]) => this.#maxOf(limit, width) - (within[name] ?? 0),
     );
@@ -296,6 +326,18 @@ export class NetworkLimits {
   #setBlock({ block: name, prefixes }: CountedNetwork, block: Block): void {
     (prefixes.wide === allNetworks ? this.#ceilingBlocks : this.#blocks).set(name, block);
   }
+}
+
+/** What a reservation of a record came to: whom it refused, and when the window ends (ms). */
+interface ReservationResult {
+  readonly refused: ReadonlySet<CountedNetwork>;
+  readonly end: number;
+}
+
+/** Networks of one record whose uses in one window are reserved in one commit. */
+interface ReservationGroup {
+  readonly members: Map<CountedNetwork, Reservation>;
+  readonly done: Promise<ReservationResult>;
 }
 
 interface Reservation {
@@ -334,15 +376,18 @@ const ceilingOf = ({ name, inAll = 0, seconds, inAllSetting }: Limit): Limit => 
   ...(inAllSetting && { setting: inAllSetting }),
 });
 
-function addUses(
-  within: Readonly<Record<string, number>>,
+/** Returns the record with so many more uses of a network and those around it. */
+function withUses(
+  { window, drawn, within = {} }: LimitRecord,
   prefixes: Prefixes,
   size: number,
-): Record<string, number> {
+): LimitRecord {
+  const added = prefixes.within.map(
+    ([, name]) => [name, Math.max(0, (within[name] ?? 0) + size)] as const,
+  );
   return {
-    ...within,
-    ...Object.fromEntries(
-      prefixes.within.map(([, name]) => [name, Math.max(0, (within[name] ?? 0) + size)]),
-    ),
+    window,
+    drawn: Math.max(0, drawn + size),
+    ...(added.length > 0 && { within: { ...within, ...Object.fromEntries(added) } }),
   };
 }
