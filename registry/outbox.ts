@@ -99,7 +99,9 @@ export class Outbox {
     while (!signal.aborted) {
       try {
         from ??= await this.#load();
-        for await (const batch of this.#store.storage.watch('outbox/', from, signal)) {
+        for await (const batch of this.#store.storage.watch('outbox/', from, signal, {
+          newValuesOnly: true,
+        })) {
           from = batch.revision;
           this.#applyChanges(batch.changes);
         }

@@ -137,6 +137,15 @@ export interface StorageMetrics {
   readonly storageVersionSupported: { set(value: number): void };
 }
 
+/** Options of a watch. */
+export interface WatchOptions {
+  /**
+   * The watch may leave out the values before changes, and its progress marks may be two seconds late
+   * instead of half a second. On etcd both cost every replica.
+   */
+  readonly newValuesOnly?: boolean;
+}
+
 /**
  * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (only
  * commit), {@link CompactedError} or {@link TooLargeError}, and no other error that a caller should
@@ -186,7 +195,12 @@ export interface Storage {
    * Yields every change after `from` once, in revision order, with the value before, and progress
    * marks. Throws CompactedError if `from` is too old; ends when `signal` aborts.
    */
-  watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<Batch>;
+  watch(
+    prefix: string,
+    from: Revision,
+    signal: AbortSignal,
+    options?: WatchOptions,
+  ): AsyncIterable<Batch>;
   /**
    * Removes history before `revision`: reads and watches from an older one throw CompactedError.
    */

@@ -206,8 +206,8 @@ function createStorage(
     sizes: () => readSizes(streams),
     count: (range) => countRange(listContext, range),
     commit: (checks, writes) => committer.commit(checks, writes),
-    watch: (prefix, from, signal) =>
-      watchPrefix(watchContext, prefix, from, AbortSignal.any([signal, closing.signal])),
+    watch: (prefix, from, signal, options) =>
+      watchPrefix(watchContext, prefix, from, AbortSignal.any([signal, closing.signal]), options),
     compact: (revision) => compactTo(cluster, keyspace, revision),
     renew(credentials) {
       cluster.renew(credentials);

@@ -1,7 +1,6 @@
 import type { EtcdWatchStream } from './watch-stream.js';
 
 const progressIntervalMs = 1000;
-const maxStalenessMs = 500;
 const stalledAfterMs = 3000;
 const checkIntervalMs = 100;
 const seekDelayMs = 1;
@@ -35,11 +34,12 @@ interface ProgressOperations {
  * A response from a member proves nothing: a partitioned member keeps responding for seconds with
  * old state. Therefore the stream is as current as the last quorum revision that it has reached,
  * and `asOf` is the time of that request. Each call of this replica to etcd returns such a
- * revision; without one for half a second, the tracker requests one. A stream whose `asOf` does not
+ * revision; without one for so long, the tracker requests one. A stream whose `asOf` does not
  * advance for three seconds, and which delivers no events either, is given up.
  */
 export class WatchProgress {
   readonly #stream: EtcdWatchStream;
+  readonly #maxStalenessMs: number;
   readonly #operations: ProgressOperations;
   readonly #timer: NodeJS.Timeout;
   readonly #pending: QuorumRevision[] = [];
@@ -52,13 +52,18 @@ export class WatchProgress {
   #isConfirming = false;
   #seekTimer: NodeJS.Timeout | undefined;
 
-  /** `position`: everything up to this revision was already delivered. */
+  /**
+   * `position`: everything up to this revision was already delivered. A quorum revision is requested
+   * when the last one is older than `maxStalenessMs`.
+   */
   constructor(
     stream: EtcdWatchStream,
     { position, latest }: { readonly position: number; readonly latest: QuorumRevision },
+    maxStalenessMs: number,
     operations: ProgressOperations,
   ) {
     this.#stream = stream;
+    this.#maxStalenessMs = maxStalenessMs;
     this.#operations = operations;
     this.#position = position;
     this.#track(latest);
@@ -138,7 +143,7 @@ export class WatchProgress {
     const now = performance.now();
     if (now - Math.max(this.#asOf, this.#advancedAt) > stalledAfterMs) this.#operations.onStalled();
     else if (this.#target > 0) this.#requestTarget();
-    if (now - this.#reportedAsOf >= maxStalenessMs) this.#confirm(now);
+    if (now - this.#reportedAsOf >= this.#maxStalenessMs) this.#confirm(now);
     if (now - this.#receivedAt >= progressIntervalMs) this.#requestProgress();
   }
 
@@ -148,7 +153,7 @@ export class WatchProgress {
    */
   #confirm(now: number): void {
     if (this.#isConfirming) return;
-    if (now - this.#asOf < maxStalenessMs) return this.#requestProgress();
+    if (now - this.#asOf < this.#maxStalenessMs) return this.#requestProgress();
     this.#isConfirming = true;
     void this.#operations.readRevision().then(() => {
       this.#isConfirming = false;

@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CompactedError, prefixRange, type Batch, type Change, type Revision } from '../storage.js';
+import {
+  CompactedError,
+  prefixRange,
+  type Batch,
+  type Change,
+  type Revision,
+  type WatchOptions,
+} from '../storage.js';
 import type { Cluster } from './client.js';
 import { EtcdError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
@@ -14,6 +21,8 @@ import type {
 } from './watch-stream.js';
 
 const retryDelayMs = 100;
+/** How old a watch's last confirmation may be, of one for new values only and of another. */
+const maxStalenessMs = { newValuesOnly: 2000, all: 500 } as const;
 
 /** Dependencies of a watch. */
 export interface WatchContext {
@@ -34,13 +43,14 @@ export async function* watchPrefix(
   prefix: string,
   from: Revision,
   signal: AbortSignal,
+  options: WatchOptions = {},
 ): AsyncGenerator<Batch> {
   const { keyspace, streams } = context;
   if (keyspace.toEtcdRevision(from) <= 0) throw new CompactedError(keyspace.fromEtcdRevision(1));
   let lastRevision = from;
   while (!signal.aborted) {
     try {
-      for await (const batch of readStream(context, prefix, lastRevision, signal)) {
+      for await (const batch of readStream(context, prefix, lastRevision, signal, options)) {
         lastRevision = batch.revision;
         yield batch;
       }
@@ -59,6 +69,7 @@ async function* readStream(
   prefix: string,
   from: Revision,
   signal: AbortSignal,
+  { newValuesOnly = false }: WatchOptions,
 ): AsyncGenerator<Batch> {
   const { cluster, keyspace, streams, progressKey } = context;
   const currentRevision = await context.currentRevision.read();
@@ -71,6 +82,7 @@ async function* readStream(
   const progress = new WatchProgress(
     stream,
     { position, latest: currentRevision },
+    maxStalenessMs[newValuesOnly ? 'newValuesOnly' : 'all'],
     {
       writeProgressKey:
         progressKey &&
@@ -87,16 +99,15 @@ async function* readStream(
   signal.addEventListener('abort', cancel);
   cluster.revisionListeners.add(onRevision);
   try {
-    createWatch(
-      stream,
-      keyspace,
-      progressKey ? '' : prefix,
-      startRevision(position, currentRevision.revision),
-    );
+    createWatch(stream, keyspace, {
+      prefix: progressKey ? '' : prefix,
+      start: startRevision(position, currentRevision.revision),
+      prev_kv: !newValuesOnly,
+    });
     if (currentRevision.revision === position)
       yield { revision: from, changes: [], asOf: progress.asOf() };
     if (signal.aborted) return;
-    yield* readBatches(stream, progress, keyspace, { prefix, from, signal });
+    yield* readBatches(stream, progress, keyspace, { prefix, from, signal, newValuesOnly });
   } finally {
     progress.stop();
     cluster.revisionListeners.delete(onRevision);
@@ -117,14 +128,21 @@ const startRevision = (from: number, currentRevision: number): number =>
 function createWatch(
   stream: EtcdWatchStream,
   keyspace: Keyspace,
-  prefix: string,
-  start: number,
+  { prefix, start, prev_kv }: { prefix: string; start: number; prev_kv: boolean },
 ): void {
   const { start: rangeStart, end } = prefixRange(keyspace.prefix + prefix);
   const range = { key: Buffer.from(rangeStart, 'latin1'), range_end: Buffer.from(end, 'latin1') };
   stream.write({
-    create_request: { ...range, start_revision: start, prev_kv: true, fragment: true },
+    create_request: { ...range, start_revision: start, prev_kv, fragment: true },
   });
+}
+
+/** What a watch has asked for. */
+interface WatchRequest {
+  readonly prefix: string;
+  readonly from: Revision;
+  readonly signal: AbortSignal;
+  readonly newValuesOnly: boolean;
 }
 
 /**
@@ -134,8 +152,9 @@ async function* readBatches(
   stream: EtcdWatchStream,
   progress: WatchProgress,
   keyspace: Keyspace,
-  { prefix, from, signal }: { prefix: string; from: Revision; signal: AbortSignal },
+  watch: WatchRequest,
 ): AsyncGenerator<Batch> {
+  const { from, signal } = watch;
   let lastRevision = from;
   let events: EtcdWatchEvent[] = [];
   for await (const response of stream as AsyncIterable<WatchResponse>) {
@@ -143,7 +162,7 @@ async function* readBatches(
     if (response.created) continue;
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
-    for (const batch of groupByRevision(events, keyspace, prefix, lastRevision)) {
+    for (const batch of groupByRevision(events, keyspace, watch, lastRevision)) {
       lastRevision = batch.revision;
       progress.onEvents(keyspace.toEtcdRevision(lastRevision));
       yield { ...batch, asOf: progress.asOf() };
@@ -175,7 +194,7 @@ function throwIfCanceled(
 function* groupByRevision(
   events: readonly EtcdWatchEvent[],
   keyspace: Keyspace,
-  prefix: string,
+  { prefix, newValuesOnly }: WatchRequest,
   lastRevision: Revision,
 ): Generator<Batch> {
   for (let i = 0; i < events.length; ) {
@@ -187,7 +206,7 @@ function* groupByRevision(
       i++
     ) {
       if (revision > lastRevision && isWatched(keyspace.fromEtcdKey(events[i]!.kv.key), prefix))
-        changes.push(toChange(events[i]!, keyspace));
+        changes.push(toChange(events[i]!, keyspace, newValuesOnly));
     }
     if (revision > lastRevision) yield { revision, changes };
   }
@@ -196,9 +215,14 @@ function* groupByRevision(
 const isWatched = (name: string, prefix: string): boolean =>
   name !== markKey && name.startsWith(prefix);
 
-function toChange({ type, kv, prev_kv }: EtcdWatchEvent, keyspace: Keyspace): Change {
+function toChange(
+  { type, kv, prev_kv }: EtcdWatchEvent,
+  keyspace: Keyspace,
+  newValuesOnly: boolean,
+): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;
-  if (!prev_kv && !created) throw new CompactedError(keyspace.fromEtcdRevision(kv.mod_revision));
+  if (!prev_kv && !created && !newValuesOnly)
+    throw new CompactedError(keyspace.fromEtcdRevision(kv.mod_revision));
   const entry = type === 'Put' ? keyspace.toEntry(kv) : undefined;
   return {
     key: keyspace.fromEtcdKey(kv.key),

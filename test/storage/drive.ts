@@ -6,6 +6,7 @@ import type {
   Range,
   Revision,
   Storage,
+  WatchOptions,
   Write,
 } from '../../storage/storage.js';
 
@@ -79,8 +80,8 @@ export class Watched {
   #failure: unknown;
   #done = false;
 
-  constructor(storage: Storage, prefix: string, from: Revision) {
-    this.ended = this.#read(storage, prefix, from)
+  constructor(storage: Storage, prefix: string, from: Revision, options?: WatchOptions) {
+    this.ended = this.#read(storage, prefix, from, options)
       .catch((error: unknown) => {
         this.#failure = error;
         throw error;
@@ -117,8 +118,13 @@ export class Watched {
     await this.ended;
   }
 
-  async #read(storage: Storage, prefix: string, from: Revision): Promise<void> {
-    for await (const batch of storage.watch(prefix, from, this.#abort.signal)) {
+  async #read(
+    storage: Storage,
+    prefix: string,
+    from: Revision,
+    options?: WatchOptions,
+  ): Promise<void> {
+    for await (const batch of storage.watch(prefix, from, this.#abort.signal, options)) {
       this.batches.push(batch);
       this.#wake();
     }

@@ -135,7 +135,9 @@ export class ClockSkew {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { revision } = await this.#storage.list(prefixRange(clocksPrefix), { limit: 1 });
-    for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
+    for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal, {
+      newValuesOnly: true,
+    }))
       for (const { key, entry } of changes) this.#recordPeer(key, entry?.value);
   }
 

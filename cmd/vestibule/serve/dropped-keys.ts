@@ -113,7 +113,7 @@ export class DroppedKeys {
   }
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
-    for await (const { changes } of this.#storage.watch(key, from, signal))
+    for await (const { changes } of this.#storage.watch(key, from, signal, { newValuesOnly: true }))
       for (const change of changes) if (change.key === key) this.#apply(change.entry?.value);
   }
 

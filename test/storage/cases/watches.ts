@@ -49,19 +49,46 @@ export function watchCases(open: OpenStore): void {
 
   withStore(
     open,
-    'a watch marks that it has caught up, and how far others have come',
-    async (storage) => {
-      const from = await put(storage, { 'w/a': '1' });
-      const watched = await new Watched(storage, 'w/', from).reached(from);
-      expect(watched.changes).toEqual([]);
-      const other = await put(storage, { other: '1' });
-      await watched.reached(other);
-      expect(watched.changes).toEqual([]);
-      const marks = watched.batches.length;
-      await watched.until(() => watched.batches.length >= marks + 2);
-      await watched.stop();
+    'a watch for new values receives them and deletions, from an old revision too',
+    async (storage, store) => {
+      const { revision: from } = await storage.get('w/a');
+      const live = new Watched(storage, 'w/', from, { newValuesOnly: true });
+      await put(storage, { 'w/a': '1', 'x/a': '1' });
+      await put(storage, { 'w/a': '2', 'w/b': '2' });
+      await remove(storage, 'w/b');
+      await store.disturb();
+      const last = await put(store.storage, { 'w/b': '4' });
+      const late = new Watched(store.storage, 'w/', from, { newValuesOnly: true });
+      for (const watched of store.storage === storage ? [live, late] : [late]) {
+        await watched.reached(last);
+        expect(watched.changes.map((change) => summaryOf(change).split('<')[0])).toEqual([
+          'w/a=1',
+          'w/a=2',
+          'w/b=2',
+          'w/b=-',
+          'w/b=4',
+        ]);
+        await watched.stop();
+      }
     },
   );
+
+  for (const newValuesOnly of [false, true])
+    withStore(
+      open,
+      `a watch marks that it has caught up, and how far others have come${newValuesOnly ? ', for new values too' : ''}`,
+      async (storage) => {
+        const from = await put(storage, { 'w/a': '1' });
+        const watched = await new Watched(storage, 'w/', from, { newValuesOnly }).reached(from);
+        expect(watched.changes).toEqual([]);
+        const other = await put(storage, { other: '1' });
+        await watched.reached(other);
+        expect(watched.changes).toEqual([]);
+        const marks = watched.batches.length;
+        await watched.until(() => watched.batches.length >= marks + 2);
+        await watched.stop();
+      },
+    );
 
   withStore(open, 'a mark never comes before a change it covers', async (storage) => {
     const from = await put(storage, { 'w/a': '1' });
