@@ -19,6 +19,7 @@ import { signInHydra } from './15-hydra.js';
 import { signInKeycloak, signInKeycloakUnhashed } from './16-keycloak.js';
 import { scale } from './17-scale.js';
 import { signInWithShadow } from './19-shadow.js';
+import { following } from './21-followers.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -48,4 +49,5 @@ export const rows: readonly Row[] = [
   signInKeycloakUnhashed,
   ...scale,
   signInWithShadow,
+  following,
 ];
