@@ -15,6 +15,7 @@ import { sessionName } from './context/session-name.js';
 import { secretMatches } from './adapter/client-secret.js';
 import { believeSignOut } from './http/sign-out-request.js';
 import { commitMiddleware } from './http/commit-middleware.js';
+import { detectReplays } from './adapter/replay-detection.js';
 import { stageEnding } from './adapter/end-sessions.js';
 import { spendAttempt } from './adapter/attempt-limit.js';
 import { queueLogouts } from './logout-worker.js';
@@ -40,6 +41,7 @@ export function createProvider(currentServices: ProviderServices): BuiltProvider
   provider.proxy = true;
   provider.silent = true;
   compareSecretsByHash(services, provider);
+  detectReplays(services, provider);
   skipUnsavedSessions(provider);
   checkResponseTypeFirst(provider);
   ignoreUnbelievableHints(services, provider);

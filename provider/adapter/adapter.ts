@@ -14,7 +14,6 @@ import { endInteraction, findInteraction, saveInteraction } from './interaction-
 import { projectSession } from './session-projection.js';
 import { codeClientMemo } from './session-events.js';
 import { sessionName } from '../context/session-name.js';
-import { withProviderErrors } from '../context/errors.js';
 import {
   grantable,
   membersPrefix,
@@ -64,7 +63,6 @@ export class StoreAdapter implements Adapter {
       }
       if (this.#model === 'Interaction')
         return saveInteraction(this.#services, unitOfWork, id, payload);
-      if (this.#model === 'ReplayDetection') return this.#recordOnce(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId)
         this.#requireGrant(unitOfWork, payload.grantId);
       const kept =
@@ -177,25 +175,6 @@ export class StoreAdapter implements Adapter {
   async #readByIndex(unitOfWork: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
     const hashed = await unitOfWork.get(index);
     return hashed && this.#read(unitOfWork, recordKeyOf(this.#model, hashed.toString()));
-  }
-
-  /**
-   * Records a replay id in a commit of its own; of concurrent requests only the first succeeds (RFC
-   * 9449 §11.1).
-   */
-  async #recordOnce(key: string, payload: AdapterPayload, expires: number): Promise<void> {
-    const { entry } = await withProviderErrors(this.#services.storage.get(key));
-    const isLive = entry && (entry.expires ?? Infinity) > Date.now();
-    const part = {
-      checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
-      writes: [
-        { put: key, value: this.#services.records.seal(key, this.#model, payload), expires },
-      ],
-    };
-    if (!isLive && (await withProviderErrors(this.#services.store.commit([part]))).committed)
-      return;
-    this.#services.metrics?.singleUseRefused.inc({ kind: 'ReplayDetection' });
-    throw new errors.InvalidRequest('the proof was replayed');
   }
 
   #requireGrant(unitOfWork: UnitOfWork, grantId: string): void {

@@ -37,7 +37,10 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/signature verification/, 'the private key that belongs to the kid of the assertion'],
   [/^jwt |exp value|^expiration|^iat /, 'exp of the assertion, and the clock of the program'],
   [/^iss |^sub /, 'iss and sub of the assertion: both are the client_id'],
-  [/\bjti\b|only be used once|replayed/, 'a jti of its own for each assertion or proof, as text'],
+  [
+    /\bjti\b|only be used once|Replay detected/,
+    'a jti of its own for each assertion or proof, as text',
+  ],
   [/^client_id mismatch/, 'client_id in the program: the Client that authenticates'],
   [
     /client_assertion_type/,

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { Provider } from 'oidc-provider';
+import { withProviderErrors } from '../context/errors.js';
+import type { ProviderServices } from '../context/context.js';
+import { recordKey } from '../context/records.js';
+import { clockTolerance } from './adapter.js';
+
+/**
+ * Lets oidc-provider refuse each use of a client assertion or DPoP proof but the first in the same way,
+ * one after another and at once.
+ */
+export function detectReplays(services: ProviderServices, provider: Provider): void {
+  provider.ReplayDetection.unique = (issuer, jti, exp) => isFirstUse(services, issuer, jti, exp);
+}
+
+/**
+ * Records the id of a proof, until `exp` in seconds since the epoch, in a commit of its own. Returns true
+ * for its first use; of concurrent ones for one of them (RFC 7523 §3, RFC 9449 §11.1).
+ */
+export async function isFirstUse(
+  services: Pick<ProviderServices, 'storage' | 'store' | 'records' | 'metrics'>,
+  issuer: string,
+  jti: string,
+  exp: number,
+): Promise<boolean> {
+  const model = 'ReplayDetection';
+  const id = createHash('sha256').update(`${issuer}${jti}`).digest('base64url');
+  const key = recordKey(model, id);
+  const { entry } = await withProviderErrors(services.storage.get(key));
+  const isLive = entry && (entry.expires ?? Infinity) > Date.now();
+  const expires = (Math.floor(exp) + clockTolerance + 5) * 1000;
+  const part = {
+    checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
+    writes: [{ put: key, value: services.records.seal(key, model, { jti: id, exp }), expires }],
+  };
+  if (!isLive && (await withProviderErrors(services.store.commit([part]))).committed) return true;
+  services.metrics?.singleUseRefused.inc({ kind: model });
+  return false;
+}
