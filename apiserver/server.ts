@@ -14,6 +14,7 @@ import {
 } from '../registry/status.js';
 import { originOf } from './chain/authorization-attributes.js';
 import type { Store } from '../registry/store.js';
+import { showRefusal } from '../security/cross-origin.js';
 import { withSpan } from '../observability/tracer.js';
 import { Authorization } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
@@ -346,6 +347,7 @@ export class Server {
     if (res.writableEnded) return;
     if (res.headersSent) return void req.socket.destroy();
     prepareRefusal(req, res);
+    if (this.#parts.provider) showRefusal(req, res);
     if (error instanceof StatusError && error.headers.Connection === 'close')
       res.shouldKeepAlive = false;
     const { pages, errorPage } = this.#parts;

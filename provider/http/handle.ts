@@ -17,6 +17,7 @@ import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
 import { keepResponseMode } from './request-object.js';
 import { knownClient } from './refusals.js';
 import { remedyOf } from './remedies.js';
+import { showRefusal } from '../../security/cross-origin.js';
 import { prefersHTML } from '../../security/prefers-html.js';
 import { errorMessage } from './error-messages.js';
 import { logIgnoredParameters, logRefusal } from './wrong-parameters.js';
@@ -57,7 +58,10 @@ export async function handleRequest(
     rememberLanguage(request, response, services.settings.baseURL.startsWith('https:'));
     if (!request.url?.startsWith('/')) return void sendError(services, request, response, 400);
     normaliseRequest(request, services.settings.baseURL, services.cookies);
-    const limit = requestLimits.get(request.url.split('?')[0]!)?.(services.settings.limits);
+    const limit =
+      request.method === 'OPTIONS' // A preflight stores nothing.
+        ? undefined
+        : requestLimits.get(request.url.split('?')[0]!)?.(services.settings.limits);
     if (limit && !isPostToRedirect(request) && network !== undefined)
       await services.networkLimits?.spend(limit, network, Date.now());
     if (limit) {
@@ -139,6 +143,7 @@ function sendError(
 ): void {
   if (response.headersSent) return void response.destroy();
   if (!request.complete) response.shouldKeepAlive = false;
+  showRefusal(request, response);
   const error = codes[status] ?? 'server_error';
   const { title, advice } = errorMessage(error, status);
   const translator = translatorFor(request);
