@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { mailServerProblem, parseBaseURL } from '../cmd/vestibule/options/config-validation.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../cmd/vestibule/options/config.js';
+import {
+  mailServerProblem,
+  originPattern,
+  parseBaseURL,
+} from '../cmd/vestibule/options/config-validation.js';
 import { isLoopback } from '../security/loopback.js';
 import { serverAddress, serverUrlsProblem } from '../storage/etcd/server-urls.js';
 import { createMailer } from '../mail/smtp.js';
@@ -10,6 +18,31 @@ const servers: Server[] = [];
 afterAll(() => {
   for (const server of servers) server.close();
 });
+
+/** What is no origin, though a browser would make one of most. */
+const notOrigins = [
+  'https:id.example.org',
+  'https:/id.example.org',
+  'https:///id.example.org',
+  'https:\\\\id.example.org',
+  'https://id.example.org\\',
+  'https://id.example.org:0',
+  'https://id.example.org:',
+  'https://id.example.org:0443',
+  'https://id.example.org:65536',
+  'https://id.exam\tple.org',
+  'https://id.example.org\n',
+  '\nhttps://id.example.org',
+  ' https://id.example.org',
+  'https://id.example.org ',
+  'https://me:hush@id.example.org',
+  'https://@id.example.org',
+  'https://id.example.org?a=b',
+  'https://id.example.org#top',
+  'https://id.example.org//',
+  'https://id%2eexample.org',
+  'https://',
+];
 
 describe('the setting --base-url', () => {
   test.each([
@@ -40,10 +73,54 @@ describe('the setting --base-url', () => {
     'smtp://id.example.org/',
     'http://id.example.org/',
     'http://[2001:db8::1]/',
+    ...notOrigins,
   ])('%s is refused', (text) => {
     const problems: string[] = [];
     parseBaseURL(text, problems);
-    expect(problems).toEqual([expect.stringContaining('--base-url must be')]);
+    expect(problems).toEqual([expect.stringMatching(/^--base-url must be [^\n\t]+$/)]);
+    expect(problems[0]).not.toContain('hush');
+  });
+
+  const folder = mkdtempSync(join(tmpdir(), 'vestibule-url-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config.yaml');
+  const sources: readonly (readonly [
+    source: string,
+    read: (url: string) => [string[], Record<string, string>],
+  ])[] = [
+    ['a flag', (url) => [[`--base-url=${url}`], {}]],
+    ['the environment', (url) => [[], { VESTIBULE_BASE_URL: url }]],
+    [
+      'a file',
+      (url) => {
+        writeFileSync(file, JSON.stringify({ baseUrl: url }));
+        return [[`--config=${file}`], {}];
+      },
+    ],
+  ];
+  const store = ['--data-dir', folder, '--allow-mock-mail', '--mock-mail'];
+
+  test.each(sources)('from %s is written as browsers write it, or refused', async (_, read) => {
+    const [args, environment] = read('HTTPS://ID.Example.ORG:443/');
+    const { baseURL, displayed } = await loadConfig([...store, ...args], environment);
+    expect([baseURL, displayed['base-url']]).toEqual([
+      'https://id.example.org',
+      'https://id.example.org',
+    ]);
+    for (const text of notOrigins) {
+      const [wrong, variables] = read(text);
+      await expect(loadConfig([...store, ...wrong], variables)).rejects.toThrow(/must be/);
+    }
+  });
+
+  test('the chart takes what the service takes', () => {
+    const chart = join(import.meta.dirname, '../deploy/chart/templates');
+    const [, pattern] = /regexMatch "\(\?i\)(.*?)" \$v\.baseURL/.exec(
+      readFileSync(join(chart, '_refusals.tpl'), 'utf8'),
+    )!;
+    expect(new RegExp(JSON.parse(`"${pattern}"`), 'i').source).toBe(
+      originPattern.source.replace('[\\]]', '\\[\\]]'),
+    );
   });
 });
 

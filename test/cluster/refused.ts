@@ -29,7 +29,17 @@ export const refused: readonly (readonly [what: string, values: object, sentence
   [
     'a base URL with a path',
     { ...embedded, baseURL: 'https://example.org/id' },
-    'baseURL must be an origin without a path, such as https://id.example.org; got https://example.org/id',
+    'baseURL must be scheme, host and perhaps a port, such as https://id.example.org; got https://example.org/id',
+  ],
+  [
+    'a base URL with a backslash',
+    { ...embedded, baseURL: 'https://id.example.org\\' },
+    'baseURL must be scheme, host and perhaps a port, such as https://id.example.org; got https://id.example.org\\\\',
+  ],
+  [
+    'a base URL with a password',
+    { ...embedded, baseURL: 'https://me:hush@id.example.org' },
+    'baseURL must be scheme, host and perhaps a port, such as https://id.example.org',
   ],
   [
     'a public base URL without TLS',

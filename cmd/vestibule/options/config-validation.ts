@@ -6,16 +6,21 @@ import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
 import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
 
+/** Scheme, host and perhaps a port. URL alone takes https:host, backslashes, tabs and port 0 as well. */
+export const originPattern =
+  /^https?:\/\/([^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?\/?$/i;
+
 /**
  * Returns the base URL as browsers write it: without a slash at its end, without the usual port, the
  * host in lower case. Adds a problem if it is not an https origin, or http on loopback.
  */
 export function parseBaseURL(text: string | undefined, problems: string[]): string | undefined {
   if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.href !== `${url?.origin}/`) {
+  const url = originPattern.test(text) ? URL.parse(text) : null;
+  if (url === null) {
+    const got = text.includes('@') ? '' : `; got ${JSON.stringify(text).slice(1, -1)}`; // No password.
     problems.push(
-      `--base-url must be an origin without a path, such as https://id.example.org; got ${text}`,
+      `--base-url must be scheme, host and perhaps a port, such as https://id.example.org${got}`,
     );
     return undefined;
   }

@@ -231,7 +231,7 @@ function assemble(
     metricsPort: values['metrics-port'] as number | undefined,
     auditLogPath: text('audit-log-path'),
     loggingFormat: text('logging-format') as 'json' | 'text',
-    displayed: displayValues(values),
+    displayed: { ...displayValues(values), ...(baseURL !== undefined && { 'base-url': baseURL }) },
   };
 }
 

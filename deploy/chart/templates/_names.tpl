@@ -54,9 +54,14 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* The base URL as the service writes it. */}}
+{{- define "vestibule.baseURL" -}}
+{{- regexReplaceAll "^(http://.+):80$|^(https://.+):443$" (.Values.baseURL | lower | trimSuffix "/") "${1}${2}" -}}
+{{- end -}}
+
 {{/* The name in the base URL. */}}
 {{- define "vestibule.host" -}}
-{{- regexReplaceAll "^https?://|:[0-9]+$" .Values.baseURL "" -}}
+{{- regexReplaceAll "^https?://|:[0-9]+$" (include "vestibule.baseURL" .) "" -}}
 {{- end -}}
 
 {{/* Names the Service has in the cluster; kube-apiserver asks for the longest. */}}

@@ -1,7 +1,7 @@
 {{/* What "vestibule serve" is given, as a list. */}}
 {{- define "vestibule.args" -}}
 {{- $v := .Values -}}
-{{- $args := list (printf "--base-url=%s" $v.baseURL) "--port=8080" -}}
+{{- $args := list (printf "--base-url=%s" (include "vestibule.baseURL" $)) "--port=8080" -}}
 {{- if include "vestibule.isEtcd" . -}}
   {{- $args = append $args (printf "--etcd-servers=%s" (join "," $v.store.etcd.servers)) -}}
   {{- $args = append $args (printf "--etcd-prefix=%s" $v.store.etcd.prefix) -}}

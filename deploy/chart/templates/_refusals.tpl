@@ -13,9 +13,9 @@
 {{- $v := .Values -}}
 {{- if not $v.baseURL }}
 baseURL is empty: give the origin that people reach it by, such as https://id.example.org
-{{- else if not (regexMatch "^https?://[^/?#@]+$" $v.baseURL) }}
-baseURL must be an origin without a path, such as https://id.example.org{{ if not (contains "@" $v.baseURL) }}; got {{ $v.baseURL }}{{ end }}
-{{- else if and (hasPrefix "http:" $v.baseURL) (not (include "vestibule.isLoopback" $v.baseURL)) }}
+{{- else if not (regexMatch "(?i)^https?://([^\\s/\\\\?#@:%\\[\\]]+|\\[[0-9a-f:.]+\\])(:[1-9][0-9]{0,4})?/?$" $v.baseURL) }}
+baseURL must be scheme, host and perhaps a port, such as https://id.example.org{{ if not (contains "@" $v.baseURL) }}; got {{ toJson $v.baseURL | trimAll "\"" }}{{ end }}
+{{- else if and (hasPrefix "http:" (include "vestibule.baseURL" $)) (not (include "vestibule.isLoopback" (include "vestibule.baseURL" $))) }}
 baseURL must be https, or http on loopback; got {{ $v.baseURL }}
 {{- end }}
 {{- if not $v.image.repository }}
@@ -75,7 +75,7 @@ autoscaling.enabled without resources.requests.cpu: there would be nothing that 
 {{- if and $v.mail.mock $v.mail.smtp.existingSecret }}
 mail.mock and mail.smtp.existingSecret are both given: mail is either kept or sent
 {{- else if $v.mail.mock }}
-{{- if and (not $v.mail.allowMock) (or (eq $v.store.type "etcd") (and $v.baseURL (not (include "vestibule.isLoopback" $v.baseURL)))) }}
+{{- if and (not $v.mail.allowMock) (or (eq $v.store.type "etcd") (and $v.baseURL (not (include "vestibule.isLoopback" (include "vestibule.baseURL" $))))) }}
 mail.mock is refused with etcd or a public base URL: anyone could read every code; give mail.allowMock if that is meant
 {{- end }}
 {{- else if not $v.mail.smtp.existingSecret }}
