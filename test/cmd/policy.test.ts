@@ -69,7 +69,7 @@ test('an operator signs the command in, tries a policy, reads what it would chan
   const tried = await vestibule(['create', '-f', rules, '--dry-run=server']);
   expect(tried).toMatchObject({ code: 0, error: '' });
   expect(tried.out).toMatch(
-    /^policies\/p-2 created \(server dry run\)\n\d recorded decisions of \d+ would change: \d refused, 0 allowed\. No policy was activated\.\n\nNOW +WHO +ACTION +ON +TIMES +LAST +DECISION\n/,
+    /^policy\.id\.vestibule\.org\/p-2 created \(server dry run\)\n\d recorded decisions of \d+ would change: \d refused, 0 allowed\. No policy was activated\.\n\nNOW +WHO +ACTION +ON +TIMES +LAST +DECISION\n/,
   );
   const account = (await ada.tab.get('accounts/~').is(200)).body.metadata.name;
   expect(tried.out).toMatch(
@@ -91,7 +91,7 @@ test('an operator signs the command in, tries a policy, reads what it would chan
   );
   expect(await vestibule(['create', '-f', yaml])).toEqual({
     code: 0,
-    out: 'policies/p-2 created\n',
+    out: 'policy.id.vestibule.org/p-2 created\n',
     error: '',
   });
   expect((await service.tab().get('policies/p-2').is(200)).body.status.inForce).toBe(true);

@@ -68,8 +68,8 @@ test('the command signs in, creates, looks, follows, changes, imports and delete
   await confirmIn(run, tab);
   await run.done;
   for (const said of [
-    'groups/staff created (server dry run)',
-    'groups/staff created',
+    'group.id.vestibule.org/staff created (server dry run)',
+    'group.id.vestibule.org/staff created',
     'readers\tReaders',
     'group.id.vestibule.org/staff patched',
     'client.id.vestibule.org "my-app" deleted',

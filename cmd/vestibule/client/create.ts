@@ -5,7 +5,8 @@ import { CommandError } from '../terminal/errors.js';
 import { describeImpact } from './policy-impact.js';
 import { isDryRun } from './dry-run.js';
 import type { Invocation } from '../terminal/flags.js';
-import { formatJSON, formatYAML } from './output-format.js';
+import { parseFormat, type Format } from './output-format.js';
+import { formatObjects, qualifiedName } from './printers.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
@@ -20,8 +21,7 @@ export async function create(invocation: Invocation): Promise<void> {
   const { filename: file, output } = invocation.flags;
   if (!file) throw new CommandError(`create takes a file: ${program} create -f FILE`, 2);
   const dryRun = isDryRun(invocation.flags);
-  if (output !== undefined && output !== 'json' && output !== 'yaml')
-    throw new CommandError('-o must be json or yaml', 2);
+  const format = parseFormat(output, ['json', 'yaml', 'name', 'jsonpath']);
   const service = clientFor(invocation);
   for (const { place, object } of readObjects(file)) {
     const resource = await resourceOf(service, object, `${file}: ${place}`);
@@ -30,18 +30,18 @@ export async function create(invocation: Invocation): Promise<void> {
       `${resource}${dryRun ? '?dryRun=All' : ''}`,
       object,
     );
-    writeOut(await formatCreated(service, created, { resource, dryRun, output }));
+    writeOut(await formatCreated(service, created, format, dryRun));
   }
 }
 
 async function formatCreated(
   service: ApiClient,
   created: ApiObject,
-  { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined },
+  format: Format,
+  dryRun: boolean,
 ): Promise<string> {
-  if (output === 'json') return formatJSON(created);
-  if (output === 'yaml') return formatYAML(created);
-  const line = `${resource}/${created.metadata.name} created${dryRun ? ' (server dry run)' : ''}\n`;
+  if (format.as !== 'table') return formatObjects([created], format, true);
+  const line = `${qualifiedName(created)} created${dryRun ? ' (server dry run)' : ''}\n`;
   return created.status?.impact ? `${line}${await describeImpact(service, created)}` : line;
 }
 

@@ -151,7 +151,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   create: {
     usage: 'create -f FILE [flags]',
     about: 'creates the objects of a YAML or Cedar file, or checks them',
-    flags: ['filename', 'dry-run', outputFlag('json or yaml'), 'context'],
+    flags: ['filename', 'dry-run', outputFlag('json, yaml, name or jsonpath=TEMPLATE'), 'context'],
     examples: ['create -f rules.cedar --dry-run=server'],
   },
   import: {

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
+import { keep, vestibule } from '../support/command.js';
+import { stopAll, temporary } from '../support/service.js';
+
+/** Each command is a process of its own, on a machine that may be busy. */
+jest.setTimeout(120_000);
+
+let cluster: Cluster;
+let environment: NodeJS.ProcessEnv;
+beforeAll(async () => {
+  cluster = await openKubernetes();
+  environment = { ...keep(cluster.service.baseURL, cluster.tokens.operator) };
+});
+afterAll(async () => {
+  cluster?.stop();
+  await stopAll();
+});
+
+const objects = [
+  { kind: 'Group', name: 'one', spec: { displayName: 'One' } },
+  {
+    kind: 'Client',
+    name: 'two',
+    spec: { displayName: 'Two', redirectURIs: ['https://app.example.test/callback'] },
+  },
+  {
+    kind: 'Audience',
+    name: 'three',
+    spec: {
+      displayName: 'Three',
+      identifier: 'https://api.example.test',
+      scopes: [{ name: 'read', title: 'Reads', description: 'Reads all' }],
+    },
+  },
+].map(({ name, ...one }) => ({
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  ...one,
+  metadata: { name },
+}));
+const file = join(temporary(), 'objects.yaml');
+writeFileSync(file, objects.map((one) => `---\n${JSON.stringify(one)}\n`).join(''));
+const named = objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+const label = (value: string) => ['--type=merge', '-p', `{"metadata":{"labels":{"a":"${value}"}}}`];
+
+/** In this order, each on what the one before left. (kubectl does not say that a patch was a dry run.) */
+const commands: readonly string[][] = [
+  ['create', '-f', file, '--dry-run=server'],
+  ['create', '-f', file, '--dry-run=server', '-o', 'name'],
+  ['create', '-f', file, '--dry-run=server', '-o', 'jsonpath={.metadata.name}'],
+  ['create', '-f', file],
+  ['get', ...named, '-o', 'name'],
+  ['patch', ...named, ...label('b')],
+  ['patch', ...named, ...label('b')],
+  ['patch', ...named, ...label('c'), '-o', 'name'],
+  ['delete', ...named, '--dry-run=server'],
+  ['delete', ...named, '--dry-run=server', '-o', 'name'],
+  ['delete', named[0]!, '-o', 'name'],
+  ['delete', ...named.slice(1)],
+];
+
+eachKubectl((found) => {
+  test('every verb prints what kubectl prints', async () => {
+    const kubectl = cluster.kubectl(found);
+    const theirs: unknown[] = [];
+    for (const args of commands) theirs.push([args, await kubectl.run(args)]);
+    const ours: unknown[] = [];
+    for (const args of commands) ours.push([args, await vestibule(args, environment)]);
+    expect(ours).toEqual(theirs);
+  });
+});
