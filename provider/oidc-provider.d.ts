@@ -301,10 +301,7 @@ declare module 'oidc-provider' {
       /** Throws if the provider did not issue the ID token to the client; it may have expired. */
       validate(jwt: string, client: Client): Promise<unknown>;
     };
-    readonly ReplayDetection: {
-      /** Returns true for the first use of an id; `exp` in seconds since the epoch. */
-      unique(issuer: string, jti: string, exp: number): Promise<boolean>;
-    };
+    readonly ReplayDetection: { unique(iss: string, jti: string, exp: number): Promise<boolean> };
     readonly Grant: Model<Grant>;
     readonly Session: Model<Session> & {
       prototype: { persist(this: Session): Promise<unknown> };

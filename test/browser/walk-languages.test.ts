@@ -108,8 +108,6 @@ test.each(languages)(
     await page.goto(`${service.baseURL}/account`);
     await person.at('account');
     await page.locator('section[aria-labelledby=grants] .scope').first().waitFor();
-    // A scope has its name until its title arrives.
-    await page.getByText('openid', { exact: true }).waitFor({ state: 'detached' });
     await walk.look('account');
     await page
       .getByRole('button', { name: message(language, 'account', 'account.signout'), exact: true })

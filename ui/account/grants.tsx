@@ -10,12 +10,12 @@ const byName = (all: readonly Grant[]): Grant[] =>
 
 /** The apps with access to the account. */
 export function Grants() {
-  const { account, isLive } = useAccountContext();
+  const { account, isLive, names } = useAccountContext();
   const grants = useCollection<Grant>('grants', ownedBy(account), isLive);
   return (
     <Section id="grants" hint="grants.hint">
       <SectionList
-        collection={grants}
+        collection={names.isKnown ? grants : { ...grants, items: undefined }}
         list="grants.list"
         none="grants.none"
         look="things"

@@ -62,10 +62,11 @@ function Row({
 
 /** The newest requests to claims providers about the person. Not updated while the page is open. */
 export function Reviews() {
-  const { account, isLive } = useAccountContext();
-  const [items, setItems] = useState<readonly ClaimsReview[]>();
+  const { account, isLive, names } = useAccountContext();
+  const [read, setItems] = useState<readonly ClaimsReview[]>();
   const [failure, setFailure] = useState<ApiError>();
   const [turn, setTurn] = useState(0);
+  const items = names.isKnown ? read : undefined;
   const providers = useProviders();
   useEffect(() => {
     if (!isLive) return;

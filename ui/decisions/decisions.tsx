@@ -92,7 +92,7 @@ export function Decisions({ account, rule }: Props) {
         <Button onPress={again}>{t('retry')}</Button>
       </>
     );
-  if (!items)
+  if (!items || !names.isKnown)
     return (
       <p class="hint" aria-busy="true">
         {t('decisions.loading')}

@@ -5,6 +5,8 @@ import { claimTitle, nameOf, scopeTitle } from '../base/local-text.js';
 
 /** Returns the display name of an app or a scope in the language of the page, or else its name. */
 export interface Names {
+  /** False until they were read: lists that show names wait for that. */
+  readonly isKnown: boolean;
   readonly client: (name: string) => string;
   readonly scope: (name: string) => string;
   readonly claim: (provider: string, name: string) => string;
@@ -12,6 +14,7 @@ export interface Names {
 
 /** Names of which nothing is known yet. */
 export const unknownNames: Names = {
+  isKnown: false,
   client: (name) => name,
   scope: (name) => name,
   claim: (provider, name) => claimTitle(provider, { claim: name, title: name }),
@@ -49,6 +52,7 @@ export function namesOf(
     ),
   );
   return {
+    isKnown: true,
     client(name) {
       const client = clients.get(name);
       return client ? nameOf(client) : name;
