@@ -43,7 +43,7 @@ export function createApi(parts: ApiDependencies): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
-  const events = new Events(parts.store, parts.authorization, parts.encoder, parts.watcher);
+  const events = new Events(parts);
   const verbs: Record<string, Handler> = {
     get: (req, res) => handlers.get(req, res),
     list: (req, res) => lister.list(req, res),

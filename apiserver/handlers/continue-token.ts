@@ -28,8 +28,12 @@ export class ContinueTokens {
   readonly #keys: Keys;
   readonly #sealed = new BoundedMap<string, string>(cacheSize);
 
-  constructor(keys: Keys) {
+  readonly #purpose: string;
+
+  /** Tokens of one purpose are not valid for another. */
+  constructor(keys: Keys, purpose = 'continue') {
     this.#keys = keys;
+    this.#purpose = purpose;
   }
 
   /** Returns the token of a query. Throws if it belongs to another list. */
@@ -45,7 +49,7 @@ export class ContinueTokens {
     try {
       const sealed = Buffer.from(text, 'base64url');
       const token = JSON.parse(
-        this.#keys.open(bindingOf(authorized), sealed).toString(),
+        this.#keys.open(this.#bindingOf(authorized), sealed).toString(),
       ) as ContinueToken;
       if (token.q === selectorFingerprint(query) && sealed.toString('base64url') === text)
         return token;
@@ -57,7 +61,7 @@ export class ContinueTokens {
 
   /** Returns the token of the next page; the same one as long as the list is the same. */
   seal(authorized: AuthorizedRequest, token: ContinueToken): string {
-    const binding = bindingOf(authorized);
+    const binding = this.#bindingOf(authorized);
     const text = JSON.stringify(token);
     const key = `${this.#keys.version} ${binding} ${text}`;
     const known = this.#sealed.get(key);
@@ -66,15 +70,17 @@ export class ContinueTokens {
     this.#sealed.set(key, sealed);
     return sealed;
   }
+
+  /** Returns the context of a token: one purpose, resource, caller and range. */
+  #bindingOf({ requestInfo, caller, owner }: AuthorizedRequest): string {
+    const { resource } = (requestInfo as ResourceRequestInfo).kind;
+    return `${this.#purpose} ${resource} ${owner ?? ''} ${callerKey(caller)}`;
+  }
 }
 
 /** Returns the selectors of a list, which its token is bound to. */
 export const selectorFingerprint = (query: Query): string =>
   JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
-
-/** Returns the context of a token: one resource, caller and range. */
-const bindingOf = ({ requestInfo, caller, owner }: AuthorizedRequest): string =>
-  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${callerKey(caller)}`;
 
 function callerKey(caller: Caller): string {
   if (caller.type === 'Account') return `a:${caller.account}`;

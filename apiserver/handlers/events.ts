@@ -10,12 +10,30 @@ import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message
 import type { Encoder } from '../http/response.js';
 import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { Keys } from '../../security/keyring.js';
+import type { Query } from '../codec/query.js';
+import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { parseEventSelector, type EventSelector } from './event-selector.js';
 import { viewContextOf } from './list-body.js';
 import type { Watcher } from './watch.js';
 
 /** How many events are listed at most, the newest ones. */
 const maxEvents = 100;
+
+interface EventsDependencies {
+  readonly store: Store;
+  readonly authorization: Authorization;
+  readonly encoder: Encoder;
+  readonly watcher: Watcher;
+  readonly keys: Keys;
+}
+
+/** Names of events at one revision; `next` is the key to go on after in another request. */
+interface NamePage {
+  readonly names: string[];
+  readonly revision: Revision;
+  readonly next?: string | undefined;
+}
 
 /** How many keys are looked at in one list. */
 const maxKeys = 10_000;
@@ -29,12 +47,14 @@ export class Events {
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
   readonly #watcher: Watcher;
+  readonly #tokens: ContinueTokens;
 
-  constructor(store: Store, authorization: Authorization, encoder: Encoder, watcher: Watcher) {
+  constructor({ store, authorization, encoder, watcher, keys }: EventsDependencies) {
     this.#store = store;
     this.#authorization = authorization;
     this.#encoder = encoder;
     this.#watcher = watcher;
+    this.#tokens = new ContinueTokens(keys, 'continue events');
   }
 
   /** Lists or watches events. */
@@ -55,11 +75,11 @@ export class Events {
 
   async #list(req: ApiRequest, res: ApiResponse, selector: EventSelector): Promise<void> {
     const authorized = req.authorized!;
-    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const { kind, events: query } = authorized.requestInfo as ResourceRequestInfo;
     const items: object[] = [];
-    let revision: Revision | undefined;
-    for await (const page of this.#namePages(authorized, selector)) {
-      revision = page.revision;
+    let last: NamePage | undefined;
+    for await (const page of this.#namePages(authorized, selector, query!)) {
+      last = page;
       for (let i = 0; i < page.names.length && items.length < maxEvents; i += maxEvents) {
         const names = page.names.slice(i, i + maxEvents);
         const found = await Promise.all(names.map((name) => this.#store.stored(kind, name)));
@@ -72,23 +92,39 @@ export class Events {
     this.#encoder.json(req, res, 200, {
       kind: 'EventList',
       apiVersion: 'v1',
-      metadata: { resourceVersion: String(revision) },
+      metadata: {
+        resourceVersion: String(last!.revision),
+        ...(last!.next !== undefined &&
+          items.length < maxEvents && {
+            continue: this.#tokens.seal(authorized, {
+              r: last!.revision,
+              k: last!.next,
+              q: selectorFingerprint(query!),
+            }),
+          }),
+      },
       items: items.slice(0, maxEvents),
     });
   }
 
   /**
    * Yields the names of selected events at one revision, the newest first, until `maxKeys` keys were
-   * read. Those about one object are in this order, and their pages grow; of any, all are read first.
+   * read; where there are more, the last page has the key to go on after. Those about one object are
+   * in this order, and their pages grow; of any, all are read first.
    */
   async *#namePages(
-    { owner }: AuthorizedRequest,
+    authorized: AuthorizedRequest,
     { about, matchesKey }: EventSelector,
-  ): AsyncGenerator<{ names: string[]; revision: Revision }> {
+    query: Query,
+  ): AsyncGenerator<NamePage> {
+    const { owner } = authorized;
+    const token = this.#tokens.open(authorized, query);
     const range = eventRange(about);
     const isOrdered = about.kind !== undefined && about.name !== undefined;
     let limit = isOrdered ? maxEvents : maxKeys;
-    for (let from = range, at: { at?: Revision } = {}, count = 0; count < maxKeys; ) {
+    let from = token ? { start: `${token.k}!`, end: range.end } : range;
+    let at: { at?: Revision } = token ? { at: token.r } : {};
+    for (let count = 0; count < maxKeys; ) {
       const page = await toStatusError(this.#store.storage.list(from, { limit, ahead: 1, ...at }));
       const names = page.entries
         .map(({ key, value }) => ({ key, id: idOfEvent(key), name: value.toString() }))
@@ -96,12 +132,13 @@ export class Events {
         .filter(({ name }) => owner === undefined || name.startsWith(`${owner}-`))
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map(({ name }) => name);
-      yield { names, revision: page.revision };
-      if (page.more === 0) return;
       count += page.entries.length;
+      const next = page.more > 0 ? page.entries.at(-1)!.key : undefined;
+      yield { names, revision: page.revision, ...(count >= maxKeys && { next }) };
+      if (next === undefined) return;
       limit = Math.min(9 * count, maxKeys - count);
       at = { at: page.revision };
-      from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+      from = { start: `${next}!`, end: range.end };
     }
   }
 
