@@ -165,12 +165,16 @@ function describeAssertion(ctx: KoaContext, reason: string): void {
   if (fault) body.error_description = `the client_assertion was refused: ${fault}`;
 }
 
-/** Returns oidc-provider's reason for an error. */
+/** Returns oidc-provider's reason for an error; of a proof that cannot be read with what it was. */
 function reasonOf({
+  error: code,
   cause,
   error_detail: detail,
-  error_description: description,
+  error_description: description = '',
 }: errors.OIDCProviderError): string {
-  if (detail) return detail;
-  return cause instanceof Error && cause.message ? cause.message : (description ?? '');
+  const inner = detail || (cause instanceof Error ? cause.message : '');
+  if (!inner) return description;
+  return code === 'invalid_dpop_proof' && !description.includes(inner)
+    ? `${description}: ${inner}`
+    : inner;
 }

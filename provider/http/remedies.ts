@@ -1,5 +1,14 @@
 /** What mends a refusal, by oidc-provider's reason for it; the first that matches counts. */
 const remedies: readonly (readonly [RegExp, string])[] = [
+  [/^invalid DPoP key binding/, 'one proof in DPoP: a JWT with typ dpop+jwt, signed by its jwk'],
+  [/^DPoP proof ath/, 'ath of the proof: the SHA-256 of this access token in base64url'],
+  [/^DPoP proof ht[mu]/, 'htm and htu of the proof: method and address of this request'],
+  [
+    /DPoP proof iat is|nonce (in|is required in) /,
+    'nonce of the proof: that of the DPoP-Nonce header',
+  ],
+  [/jkt verification/, 'Authorization: DPoP, and a proof by the key that it was issued to'],
+  [/must be `DPoP`/, 'Authorization: DPoP with the access token, beside the proof'],
   [/^code_challenge is missing: a Public/, 'PKCE with S256 in the program'],
   [/^code_challenge is missing/, 'spec.pkce of the Client, or PKCE with S256 in the program'],
   [
