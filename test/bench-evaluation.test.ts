@@ -5,6 +5,7 @@ import { isWanted } from './bench/options.js';
 import { parseStat, treeOf, usageOfTree } from './bench/processes.js';
 import { lineOf, sideLines } from './bench/report.js';
 import { measure } from './bench/measure.js';
+import { perSignIn, retainedIn } from './bench/retained-content.js';
 import { boundOf, resultOf, without } from './bench/result.js';
 import { cpuPerOperation, type Metric, type Sample, type Side } from './bench/row.js';
 import { median, percentile, spreadOf } from './bench/statistics.js';
@@ -318,4 +319,30 @@ test('middles, shares and spreads', () => {
   expect(percentile([1], 0.99)).toBe(1);
   expect(percentile([], 0.5)).toBe(0);
   expect(spreadOf([2, 1, 4])).toBe(4);
+});
+
+test('what stays for one sign-in a day: bytes times days by kind, without mails of the mock mailbox', () => {
+  const [now, day] = [1_000, 86_400_000];
+  const entry = (key: string, bytes: number, days?: number) => ({
+    key,
+    value: Buffer.alloc(bytes - key.length),
+    ...(days !== undefined && { expires: now + days * day }),
+  });
+  const before = retainedIn([entry('objects/sessions/a', 100, 14)], now);
+  const after = retainedIn(
+    [
+      entry('objects/sessions/a', 100, 14),
+      entry('objects/sessions/b', 120, 14),
+      entry('objects/sessions/c', 80, 7),
+      entry('oidc/Grant/one', 50, -1),
+      entry('meta/one', 30),
+      entry('objects/mockmessages/m', 1_000, 1),
+    ],
+    now,
+  );
+  expect([...perSignIn(before, after, 2)]).toEqual([
+    ['objects/sessions', { keys: 1, bytes: 100, byteDays: 1_120, endless: 0 }],
+    ['oidc/Grant', { keys: 0.5, bytes: 25, byteDays: 0, endless: 0 }],
+    ['meta', { keys: 0.5, bytes: 15, byteDays: 0, endless: 15 }],
+  ]);
 });

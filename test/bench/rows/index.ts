@@ -19,6 +19,7 @@ import { signInHydra } from './15-hydra.js';
 import { signInKeycloak, signInKeycloakUnhashed } from './16-keycloak.js';
 import { scale } from './17-scale.js';
 import { signInWithShadow } from './19-shadow.js';
+import { retained } from './20-retained.js';
 import { following } from './21-followers.js';
 
 /** The table of contents of the benchmarks. */
@@ -49,5 +50,6 @@ export const rows: readonly Row[] = [
   signInKeycloakUnhashed,
   ...scale,
   signInWithShadow,
+  retained,
   following,
 ];
