@@ -112,7 +112,8 @@ export const Grant = defineKind({
       .optional()
       .describe(
         'The decisions that allowed sharing each scope at the time of consent. A decision is kept ' +
-          'for 90 days after it was last made.',
+          'for limits.decisionRetention after it was last made, for a first-party Client ' +
+          'for limits.readDecisionRetention.',
       ),
   }),
   internal: z.object({

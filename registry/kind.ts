@@ -308,7 +308,10 @@ export interface KindDefinition<
   events?: EventSource<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
   /** Milliseconds since the epoch after which the store may collect the object. */
-  expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
+  expires?: (
+    object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
+    limits: Limits,
+  ) => number | undefined;
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
 }
 
@@ -367,7 +370,7 @@ export interface Kind<S = any, T = any, I = any>
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly selectableFields: Readonly<Record<string, SelectableField<any>>>;
-  readonly expires?: (object: any) => number | undefined;
+  readonly expires?: (object: any, limits: Limits) => number | undefined;
   readonly budgetAccount?: (object: any) => string | undefined;
   readonly events?: EventSource<any>;
   readonly strategy: Strategy<any>;

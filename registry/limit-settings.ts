@@ -7,6 +7,7 @@ import {
   size,
   type LimitSetting,
 } from './limit-setting.js';
+import { recordLimits } from './record-limits.js';
 import { signInLimits } from './sign-in-limits.js';
 
 export { limitFault, parseLimit, type LimitSetting } from './limit-setting.js';
@@ -310,37 +311,7 @@ export const limitSettings = {
     'less ends an ordinary afternoon, and much of it is kept',
     'Bytes of the changes by one account in a day.',
   ),
-  decisionsPerAccount: count(
-    2_000,
-    [100, 20_000],
-    'fewer forget what was just decided, and each is kept for 90 days',
-    'Recorded decisions about one account; above it, the oldest are deleted. More frequent ' +
-      'decisions are only counted.',
-  ),
-  recordedChanges: count(
-    120,
-    [10, 10_000],
-    'fewer leave changes without a record of their own, and each is kept for 90 days',
-    'Changes by one account that a replica records one by one in an hour; more are only counted.',
-  ),
-  recordedRefusals: count(
-    60,
-    [5, 10_000],
-    'fewer hide what was tried, and each is kept for 90 days',
-    'Refusals of one account that a replica records one by one in an hour; more are only counted.',
-  ),
-  recordedRefusalsInAll: count(
-    1_200,
-    [60, 1_000_000],
-    'fewer hide what was tried, and each is kept for 90 days',
-    'Refusals that a replica records one by one in a minute; more are only counted.',
-  ),
-  reviewsPerAccount: count(
-    500,
-    [50, 20_000],
-    'fewer forget what an app was just given, and each is kept for 90 days',
-    'Recorded claims reviews about one account; above it, the oldest are deleted.',
-  ),
+  ...recordLimits,
   requestHeaderSize: size(
     '16Ki',
     ['8Ki', '64Ki'],

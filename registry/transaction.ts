@@ -290,7 +290,7 @@ export class StoreTransaction implements Transaction {
       }
       const encoded = encode(kind, object);
       if (before?.equals(encoded)) continue;
-      const expires = kind.expires?.(object);
+      const expires = kind.expires?.(object, this.#call.settings.limits);
       writes.push({
         put: key,
         value: encoded,
@@ -390,7 +390,8 @@ export class StoreTransaction implements Transaction {
     const reserved = await this.read(key);
     if (reserved && reserved.value.toString() !== next.metadata.name)
       throw alreadyExists(kind, next.metadata.name, field);
-    this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next));
+    const { limits } = this.#call.settings;
+    this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next, limits));
   }
 }
 

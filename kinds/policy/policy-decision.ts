@@ -7,9 +7,6 @@ import { Alternatives } from './alternatives.js';
 import { principals } from './principals.js';
 import { refusalContent, refusalKey, refusalSubject } from './refusal-event.js';
 
-/** How long a decision is kept after it was last made, in milliseconds. */
-export const retentionMs = 90 * 86_400_000;
-
 /**
  * The input of a decision, for replaying it against another text: caller, resource and facts.
  * Contains no claim values, secrets or addresses.
@@ -109,12 +106,12 @@ const DecisionStatus = z.object({
 
 /**
  * A PolicyDecision as the server holds it; `internal` holds what only the object revealed, which a
- * refused caller must not learn.
+ * refused caller must not learn, and whether it is a permitted sign-in or read.
  */
 export type DecisionObject = KindObject<
   z.infer<typeof DecisionSpec>,
   z.infer<typeof DecisionStatus>,
-  { client?: string | undefined }
+  { client?: string | undefined; isRead?: boolean | undefined }
 >;
 
 /**
@@ -132,8 +129,10 @@ export const PolicyDecision = defineKind({
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,
   status: DecisionStatus,
-  internal: z.object({ client: z.string().optional() }),
-  expires: ({ status }) => fromTimestamp(status.lastTimestamp) + retentionMs,
+  internal: z.object({ client: z.string().optional(), isRead: z.boolean().optional() }),
+  expires: ({ status, internal }, limits) =>
+    fromTimestamp(status.lastTimestamp) +
+    (internal.isRead ? limits.readDecisionRetention : limits.decisionRetention),
   events: { subject: refusalSubject, content: refusalContent },
   selectableFields: {
     'spec.action': ({ spec }) => spec.action,

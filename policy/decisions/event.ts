@@ -16,6 +16,7 @@ import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-d
 import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { countDecision } from './decision-count.js';
+import { isMutating } from './mutating-actions.js';
 import { seriesName, singleEventName } from './names.js';
 import { accountOf, toRecord } from './record.js';
 
@@ -159,37 +160,36 @@ export async function writeEvent(
   const { account } = event;
   if (!event.isSeries) {
     if (account !== undefined) await countDecision(tx, store, account);
-    return put(
-      tx,
-      objectOf(
-        event,
-        account === undefined ? undefined : store.peekCached(Account, account)?.object,
-      ),
-    );
+    const owner = account === undefined ? undefined : store.peekCached(Account, account)?.object;
+    return put(tx, store, objectOf(event, store, owner));
   }
   const key = objectKey(PolicyDecision, event.name);
   const existing = await tx.read(key);
   if (existing)
     return put(
       tx,
+      store,
       addToSeries(encodedObjectOf(PolicyDecision, { key, revision: 0, ...existing }), event),
     );
   const owner = account === undefined ? undefined : await tx.get(Account, account);
-  if (account === undefined || owner) put(tx, objectOf(event, owner));
+  if (account === undefined || owner) put(tx, store, objectOf(event, store, owner));
 }
 
-function put(tx: Transaction, object: DecisionObject): void {
+function put(tx: Transaction, store: Store, object: DecisionObject): void {
   const { name } = object.metadata;
-  const expires = PolicyDecision.expires!(object);
+  const expires = PolicyDecision.expires!(object, store.settings.limits);
   tx.write(objectKey(PolicyDecision, name), encode(PolicyDecision, object), expires, object);
   const eventKey = refusalKey(object);
   if (eventKey !== undefined) tx.write(eventKey, Buffer.from(name), expires);
 }
 
 function objectOf(
-  { name, record, response, count, first, last }: DecisionEvent,
+  event: DecisionEvent,
+  store: Store,
   owner: KindObject | undefined,
 ): DecisionObject {
+  const { name, record, response, count, first, last } = event;
+  const { spec, internal } = record();
   return {
     metadata: {
       name,
@@ -199,7 +199,8 @@ function objectOf(
       creationTimestamp: toTimestamp(last),
       ...(owner && { ownerReferences: [ownerReference(Account, owner)] }),
     },
-    ...record(),
+    spec,
+    internal: { ...internal, ...(isRead(event, store, spec.action) && { isRead: true }) },
     status: {
       allowed: response.allowed,
       reasons: [...response.reasons],
@@ -210,6 +211,13 @@ function objectOf(
     },
   };
 }
+
+/**
+ * Returns whether a decision is a permitted sign-in or read. A single one about another action that
+ * changes nothing belongs to a change: the scopes that a consent shares.
+ */
+const isRead = ({ response, isSeries }: DecisionEvent, store: Store, action: string): boolean =>
+  response.allowed && !isMutating(store.registry, action) && (isSeries || action === 'signIn');
 
 /** Returns the alternatives as a PolicyDecision holds them: absent if there are none. */
 const alternativesOf = ({

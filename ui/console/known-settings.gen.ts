@@ -661,6 +661,18 @@ export const knownSettings: Readonly<Record<string, KnownSetting>> = {
       "Bytes of the changes by one account in a day. From 256Ki to 1Gi.",
     value: '4Mi',
   },
+  'limits-decision-retention': {
+    description:
+      "How long a refusal or a change stays recorded after it was last made. From 24h " +
+      "to 26280h.",
+    value: '2160h',
+  },
+  'limits-read-decision-retention': {
+    description:
+      "How long a permitted sign-in or read stays recorded after it was last made. From " +
+      "24h to 26280h.",
+    value: '720h',
+  },
   'limits-decisions-per-account': {
     description:
       "Recorded decisions about one account; above it, the oldest are deleted. More " +
