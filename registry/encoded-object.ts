@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Entry } from '../storage/storage.js';
 import { digest } from '../security/keyring.js';
 import type { AnyKind, KindObject } from './kind.js';
@@ -10,9 +11,12 @@ export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
   `unique/${kind.resource}/${field}/${digest(value)}`;
 
+/** A window of 4 KiB is enough for an object that its dictionary begins. */
+const deflation = { windowBits: 12, memLevel: 5 } as const;
+
 /**
  * Encodes an object for the store: its wire bytes without resourceVersion, then `internal`, which
- * never leaves the server.
+ * never leaves the server; deflated if the kind has a dictionary.
  */
 export function encode(kind: AnyKind, object: KindObject): Buffer {
   const { resourceVersion: _, ...metadata } = object.metadata;
@@ -29,8 +33,14 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
   encoded.writeUInt32BE(length, 0);
   encoded.write(wire, 4);
   encoded.write(internal, 4 + length);
-  return encoded;
+  return kind.dictionary
+    ? deflateRawSync(encoded, { ...deflation, dictionary: kind.dictionary })
+    : encoded;
 }
+
+/** Returns what {@link encode} deflated. */
+const inflate = ({ dictionary }: AnyKind, value: Buffer): Buffer =>
+  dictionary ? inflateRawSync(value, { dictionary }) : value;
 
 const wireHeads = new WeakMap<AnyKind, Buffer>();
 
@@ -78,14 +88,13 @@ export class EncodedObject {
   }
 
   #decode(): KindObject {
-    const length = this.entry.value.readUInt32BE(0);
+    const value = inflate(this.kind, this.entry.value);
+    const length = value.readUInt32BE(0);
     const { metadata, spec, status } = JSON.parse(
-      this.entry.value.toString('utf8', 4, 4 + length),
+      value.toString('utf8', 4, 4 + length),
     ) as KindObject;
     const internal =
-      this.entry.value.length > 4 + length
-        ? JSON.parse(this.entry.value.toString('utf8', 4 + length))
-        : undefined;
+      value.length > 4 + length ? JSON.parse(value.toString('utf8', 4 + length)) : undefined;
     return this.#withRevision({ metadata, spec, status, internal });
   }
 
@@ -104,7 +113,8 @@ export class EncodedObject {
    */
   wire(revision: number = this.revision): Buffer {
     const head = wireHead(this.kind);
-    const length = this.entry.value.readUInt32BE(0);
+    const value = inflate(this.kind, this.entry.value);
+    const length = value.readUInt32BE(0);
     const version = String(revision);
     const from = 4 + head.length - spliceLength;
     const wire = Buffer.allocUnsafe(
@@ -113,7 +123,7 @@ export class EncodedObject {
     head.copy(wire);
     const end = head.length + wire.write(version, head.length, 'latin1');
     splice.copy(wire, end);
-    this.entry.value.copy(wire, end + splice.length, from, 4 + length);
+    value.copy(wire, end + splice.length, from, 4 + length);
     return wire;
   }
 

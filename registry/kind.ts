@@ -307,6 +307,11 @@ export interface KindDefinition<
   /** Present if the objects are events about other objects. At most one kind has it. */
   events?: EventSource<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
+  /**
+   * What objects of the kind have in common. They are stored deflated with it (RFC 1951), so a change
+   * makes those that are stored unreadable (docs/design/storage.md#objects-that-are-deflated).
+   */
+  dictionary?: Buffer;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (
     object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,

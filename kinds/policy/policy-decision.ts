@@ -4,6 +4,7 @@ import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { Alternatives } from './alternatives.js';
+import { decisionDictionary } from './decision-dictionary.js';
 import { principals } from './principals.js';
 import { refusalContent, refusalKey, refusalSubject } from './refusal-event.js';
 
@@ -129,6 +130,7 @@ export const PolicyDecision = defineKind({
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,
   status: DecisionStatus,
+  dictionary: decisionDictionary,
   internal: z.object({ client: z.string().optional(), isRead: z.boolean().optional() }),
   expires: ({ status, internal }, limits) =>
     fromTimestamp(status.lastTimestamp) +

@@ -3,6 +3,7 @@ import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-d
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -30,11 +31,16 @@ const cases: readonly (readonly [string, (one: DecisionObject) => boolean, 'read
     ({ spec }) => spec.action === 'create' && spec.resource?.kind === 'Policy',
     'other',
   ],
-  ['a refusal of many', ({ spec }) => spec.principal === 'Anonymous', 'other'],
+  [
+    'a refusal of many',
+    ({ spec, status }) => spec.principal === 'Anonymous' && !status.allowed,
+    'other',
+  ],
 ];
 
 describe.each(stores)('how long a decision is kept, on %s', (store) => {
   let service: TestService;
+  let tab: Tab;
   beforeAll(async () => {
     service = await startTest({
       quickDecisions: true,
@@ -42,7 +48,7 @@ describe.each(stores)('how long a decision is kept, on %s', (store) => {
       flags: ['--limits-decision-retention', '48h', '--limits-read-decision-retention', '30h'],
     });
     await createClient(service, 'app');
-    const { tab } = await signIn(service, 'ada@example.test');
+    ({ tab } = await signIn(service, 'ada@example.test'));
     await signIn(service, 'ada@example.test');
     await tab.get('accounts/~').is(200);
     await tab.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
@@ -58,5 +64,23 @@ describe.each(stores)('how long a decision is kept, on %s', (store) => {
     expect(entry!.expires! - Date.parse(status.lastTimestamp)).toBe(
       (retention === 'read' ? 30 : 48) * hour,
     );
+  });
+
+  test('a sign-in takes at most 500 bytes with its key, and all answers show the same', async () => {
+    const one = ((await service.store.reader(PolicyDecision).list()) as DecisionObject[]).find(
+      (each) => each.spec.action === 'signIn' && !isSeries(each),
+    )!;
+    const { name } = one.metadata;
+    const { entry } = await service.storage.get(`objects/policydecisions/${name}`);
+    expect(entry!.key.length + entry!.value.length).toBeLessThanOrEqual(500);
+    const got = (await tab.get(`policydecisions/${name}`).is(200)).body;
+    const { metadata, spec, status } = one;
+    expect(got).toEqual({
+      apiVersion: 'id.vestibule.org/v1alpha1',
+      kind: 'PolicyDecision',
+      ...JSON.parse(JSON.stringify({ metadata, spec, status })),
+    });
+    const { items } = (await tab.get('policydecisions').is(200)).body;
+    expect(items.find((each: typeof got) => each.metadata.name === name)).toEqual(got);
   });
 });
