@@ -8,6 +8,7 @@ import {
   ConflictError,
 } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { keepGrants, newGrantExpiry } from './grant-lifetime.js';
 import { ifInForce, withTokensEnded } from './grant-in-force.js';
 import { indexesOf } from './indexes.js';
 import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
@@ -48,11 +49,14 @@ export class StoreAdapter implements Adapter {
 
   /**
    * Stores an object with its indexes; `expiresIn` in seconds. Stores a code or token only while
-   * its Grant exists, else throws InvalidGrant.
+   * its Grant exists, else throws InvalidGrant. A Grant lives as long as what needs it.
    */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
     if (expiresIn === undefined) throw new Error(`a ${this.#model} must have an expiry`);
-    const expires = Date.now() + (Math.max(1, Math.floor(expiresIn)) + clockTolerance + 5) * 1000;
+    const expires =
+      this.#model === 'Grant'
+        ? newGrantExpiry(this.#services)
+        : Date.now() + (Math.max(1, Math.floor(expiresIn)) + clockTolerance + 5) * 1000;
     const key = recordKey(this.#model, id);
     await this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
@@ -65,6 +69,7 @@ export class StoreAdapter implements Adapter {
         return saveInteraction(this.#services, unitOfWork, id, payload);
       if (grantable.has(this.#model) && payload.grantId)
         this.#requireGrant(unitOfWork, payload.grantId);
+      await keepGrants(this.#services, unitOfWork, { model: this.#model, payload, expires });
       const kept =
         this.#model === 'Grant' ? await withTokensEnded(this.#services, payload) : payload;
       unitOfWork.put(key, this.#services.records.seal(key, this.#model, kept), expires);

@@ -82,7 +82,7 @@ export function lifetimes(limits: Limits) {
       );
     },
 
-    /** The copy of a consent decision lives as long as its tokens can. */
+    /** The longest that a session or a token can need a copy; the store keeps it while one does. */
     Grant(_ctx: unknown, grant: { getOIDCScope(): string }): number {
       const isOffline = grant.getOIDCScope().split(' ').includes('offline_access');
       return isOffline

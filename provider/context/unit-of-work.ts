@@ -80,6 +80,12 @@ export class UnitOfWork {
     return staged !== undefined && 'put' in staged;
   }
 
+  /** Returns when a key that was read or is written here expires; undefined if it does not. */
+  expiryOf(key: string): number | undefined {
+    const staged = this.#staged.get(key);
+    return staged && 'put' in staged ? staged.expires : this.#reads.get(key)?.expires;
+  }
+
   /** Adds a check that a key has not changed since it was read. */
   checkUnchanged(key: string): void {
     if (!this.#reads.has(key)) return;

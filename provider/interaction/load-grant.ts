@@ -25,6 +25,7 @@ import {
   authenticationContextMemo,
   type GrantAuthenticationContext,
 } from '../adapter/indexes.js';
+import { newGrantExpiry } from '../adapter/grant-lifetime.js';
 import { cleanupRow } from '../adapter/outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf } from '../context/records.js';
@@ -32,7 +33,7 @@ import { coversAudience, decideAudience, rememberedAudiences } from './audience-
 import { signInOfSession } from './prompts.js';
 import { decideScopes, refusedScopes } from './policy.js';
 
-const yearMs = 365 * 86_400_000;
+const dayMs = 86_400_000;
 
 /**
  * A consent: the granted and rejected scopes, the decision they come from, and the sign-in of the
@@ -225,13 +226,14 @@ async function isCurrent(
   { metadata, internal: { decision } }: GrantObject,
 ): Promise<boolean> {
   const key = copiesPrefix(metadata.name) + digest(copy);
-  const stamp = await currentUnitOfWork()!.get(key);
+  const unitOfWork = currentUnitOfWork()!;
+  const stamp = await unitOfWork.get(key);
   if (stamp === undefined || decisionFromIndex(stamp) !== decision) return false;
   if (signInFromIndex(stamp).authenticated !== session.loginTs)
-    currentUnitOfWork()!.put(
+    unitOfWork.put(
       key,
       encodeContext({ decision, signedIn: await signInOfSession(services, session) }),
-      Date.now() + yearMs,
+      Math.max(unitOfWork.expiryOf(key) ?? 0, newGrantExpiry(services) + dayMs),
     );
   return true;
 }
