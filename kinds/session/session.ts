@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
+import { sessionDictionary } from './session-dictionary.js';
 import { AddedPasskey } from '../signin/added-passkey.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
@@ -110,6 +111,7 @@ export const Session = defineKind({
     expires: z.number().int(),
     passkeyChallenges: Challenges.optional(),
   }),
+  dictionary: sessionDictionary,
   expires: (session) => session.internal.expires,
   columns: {
     Account: (session) => session.status.account,

@@ -191,16 +191,29 @@ describe.each(stores)('how long a copy of a consent lives, on %s', (store) => {
     expect(await live(copies)).toEqual([]);
     await isConsistent();
   });
-  test('one that is revoked while it would be written again stays revoked', async () => {
-    const { rp, copies, use, account } = await signedIn('raced', {}, { scope: 'openid' });
-    at(10);
-    first = () =>
-      house.store.change(house.store.systemCall(), (tx) =>
-        tx.delete(Grant, grantName(account, rp.config.clientMetadata().client_id)),
-      );
-    await outcome(use());
-    expect(first).toBeUndefined();
-    expect(await live(copies)).toEqual([]);
-    await isConsistent();
-  });
+  test.each([
+    ['with all of its consent', true],
+    ['alone, by a second use of its code', false],
+  ])(
+    'one that is revoked while another app lets it live on stays revoked: %s',
+    async (_how, all) => {
+      const name = `raced-${all}`;
+      const { rp, copies, account, browser } = await signedIn(name, {}, { scope: 'openid' });
+      const grant = `oidc/Grant/${(await live(copies))[0]!.key.split('/').at(-1)}`;
+      await house.client(`beside-${name}`);
+      const other = await RelyingParty.of(house, `beside-${name}`);
+      await other.signIn(browser, { account }, { scope: 'openid' });
+      at(10);
+      first = () =>
+        all
+          ? house.store.change(house.store.systemCall(), (tx) =>
+              tx.delete(Grant, grantName(account, rp.config.clientMetadata().client_id)),
+            )
+          : house.storage.commit([], [{ delete: grant }]);
+      const begun = await other.begin({ scope: 'openid', prompt: 'none' });
+      const { location } = await browser.go(begun.url);
+      expect([first, location!.searchParams.has('code')]).toEqual([undefined, true]);
+      expect(await live(grant)).toEqual([]);
+    },
+  );
 });
