@@ -30,6 +30,7 @@ import {
   settingsReference,
 } from './generate/reference.mjs';
 import { policyReference } from './generate/policy.mjs';
+import { spaceReference } from './generate/space.mjs';
 import { pageTypes } from './generate/types.mjs';
 import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';
 
@@ -65,6 +66,7 @@ const files = {
     { 'argo-cd': 'argo-cd.md', grafana: 'grafana.md', 'oauth2-proxy': 'oauth2-proxy.md' },
     stringify,
   ),
+  'docs/reference/space.md': spaceReference(),
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
   'deploy/chart/README.md': chartReadme(read('hack/generate/chart.md'), values, settings),

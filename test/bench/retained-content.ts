@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Bench } from './bench.js';
+import { loadBuilt } from './objects.js';
 import signIns from './loads/signin.js';
 import { startVestibule } from './sides/vestibule.js';
 
@@ -74,9 +74,7 @@ async function storeAfter(bench: Bench, accounts: number, more: number) {
   await Promise.all(Array.from({ length: inFlight }, worker));
   await load.close();
   await server.stop();
-  const { openEmbedded } = await import(
-    pathToFileURL(join(bench.root, 'dist/storage/embedded/embedded.js')).href
-  );
+  const { openEmbedded } = await loadBuilt(bench, 'storage/embedded/embedded.js');
   const storage = await openEmbedded({ directory: join(folder, 'data/store') });
   const entries: Entry[] = (await storage.list({ start: '', end: '~' })).entries;
   await storage.close();

@@ -47,6 +47,7 @@ import { followClocks } from './replica-clocks.js';
 import { keysFilePath, followServiceKeys } from './service-keys.js';
 import { listen, portOf } from './serving.js';
 import { warnOfRights } from './operators-warning.js';
+import { watchSpace } from './space-warning.js';
 import { warmUp } from './warm-up.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import { openReplica } from './open-replica.js';
@@ -324,9 +325,8 @@ function createServer(
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
-  const { version } = store.registry;
   const mockMailHost = { url: new URL(baseURL), reason: 'while mail is mocked' };
-  const pages = { mailbox: config.mockMail, baseURL, version, appearance };
+  const pages = { mailbox: config.mockMail, baseURL, appearance, version: store.registry.version };
   return new Server({
     release,
     description: apiDescription,
@@ -365,6 +365,7 @@ async function serve(
   const metricsDisposables = disposables.child(); // Closes last, so that scrapes see the shutdown too.
   disposables.add(() => outbox.stop());
   disposables.add(startCompactor(storage, { intervalMs: config.compactionSeconds * 1000 }));
+  disposables.add(watchSpace(config.store, store, log));
   const replica = openReplica(config, parts, log);
   disposables.add(() => replica.stop());
   const shutdown = { delayMs: 0, warmUp: Promise.resolve() };
@@ -375,12 +376,11 @@ async function serve(
   const endpoint = { baseURL, port, loaded: proxyTrust?.loaded };
   const { certificate, ...urls } = await listen(config, endpoint, server, log, disposables);
   if (certificate) metrics?.certificates.set('serving', certificate);
-  const sources = { ...parts, outbox, audit };
   const metricsURL =
     metrics &&
     (await (
       await import('./metrics-port.js')
-    ).openMetricsPort(config, metrics, sources, log, metricsDisposables));
+    ).openMetricsPort(config, metrics, { ...parts, outbox, audit }, log, metricsDisposables));
   shutdown.delayMs = config.shutdownDelaySeconds * 1000;
   outbox.start();
   server.ready();

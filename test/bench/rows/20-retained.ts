@@ -1,3 +1,4 @@
+import { loadBuilt } from '../objects.js';
 import { retainedPerSignIn, type Retained } from '../retained-content.js';
 import type { Metric, Row, Sample } from '../row.js';
 
@@ -9,6 +10,18 @@ const parts: readonly (readonly [string, string, (kind: string) => boolean])[] =
   ['d', 'of these, sessions', (kind) => /^(objects\/sessions|oidc\/[Ss]ession.*)$/.test(kind)],
 ];
 const ours = 'vestibule';
+
+/** What `vestibule serve` and the page about space compute with, against what was measured. */
+const formula: Metric = {
+  id: '20e',
+  workload: 'the formula of the service, ÷ measured',
+  unit: '',
+  ours,
+  of: ({ values }) => values!.formula!,
+  is: '≤',
+  gate: 1.1,
+  stretch: 1.05,
+};
 
 const metricOf = ([letter, workload]: (typeof parts)[number]): Metric => ({
   id: `20${letter}`,
@@ -25,7 +38,7 @@ const metricOf = ([letter, workload]: (typeof parts)[number]): Metric => ({
  * days that it is kept.
  */
 export const retained: Row = {
-  metrics: parts.map(metricOf),
+  metrics: [...parts.map(metricOf), formula],
   async open(bench) {
     const count = bench.quick ? 50 : 300;
     const began = performance.now();
@@ -33,6 +46,11 @@ export const retained: Row = {
     process.stderr.write(tableOf(kinds));
     const kB = (has: (kind: string) => boolean): number =>
       kinds.reduce((sum, [kind, { byteDays }]) => sum + (has(kind) ? byteDays : 0), 0) / 1000;
+    const [{ bytesOfDailySignIn }, { defaultLimits }] = await Promise.all([
+      loadBuilt(bench, 'cmd/vestibule/serve/space-need.js'),
+      loadBuilt(bench, 'registry/limit-settings.js'),
+    ]);
+    const computed = bytesOfDailySignIn(defaultLimits) / 1000 / kB(() => true);
     const sample: Sample = {
       operations: count,
       seconds: (performance.now() - began) / 1000,
@@ -40,7 +58,10 @@ export const retained: Row = {
       p50: 0,
       p99: 0,
       rss: 0,
-      values: Object.fromEntries(parts.map(([letter, , has]) => [letter, kB(has)])),
+      values: {
+        ...Object.fromEntries(parts.map(([letter, , has]) => [letter, kB(has)])),
+        formula: Math.max(computed, 1 / computed),
+      },
     };
     return [{ name: ours, sample: async () => sample, stop: async () => {} }];
   },

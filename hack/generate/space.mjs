@@ -1,0 +1,105 @@
+import {
+  bytesOfDailySignIn,
+  lastingBytes,
+  neededBytes,
+  signInRecords,
+  storeFactors,
+} from '../../dist/cmd/vestibule/serve/space-need.js';
+import { defaultLimits } from '../../dist/registry/limit-settings.js';
+
+const gigabyte = 1e9;
+const number = (value, digits = 0) =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const days = (ms) => number(ms / 86_400_000, ms < 86_400_000 ? 2 : 0);
+const hour = 3_600_000;
+
+/** What is shown: accounts, each with three apps, and sign-ins a day. */
+const examples = [
+  [1_000, 500],
+  [10_000, 5_000],
+  [100_000, 30_000],
+  [1_000_000, 90_000],
+];
+
+/** Limits with what an operator would shorten first. */
+const shorter = {
+  ...defaultLimits,
+  readDecisionRetention: 7 * 24 * hour,
+  sessionIdleLifetime: 24 * hour,
+};
+
+const measured = `## Measured points
+
+| What | Content | Embedded store | etcd 3.6.16 |
+|---|---|---|---|
+| the records of 40,000 sign-ins, 240,000 keys, written once | 71.0 MB | 109 MB (1.54) | 110 MB (1.55) |
+| 75 days of 1,200 sign-ins, each record removed at its end | 37.1 MB | 87 MB (2.36) | – |
+| the records of 10,000, of which as many as there are were replaced at random | 17.9 MB | 38 MB (2.11) | 49 MB in use (2.74), a file of 60 MB |
+
+In the last line, etcd had compacted and freed its history. A file keeps the size that it once had.
+
+Before decisions were deflated and copies of consents went with their sessions, one sign-in a day was 180.7 kB, of which
+105.5 kB were decisions, 49.0 kB copies of consents, and 26.1 kB sessions.
+
+## Memory
+
+Memory does not grow with the accounts: a million take at most 75 bytes each more than a thousand (row 17g). A process takes
+134 MB at rest (row 12a). [Benchmarks](benchmarks.md) has what it takes after 10,000 sign-ins.
+`;
+
+/** Returns the page about how much space the store needs. */
+export function spaceReference() {
+  const each = bytesOfDailySignIn(defaultLimits);
+  const rows = signInRecords.map(({ what, bytes, lifetimeMs }) => {
+    const kept = lifetimeMs(defaultLimits);
+    return `| ${what} | ${number(bytes)} | ${days(kept)} | ${number((bytes * kept) / 86_400_000 / 1000, 2)} |`;
+  });
+  const needs = examples.map(([accounts, signInsPerDay]) => {
+    const load = { accounts, signInsPerDay, grants: 3 * accounts };
+    const need = (store) => `${number(neededBytes(load, defaultLimits, store) / gigabyte, 2)} GB`;
+    return `| ${number(accounts)} | ${number(signInsPerDay)} | ${need('embedded')} | ${need('etcd')} |`;
+  });
+  const most = (limits) =>
+    number(
+      Math.floor((8 * 2 ** 30) / storeFactors.etcd / bytesOfDailySignIn(limits) / 1_000) * 1_000,
+    );
+  return `<!-- Written by hack/gen. Do not edit. -->
+# How much it needs
+
+This page says how much of a disk or of etcd's quota, and how much memory, the service needs. \`vestibule serve\`
+computes with the same numbers. A minute after the start and every six hours it warns of a disk or a quota that is too
+small for the sign-ins that it sees: its live sessions, divided by the days that a session lasts without use.
+
+## The store
+
+One sign-in with remembered consent leaves these records. Row 20 of [hack/bench](benchmarks.md) measures them, and fails
+if the formula is off by a tenth.
+
+| What a sign-in leaves | Bytes with keys | Days | kB for one sign-in a day |
+|---|---|---|---|
+${rows.join('\n')}
+| all | | | ${number(each / 1000, 1)} |
+
+So **a store needs, in bytes,**
+
+    factor × (sign-ins a day × ${number(each)} + accounts × ${number(lastingBytes.account)} + apps of all accounts × ${number(lastingBytes.grant)})
+
+with the usual settings. An app of an account is one that the person agreed to: its Grant, and the decisions about it that
+are counted. The factor is ${storeFactors.embedded} for the embedded store and ${storeFactors.etcd} for etcd: indexes, five minutes of history, and space that is free
+but not yet used again.
+
+| Accounts, with three apps each | Sign-ins a day | Embedded store | etcd |
+|---|---|---|---|
+${needs.join('\n')}
+
+8 GiB, which etcd advises as its largest quota, hold ${most(defaultLimits)} sign-ins a day. With
+\`limits.readDecisionRetention\` 168h and \`limits.sessionIdleLifetime\` 24h they hold ${most(shorter)}.
+
+Each change by a person, each refusal and each consent, with each scope that it shares, leaves a decision of 300 bytes for
+\`limits.decisionRetention\` (${days(defaultLimits.decisionRetention)} days). That is ${number((300 * defaultLimits.decisionRetention) / 86_400_000 / 1000)} kB for one a day. The limits of recorded
+decisions bound what one account can add.
+
+Beside the store, the disk of the embedded store has 128 MiB free at all times. A snapshot takes as much as the content.
+
+${measured}`;
+}
