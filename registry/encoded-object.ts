@@ -12,7 +12,8 @@ export const uniqueKey = (kind: AnyKind, field: string, value: string): string =
   `unique/${kind.resource}/${field}/${digest(value)}`;
 
 /** A window of 4 KiB is enough for an object that its dictionary begins. */
-const deflation = { windowBits: 12, memLevel: 5 } as const;
+const deflation = { windowBits: 12, memLevel: 5, chunkSize: 1 << 10 } as const;
+const inflation = { chunkSize: 1 << 12 } as const;
 
 /**
  * Encodes an object for the store: its wire bytes without resourceVersion, then `internal`, which
@@ -40,7 +41,7 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
 
 /** Returns what {@link encode} deflated. */
 const inflate = ({ dictionary }: AnyKind, value: Buffer): Buffer =>
-  dictionary ? inflateRawSync(value, { dictionary }) : value;
+  dictionary ? inflateRawSync(value, { ...inflation, dictionary }) : value;
 
 const wireHeads = new WeakMap<AnyKind, Buffer>();
 

@@ -1,4 +1,12 @@
-import type { Change, Check, Entry, Lost, Revision, Write } from '../storage/storage.js';
+import {
+  ownBytes,
+  type Change,
+  type Check,
+  type Entry,
+  type Lost,
+  type Revision,
+  type Write,
+} from '../storage/storage.js';
 
 /** The limits of the cache: entries, and bytes of their values. */
 const limits = { entries: 10_000, bytes: 16 << 20 };
@@ -27,7 +35,7 @@ export class OptimisticCache {
       else if (read.has(write.put))
         this.#set({
           key: write.put,
-          value: write.value,
+          value: ownBytes(write.value),
           revision,
           ...(write.expires !== undefined && { expires: write.expires }),
           ...(write.decoded && { decoded: write.decoded }),

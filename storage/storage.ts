@@ -251,3 +251,14 @@ export function prefixRange(prefix: string): Range {
   const last = prefix.charCodeAt(prefix.length - 1);
   return { start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) };
 }
+
+/**
+ * Returns the bytes in memory of their own. What stays in a cache must not keep the larger buffer that
+ * it is a part of: the pool of small buffers, a message of etcd, the output of zlib.
+ */
+export function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

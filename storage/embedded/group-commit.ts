@@ -1,6 +1,16 @@
 import { keyOf } from '../limits.js';
 import { isMet } from '../preconditions.js';
-import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
+import {
+  ownBytes,
+  type Batch,
+  type Change,
+  type Check,
+  type Committed,
+  type Entry,
+  type Lost,
+  type Revision,
+  type Write,
+} from '../storage.js';
 import type { StoreState } from './state.js';
 
 /**
@@ -55,7 +65,7 @@ export class GroupCommit {
       'put' in write
         ? {
             key,
-            value: write.value,
+            value: ownBytes(write.value),
             revision,
             ...(write.expires !== undefined && { expires: write.expires }),
             ...(write.decoded && { decoded: write.decoded }),

@@ -1,5 +1,5 @@
 import type { IKeyValue } from 'etcd3';
-import type { Entry, Revision } from '../storage.js';
+import { ownBytes, type Entry, type Revision } from '../storage.js';
 
 const headerBytes = 20;
 const nonceStart = 8;
@@ -41,7 +41,7 @@ export class Keyspace {
   toEntry(kv: IKeyValue): Entry {
     const entry = {
       key: this.fromEtcdKey(kv.key),
-      value: kv.value.subarray(headerBytes),
+      value: ownBytes(kv.value.subarray(headerBytes)),
       revision: this.fromEtcdRevision(kv.mod_revision),
     };
     if (kv.value.length < headerBytes) return { ...entry, value: kv.value };

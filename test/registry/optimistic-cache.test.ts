@@ -55,6 +55,12 @@ describe('what a replica remembers', () => {
     expect(['d', 'e'].map((key) => memory.get(key))).toEqual([undefined, undefined]);
   });
 
+  test('is in memory of its own, not in the pool of small buffers', () => {
+    const memory = new OptimisticCache();
+    memory.recordCommit([{ key: 'a', is: 1 }], [put('a', 'x'.repeat(300))], 5);
+    expect(memory.get('a')?.value.buffer.byteLength).toBe(300);
+  });
+
   test('is bounded in entries and in bytes: what was written longest ago goes', () => {
     const memory = new OptimisticCache();
     const write = (key: string, value?: string): void =>

@@ -4,6 +4,8 @@ import { answered, bytes, everything, made, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
 
+/** A driver may keep a value within the record that it read. */
+const recordHeaderBytes = 32;
 const printable = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join('');
 
 /** Odd keys and values, and the limits to the byte. */
@@ -27,6 +29,40 @@ export function valueCases(open: OpenStore): void {
       expect((await storage.list(everything)).entries.map(({ value }) => value.length)).toEqual([
         0, 1, 40, 256,
       ]);
+    },
+  );
+
+  withStore(
+    open,
+    'a value does not keep a larger buffer in memory that it was a part of',
+    async (storage, store) => {
+      const part = () => Buffer.from('x'.repeat(300)); // of the pool of small buffers
+      const { revision } = await storage.get('v/a');
+      const watched = new Watched(storage, 'v/', revision);
+      for (let i = 0; i < 3; i += 1)
+        made(
+          await storage.commit(
+            [],
+            [
+              { put: 'v/a', value: part() },
+              { put: 'v/b', value: part() },
+            ],
+          ),
+        );
+      await watched.until(() => watched.changes.length === 6);
+      await watched.stop();
+      const { entry } = await storage.get('v/a');
+      const { entries } = await storage.list(everything);
+      await store.disturb();
+      const again = (await store.storage.get('v/a')).entry;
+      const values = [
+        entry,
+        again,
+        ...entries,
+        ...watched.changes.flatMap((one) => [one.entry, one.before]),
+      ];
+      for (const { value } of values.filter((one) => one !== undefined))
+        expect(value.buffer.byteLength - value.length).toBeLessThanOrEqual(recordHeaderBytes);
     },
   );
 
