@@ -214,10 +214,10 @@ test('a process is counted with all its descendants, whatever their names', () =
   const stat = (pid: number, parent: number, ticks: number): string =>
     `${pid} (a ) b) S ${parent} 1 1 0 -1 4194304 1 2 3 4 ${ticks} 1 2 3 20 0 1 0 99 1 1`;
   const all = [stat(7, 1, 10), stat(8, 7, 20), stat(9, 8, 30), stat(10, 1, 40)].map(parseStat);
-  expect(treeOf(7, all).map(({ pid, ticks }) => [pid, ticks])).toEqual([
-    [7, 16],
-    [8, 26],
-    [9, 36],
+  expect(treeOf(7, all).map(({ pid, ticks, majorFaults }) => [pid, ticks, majorFaults])).toEqual([
+    [7, 16, 7],
+    [8, 26, 7],
+    [9, 36, 7],
   ]);
   expect(usageOfTree(process.pid).cpuMicros).toBeGreaterThan(0);
   const { rss, anonymous } = usageOfTree(process.pid);

@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface TreeUsage {
   /** User and system time of all threads, ended children included. */
   readonly cpuMicros: number;
+  /** Page faults that were answered from a disk. */
+  readonly majorFaults: number;
   /** Memory, shared pages divided by the processes that have them (PSS). */
   readonly rss: number;
   /** The part of it that is not pages of files, which the kernel can drop at any time. */
@@ -15,6 +17,7 @@ interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly ticks: number;
+  readonly majorFaults: number;
 }
 
 let ticksPerSecond = 0;
@@ -28,6 +31,7 @@ export function usageOfTree(root: number): TreeUsage {
   const kilobytes = (pattern: RegExp): number =>
     sum(({ pid }) => numberIn(`/proc/${pid}/smaps_rollup`, pattern));
   return {
+    majorFaults: sum(({ majorFaults }) => majorFaults),
     cpuMicros: (sum(({ ticks }) => ticks) / ticksPerSecond) * 1e6,
     rss: kilobytes(/^Pss:\s+(\d+)/m) * 1024,
     anonymous: kilobytes(/^Pss_Anon:\s+(\d+)/m) * 1024,
@@ -44,13 +48,14 @@ function allProcesses(): Process[] {
 /** Reads proc_pid_stat(5): the name in parentheses may itself have spaces and parentheses. */
 export function parseStat(stat: string): Process {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [, parent, utime, stime, cutime, cstime] = [0, 1, 11, 12, 13, 14].map((i) =>
-    Number(fields[i]),
+  const [parent, majflt, cmajflt, utime, stime, cutime, cstime] = [1, 9, 10, 11, 12, 13, 14].map(
+    (i) => Number(fields[i]),
   );
   return {
     pid: Number.parseInt(stat, 10),
     parent: parent!,
     ticks: utime! + stime! + cutime! + cstime!,
+    majorFaults: majflt! + cmajflt!,
   };
 }
 

@@ -21,6 +21,7 @@ import { scale } from './17-scale.js';
 import { signInWithShadow } from './19-shadow.js';
 import { retained } from './20-retained.js';
 import { following } from './21-followers.js';
+import { withinMemory } from './22-memory-limit.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -52,4 +53,5 @@ export const rows: readonly Row[] = [
   signInWithShadow,
   retained,
   following,
+  withinMemory,
 ];

@@ -52,6 +52,7 @@ export async function startVestibule(
   folder: string,
   store?: readonly string[],
   port?: number,
+  within: (command: readonly string[]) => string[] = (command) => [...command],
 ): Promise<Served> {
   const child = await Child.start({
     core: bench.layout.server,
@@ -59,7 +60,7 @@ export async function startVestibule(
     log: bench.logFile('vestibule'),
     ipc: true,
     ready: 'ready',
-    command: [
+    command: within([
       bench.node,
       ...(process.env.BENCH_PROFILE
         ? ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE]
@@ -67,7 +68,7 @@ export async function startVestibule(
       '--import',
       join(import.meta.dirname, '../probe.js'),
       ...serveCommand(bench, folder, store, port),
-    ],
+    ]),
   });
   return { child, port: Number(new URL(child.line.split(' ')[2]!).port), stop: () => child.stop() };
 }
