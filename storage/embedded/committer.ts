@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { checkLimits } from '../limits.js';
 import {
   UnavailableError,
@@ -27,6 +27,8 @@ interface Member {
 
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
+/** How often, and how many milliseconds apart, deletes look for space that LevelDB gives back. */
+const spaceTries = { count: 50, apart: 100 } as const;
 
 /** Takes commits in order of arrival and writes all queued ones as one durable batch. */
 export class EmbeddedCommitter {
@@ -114,15 +116,23 @@ export class EmbeddedCommitter {
 
   async #store({ batches }: GroupCommit): Promise<void> {
     if (batches.length === 0) return;
-    const { db, space } = this.#state;
+    const { db } = this.#state;
     const { operations, bytes } = rowsOfBatches(batches);
-    if (!space.fits(bytes, 'deletes')) throw noSpace();
+    await this.#waitForSpace(bytes);
     try {
       await db.batch(operations, { sync: true });
     } catch (error) {
       throw this.#toError(error as Error);
     }
     this.#state.publish(batches);
+  }
+
+  /** Waits for the tables that LevelDB is writing: afterwards it removes those that they replace. */
+  async #waitForSpace(bytes: number): Promise<void> {
+    for (let tries = 1; !this.#state.space.fits(bytes, 'deletes'); tries += 1) {
+      if (tries === spaceTries.count) throw noSpace();
+      await pause(spaceTries.apart);
+    }
   }
 
   #toError(reason: Error): Error {
