@@ -10,7 +10,7 @@ import { freeBytes } from './space.js';
 export type Database = ClassicLevel<string, Buffer>;
 
 /** The format that this release writes, and the only one it reads. */
-const formatVersion = 3;
+const formatVersion = 4;
 /** How many bytes of rows are in memory, and in LevelDB's log, before they are written to a table. */
 export const defaultWriteBufferBytes = 16 << 20;
 const cacheBytes = 8 << 20;

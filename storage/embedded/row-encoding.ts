@@ -6,6 +6,10 @@ const maxRevision = Number.MAX_SAFE_INTEGER;
 /** A checksum of four bytes, and the expiry as a double (0: none). */
 const headerBytes = 12;
 
+/** The checksum of a record, and of the key and revision that it belongs to. */
+const checksum = (key: string, revision: Revision, record: Buffer): number =>
+  crc32(record.subarray(4), crc32(`${key} ${revision}`));
+
 const toHex = (number: number): string =>
   Math.max(0, Math.trunc(number)).toString(16).padStart(hexDigits, '0');
 
@@ -63,11 +67,11 @@ export const rowsOf = (
 export const noValue = Buffer.alloc(0);
 
 /** Encodes the value of an entry with its checksum and expiry. */
-export function encodeRecord({ value, expires }: Pick<Entry, 'value' | 'expires'>): Buffer {
+export function encodeRecord({ key, revision, value, expires }: Entry): Buffer {
   const record = Buffer.allocUnsafe(headerBytes + value.length);
   record.writeDoubleBE(expires ?? 0, 4);
   value.copy(record, headerBytes);
-  record.writeUInt32BE(crc32(record.subarray(4)), 0);
+  record.writeUInt32BE(checksum(key, revision, record), 0);
   return record;
 }
 
@@ -75,7 +79,7 @@ export function encodeRecord({ value, expires }: Pick<Entry, 'value' | 'expires'
  * Decodes what {@link encodeRecord} wrote; shares its memory. Throws if it was changed on the disk.
  */
 export function decodeRecord(key: string, revision: Revision, record: Buffer): Entry {
-  if (record.length < headerBytes || crc32(record.subarray(4)) !== record.readUInt32BE(0))
+  if (record.length < headerBytes || checksum(key, revision, record) !== record.readUInt32BE(0))
     throw new Error(
       `the store is damaged: the checksum of ${key} at revision ${revision} is wrong`,
     );

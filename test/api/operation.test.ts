@@ -538,7 +538,7 @@ describe('the start', () => {
     ],
     [
       ['--data-dir', 'x', '--mock-mail', '--base-url', 'https://id.example.test/path'],
-      /--base-url must be an origin/,
+      /--base-url must be scheme, host and perhaps a port/,
     ],
     [['--data-dir', 'x', '--mock-mail', '--bogus', 'y'], /bogus/],
     [['--data-dir', 'x', '--mock-mail', '--port', 'many'], /--port must be a number/],

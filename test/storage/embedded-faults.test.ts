@@ -163,10 +163,10 @@ describe('the directory', () => {
     const storage = await openEmbedded({ directory });
     await storage.close();
     const db = new ClassicLevel(directory);
-    await db.put('sformat', '4');
+    await db.put('sformat', '5');
     await db.close();
     await expect(openEmbedded({ directory })).rejects.toThrow(
-      'has format 4, written by another release; this one knows format 3',
+      'has format 5, written by another release; this one knows format 4',
     );
   });
 

@@ -44,21 +44,14 @@ async function compact(): Promise<void> {
 
 const valueOf = (i: number): Buffer => Buffer.alloc(50_000, i);
 const kept = await fill('k', valueOf);
-const refused = await Promise.allSettled(
-  Array.from({ length: 20 }, (_, i) =>
-    storage.commit([], [{ put: `more${i}`, value: Buffer.alloc(500_000) }]),
-  ),
-);
-for (const result of refused)
-  assert(
-    result.status === 'rejected' && result.reason instanceof UnavailableError && result.reason.full,
-  );
+// LevelDB gives space back when it has written its tables, until there is none to give.
+const more = await fill('more', () => Buffer.alloc(500_000));
 assert.equal((await storage.list({ start: 'k', end: 'l' })).entries.length, kept.length);
 
 rmSync(ballast);
 await increment(storage, 'counter');
 await compact();
-await remove(storage, kept[0]!, kept[1]!);
+await remove(storage, kept[0]!, kept[1]!, ...more);
 
 for (let round = 0; round < rounds; round++) {
   const keys = await fill(`r${round}/`, (i) => Buffer.alloc(i % 8 === 0 ? 20_000 : 900, i));
