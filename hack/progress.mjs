@@ -82,7 +82,8 @@ function etcdOfTests() {
   const binary = process.env.VESTIBULE_TEST_ETCD;
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
   const version = /etcd Version: (\S+)/.exec(stdout)?.[1] ?? 'not installed';
-  return `etcd: ${version}${binary === 'etcd' ? ' of the PATH, because no supported one can be built here: this needs go >= 1.26' : ''}`;
+  const reason = ' of the PATH, because no supported one can be built here: this needs go >= 1.26';
+  return `etcd: ${version}${binary === 'etcd' ? reason : ''}`;
 }
 
 /** What the environment of the suites noted under a name (test/support/environment.mjs). */

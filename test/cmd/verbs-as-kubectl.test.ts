@@ -70,4 +70,20 @@ eachKubectl((found) => {
     for (const args of commands) ours.push([args, await vestibule(args, environment)]);
     expect(ours).toEqual(theirs);
   });
+
+  test('an object that is refused does not stop those after it', async () => {
+    const kubectl = cluster.kubectl(found);
+    const answers: unknown[] = [];
+    for (const run of [
+      (args: string[]) => kubectl.run(args),
+      (args: string[]) => vestibule(args, environment),
+    ]) {
+      await kubectl.says('create', '-f', kubectl.file('first.yaml', JSON.stringify(objects[0])));
+      const { code, out } = await run(['create', '-f', file]);
+      answers.push([code, out]);
+      await kubectl.says('delete', ...named);
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[1]).toEqual([1, expect.stringMatching(/two created\n.*three created\n$/)]);
+  });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readYAMLObjects, type PlacedObject } from '../terminal/yaml-objects.js';
 import { discover } from './discovery.js';
-import { CommandError } from '../terminal/errors.js';
+import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
 import { describeImpact } from './policy-impact.js';
 import { isDryRun } from './dry-run.js';
 import type { Invocation } from '../terminal/flags.js';
@@ -14,8 +14,8 @@ import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
 const apiVersion = 'id.vestibule.org/v1alpha1';
 
 /**
- * Creates the objects of a file in order, and prints each. With a dry run, nothing is stored, and
- * the impact of a policy is printed.
+ * Creates the objects of a file in order, and prints each; goes on after one that is refused. With a
+ * dry run, nothing is stored, and the impact of a policy is printed.
  */
 export async function create(invocation: Invocation): Promise<void> {
   const { filename: file, output } = invocation.flags;
@@ -23,7 +23,7 @@ export async function create(invocation: Invocation): Promise<void> {
   const dryRun = isDryRun(invocation.flags);
   const format = parseFormat(output, ['json', 'yaml', 'name', 'jsonpath']);
   const service = clientFor(invocation);
-  for (const { place, object } of readObjects(file)) {
+  await forEachCollectingErrors(readObjects(file), async ({ place, object }) => {
     const resource = await resourceOf(service, object, `${file}: ${place}`);
     const created = await service.requestAPI(
       'POST',
@@ -31,7 +31,7 @@ export async function create(invocation: Invocation): Promise<void> {
       object,
     );
     writeOut(await formatCreated(service, created, format, dryRun));
-  }
+  });
 }
 
 async function formatCreated(

@@ -48,7 +48,7 @@ export const lastingBytes = { account: 660, grant: 2_300 } as const;
  * How many bytes a store takes for each byte of content once records come and go: indexes, history,
  * space that is partly free.
  */
-export const storeFactors = { embedded: 2.4, etcd: 3.4 } as const;
+export const storeFactors = { embedded: 2.4, etcd: 2.7 } as const;
 
 /** Returns the bytes of content that one sign-in a day leaves in the long run. */
 export const bytesOfDailySignIn = (limits: Limits): number =>
