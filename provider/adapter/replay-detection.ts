@@ -24,7 +24,7 @@ export async function isFirstUse(
   exp: number,
 ): Promise<boolean> {
   const model = 'ReplayDetection';
-  const id = createHash('sha256').update(`${issuer}${jti}`).digest('base64url');
+  const id = createHash('sha256').update(`${issuer} ${jti}`).digest('base64url');
   const key = recordKey(model, id);
   const { entry } = await withProviderErrors(services.storage.get(key));
   const isLive = entry && (entry.expires ?? Infinity) > Date.now();

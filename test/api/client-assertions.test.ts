@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { credentials } from '../provider/party.js';
+import { newAssertionKey } from '../support/assertion-key.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
 
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const { privateKey, authentication } = newAssertionKey();
 const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-const key = { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' };
 const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 interface Wrong {
@@ -26,12 +26,7 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
-    await createClient(service, 'program', {
-      type: 'Confidential',
-      tokenEndpointAuthMethod: 'private_key_jwt',
-      jwks: { keys: [key as Record<string, string>] },
-      secretHashes: [],
-    });
+    await createClient(service, 'program', authentication);
   });
 
   const post = async (endpoint: string, client_assertion: string, client_id = 'program') =>
@@ -115,7 +110,7 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
       await createClient(service, 'bank', {
         type: 'Confidential',
         profile: 'FAPI2',
-        jwks: { keys: [key as Record<string, string>] },
+        jwks: authentication.jwks,
         secretHashes: [],
       });
     const iat = Math.floor(Date.now() / 1000) + seconds;

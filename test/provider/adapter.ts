@@ -190,6 +190,12 @@ export function adapterCases(
       expect(uses.filter((isFirst) => isFirst)).toHaveLength(1);
     });
 
+    test('keeps ids apart of Clients whose names begin alike', async () => {
+      const id = newID();
+      expect(await isFirstUse(foundation(), 'app', `s-${id}`, seconds() + 60)).toBe(true);
+      expect(await isFirstUse(foundation(), 'apps', `-${id}`, seconds() + 60)).toBe(true);
+    });
+
     test.each(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])(
       'fifty uses of one %s: one gets through, and its grant is gone',
       async (model) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { Browser } from './browser.js';
+import { newAssertionKey } from '../support/assertion-key.js';
 import { House } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
@@ -117,13 +118,7 @@ describe('a Client without a profile', () => {
 });
 
 describe('the audience of a client assertion', () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const key = { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' };
-  const spec = {
-    tokenEndpointAuthMethod: 'private_key_jwt' as const,
-    jwks: { keys: [key as Record<string, string>] },
-    secretHashes: [],
-  };
+  const { privateKey, authentication } = newAssertionKey();
   const asked = async (client: string, endpoint: string, aud: unknown): Promise<string> => {
     const assertion = new jose.SignJWT({ aud } as jose.JWTPayload)
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
@@ -148,8 +143,11 @@ describe('the audience of a client assertion', () => {
 
   test('is the issuer, as one string; a Client may be permitted the endpoint as well', async () => {
     const issuer = house.baseURL;
-    await house.client('strict-audience', spec);
-    await house.client('lax-audience', { ...spec, clientAssertionAudience: 'TokenEndpoint' });
+    await house.client('strict-audience', authentication);
+    await house.client('lax-audience', {
+      ...authentication,
+      clientAssertionAudience: 'TokenEndpoint',
+    });
     const at = (path: string): string => `${issuer}/oauth2/${path}`;
     const table: [endpoint: string, aud: unknown, strict: boolean, lax: boolean][] = [
       ['token', issuer, true, true],
@@ -181,25 +179,16 @@ describe('the audience of a client assertion', () => {
 });
 
 describe('a Client of profile FAPI2', () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey, authentication } = newAssertionKey();
 
   /** As the API stores it. */
   const fapi = (name: string) =>
     house.client(name, {
+      ...authentication,
       profile: 'FAPI2',
-      tokenEndpointAuthMethod: 'private_key_jwt',
       tokenEndpointAuthSigningAlg: 'ES256',
       requirePushedAuthorizationRequests: true,
       dpopBoundAccessTokens: true,
-      jwks: {
-        keys: [
-          { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<
-            string,
-            string
-          >,
-        ],
-      },
-      secretHashes: [],
     });
   const party = async (name: string): Promise<RelyingParty> => {
     const key = await crypto.subtle.importKey(

@@ -1,15 +1,15 @@
-import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { randomUUID, type KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { newAssertionKey } from '../support/assertion-key.js';
 import { stores } from '../support/stores.js';
 import type { Answer } from '../support/tab.js';
 import { Party } from './party.js';
 
 afterAll(stopAll);
 
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
+const { privateKey, jwk, authentication } = newAssertionKey();
 const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const redirect_uri = 'https://app.example.test/callback';
 
@@ -33,10 +33,7 @@ describe.each(stores)('a proof that is sent again, on %s', (store) => {
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
     await createClient(service, 'program', {
-      type: 'Confidential',
-      tokenEndpointAuthMethod: 'private_key_jwt',
-      jwks: { keys: [{ ...jwk, alg: 'ES256', kid: 'one' }] },
-      secretHashes: [],
+      ...authentication,
       pkce: 'Optional',
       grantTypes: [
         'authorization_code',

@@ -1,10 +1,11 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
 import type { ClientSpec } from '../../kinds/client/client.js';
+import { newAssertionKey } from '../support/assertion-key.js';
 import { House, openStorage } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
@@ -266,19 +267,8 @@ describe('how Clients prove who they are', () => {
   });
 
   test('by a signed assertion, for the issuer alone, once', async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    await house.client('asserting', {
-      tokenEndpointAuthMethod: 'private_key_jwt',
-      jwks: {
-        keys: [
-          { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<
-            string,
-            string
-          >,
-        ],
-      },
-      secretHashes: [],
-    });
+    const { privateKey, authentication } = newAssertionKey();
+    await house.client('asserting', authentication);
     const assertion = (aud: string | string[]): Promise<string> =>
       new jose.SignJWT({})
         .setProtectedHeader({ alg: 'ES256', kid: 'one' })
