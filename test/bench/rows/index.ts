@@ -22,6 +22,7 @@ import { signInWithShadow } from './19-shadow.js';
 import { retained } from './20-retained.js';
 import { following } from './21-followers.js';
 import { withinMemory } from './22-memory-limit.js';
+import { signInCompacted } from './23-compaction.js';
 
 /** The table of contents of the benchmarks. */
 export const rows: readonly Row[] = [
@@ -54,4 +55,5 @@ export const rows: readonly Row[] = [
   retained,
   following,
   withinMemory,
+  signInCompacted,
 ];

@@ -36,6 +36,18 @@ export const vestibuleWithShadow: SignInServer = {
   },
 };
 
+/** The service whose history is compacted every five seconds, and whose access tokens live a minute. */
+export const vestibuleCompacting: SignInServer = {
+  ...vestibule,
+  name: 'vestibule that compacts',
+  async start(bench, folder, { port }) {
+    const interval = ['--etcd-compaction-interval', '5s', '--limits-access-token-lifetime', '1m'];
+    const store = ['--data-dir', join(folder, 'data'), ...interval];
+    const served = await startVestibule(bench, folder, store, port);
+    return { ...served, usage: () => served.child.usage() };
+  },
+};
+
 /** oidc-provider with a durable adapter, and the service's own journey around it. */
 export const oidcProvider: SignInServer = {
   name: 'oidc-provider',
