@@ -12,7 +12,7 @@ import {
 import { countCommit } from '../count-commit.js';
 import { noSpace } from './database.js';
 import { GroupCommit } from './group-commit.js';
-import { rowsOfBatches } from './rows.js';
+import { bytesOfRows, rowsOfBatch, type Operation } from './row-encoding.js';
 import type { StoreState } from './state.js';
 
 type Result = Committed | Lost;
@@ -25,7 +25,6 @@ interface Member {
   readonly reject: (error: Error) => void;
 }
 
-const groupMembers = 1024;
 const groupBytes = 8 << 20;
 /** How often, and how many milliseconds apart, deletes look for space that LevelDB gives back. */
 const spaceTries = { count: 50, apart: 100 } as const;
@@ -76,19 +75,16 @@ export class EmbeddedCommitter {
 
   #take(): Member[] {
     let bytes = 0;
-    let count = 0;
-    for (const member of this.#queue) {
+    const end = this.#queue.findIndex((member, i) => {
       bytes += member.bytes;
-      if (count === groupMembers || (count > 0 && bytes > groupBytes)) break;
-      count++;
-    }
-    return this.#queue.splice(0, count);
+      return i > 0 && bytes > groupBytes;
+    });
+    return this.#queue.splice(0, end === -1 ? Infinity : end);
   }
 
   /** Refuses values when space is left only for deletes; returns the other members. */
   #refuseIfScarce(members: readonly Member[]): readonly Member[] {
-    const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
-    if (this.#state.space.fits(bytes, 'values')) return members;
+    if (this.#state.space.fits(bytesOf(members), 'values')) return members;
     return members.filter(({ writes, reject }) => {
       const isValue = writes.some((write) => 'put' in write);
       if (isValue) reject(noSpace());
@@ -116,11 +112,10 @@ export class EmbeddedCommitter {
 
   async #store({ batches }: GroupCommit): Promise<void> {
     if (batches.length === 0) return;
-    const { db } = this.#state;
-    const { operations, bytes } = rowsOfBatches(batches);
-    await this.#waitForSpace(bytes);
+    const rows = batches.flatMap(rowsOfBatch);
+    await this.#waitForSpace(rows);
     try {
-      await db.batch(operations, { sync: true });
+      await this.#state.db.batch(rows, { sync: true });
     } catch (error) {
       throw this.#toError(error as Error);
     }
@@ -128,7 +123,8 @@ export class EmbeddedCommitter {
   }
 
   /** Waits for the tables that LevelDB is writing: afterwards it removes those that they replace. */
-  async #waitForSpace(bytes: number): Promise<void> {
+  async #waitForSpace(rows: readonly Operation[]): Promise<void> {
+    const bytes = bytesOfRows(rows);
     for (let tries = 1; !this.#state.space.fits(bytes, 'deletes'); tries += 1) {
       if (tries === spaceTries.count) throw noSpace();
       await pause(spaceTries.apart);
@@ -141,3 +137,6 @@ export class EmbeddedCommitter {
     return new UnknownOutcomeError('the store could not be written', { cause: reason });
   }
 }
+
+const bytesOf = (members: readonly Member[]): number =>
+  members.reduce((sum, member) => sum + member.bytes, 0);

@@ -3,14 +3,16 @@ import type { Revision } from '../storage.js';
 import { noSpace, sizeOf } from './database.js';
 import {
   decodeLog,
+  deleteRow,
   logKey,
   logRevision,
+  putRow,
   rowsOf,
   systemKey,
   versionKey,
   type LogChange,
+  type Operation,
 } from './row-encoding.js';
-import type { Operation } from './rows.js';
 import type { StoreState } from './state.js';
 
 const batchSize = 500;
@@ -30,8 +32,7 @@ export async function compactTo(state: StoreState, revision: Revision): Promise<
   state.assertOpen();
   const oldest = Math.min(revision, state.revision);
   if (oldest > state.oldest) {
-    const value = Buffer.from(String(oldest));
-    await write(state, [{ type: 'put', key: systemKey('oldest'), value }], true);
+    await write(state, [putRow(systemKey('oldest'), Buffer.from(String(oldest)))], true);
     state.oldest = oldest;
   }
   while (!state.closed && (await removeRevisions(state))) {
@@ -52,23 +53,19 @@ async function removeRevisions(state: StoreState): Promise<boolean> {
     .all();
   const last = rows.at(-1);
   if (last === undefined) return false;
-  const operations: Operation[] = rows.map(([key]) => ({ type: 'del', key }));
-  for (const [key, row] of rows)
+  const operations: Operation[] = [];
+  for (const [key, row] of rows) {
+    operations.push(deleteRow(key));
     for (const change of decodeLog(row)) {
-      operations.push(...supersededRows(change, logRevision(key)));
+      const { before, isDeletion } = change;
+      if (before > 0) operations.push(deleteRow(versionKey(change.key, before)));
+      if (isDeletion) operations.push(deleteRow(versionKey(change.key, logRevision(key))));
       countGarbage(state, change);
     }
+  }
   await write(state, operations, false);
   state.firstLogged = logRevision(last[0]) + 1;
   return rows.length === batchSize;
-}
-
-function* supersededRows(
-  { key, before, isDeletion }: LogChange,
-  revision: Revision,
-): Generator<Operation> {
-  if (before > 0) yield { type: 'del', key: versionKey(key, before) };
-  if (isDeletion) yield { type: 'del', key: versionKey(key, revision) };
 }
 
 function countGarbage({ garbage }: StoreState, { key, before, beforeBytes }: LogChange): void {
@@ -91,18 +88,14 @@ async function rewriteTables(state: StoreState): Promise<void> {
   if (total < enough) return;
   for (const [range, bytes] of garbage) {
     if (bytes < total / 16) continue;
-    for (const { gte, lt } of tablesOf(range)) {
+    for (const table of ['version', 'current'] as const) {
       if (state.closed) return;
+      const { gte, lt } = rowsOf(table, { start: range, end: `${range}~` });
       await db.compactRange(gte, lt);
     }
     garbage.delete(range);
   }
 }
-
-const tablesOf = (range: string): { gte: string; lt: string }[] => {
-  const keys = { start: range, end: `${range}~` };
-  return [rowsOf('version', keys), rowsOf('current', keys)];
-};
 
 async function write(
   { db, space }: StoreState,

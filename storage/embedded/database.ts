@@ -1,12 +1,13 @@
 import { ClassicLevel } from 'classic-level';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnavailableError, type Revision, type Size } from '../storage.js';
+import { hasFormerStore, hasStore, InUseError, lockHolder } from './directory.js';
 import { endOfLog, logKey, logRevision, systemKey } from './row-encoding.js';
 import { freeBytes } from './space.js';
 
-/** The LevelDB database of a store: its rows are in `encoding.ts`. */
+/** The LevelDB database of a store: its rows are in `row-encoding.ts`. */
 export type Database = ClassicLevel<string, Buffer>;
 
 /** The format that this release writes, and the only one it reads. */
@@ -27,17 +28,6 @@ interface DatabaseOptions {
 export const noSpace = (cause?: Error): UnavailableError =>
   new UnavailableError('no space is left for the store', { full: true, ...(cause && { cause }) });
 
-/** Returns whether a directory has a store, of this release or an earlier one. */
-export const hasStore = (directory: string): boolean =>
-  existsSync(join(directory, 'CURRENT')) || hasFormerStore(directory);
-
-const hasFormerStore = (directory: string): boolean => existsSync(join(directory, 'store.mdb'));
-
-/** Another process uses the directory, or this one has it open already. */
-export class InUseError extends Error {
-  override readonly name = 'InUseError';
-}
-
 /**
  * The directories that this process has open. LevelDB's own check of this loses its lock on the
  * directory.
@@ -51,7 +41,7 @@ const openDirectories = new Set<string>();
  */
 export async function openDatabase(
   directory: string,
-  options: DatabaseOptions = {},
+  { writeBufferBytes = defaultWriteBufferBytes, mustExist = false }: DatabaseOptions = {},
 ): Promise<Database> {
   if (hasFormerStore(directory))
     throw new Error(
@@ -59,22 +49,7 @@ export async function openDatabase(
         'release, and restore it into another folder with this one',
     );
   const path = realpathSync(directory);
-  if (openDirectories.has(path)) throw inUseError(directory, process.pid);
-  openDirectories.add(path);
-  try {
-    const db = await open(directory, options);
-    db.once('closed', () => openDirectories.delete(path));
-    return db;
-  } catch (error) {
-    openDirectories.delete(path);
-    throw error;
-  }
-}
-
-async function open(
-  directory: string,
-  { writeBufferBytes = defaultWriteBufferBytes, mustExist = false }: DatabaseOptions,
-): Promise<Database> {
+  if (openDirectories.has(path)) throw new InUseError(directory, process.pid);
   if (!hasStore(directory) && freeBytes(directory) < writeBufferBytes) throw noSpace();
   const db: Database = new ClassicLevel(directory, {
     keyEncoding: 'utf8',
@@ -83,52 +58,35 @@ async function open(
     writeBufferSize: writeBufferBytes,
     cacheSize: cacheBytes,
   });
-  await db.open().catch((error: Error) => {
-    throw openingError(directory, error);
-  });
+  openDirectories.add(path);
+  db.once('closed', () => openDirectories.delete(path));
   try {
-    await checkFormat(db, directory);
+    await db.open();
+    await checkFormat(db);
     return db;
   } catch (error) {
     await db.close();
-    throw error;
+    openDirectories.delete(path);
+    throw openingError(directory, error as Error);
   }
 }
 
 /** Describes why LevelDB does not open a directory. */
-function openingError(directory: string, { cause }: Error): Error {
-  const { message, code } = cause as Error & { code?: string };
-  if (code === 'LEVEL_LOCKED') return inUseError(directory, lockHolder(directory));
-  if (/No space left on device|Disk quota exceeded/.test(message)) return noSpace(cause as Error);
-  return new Error(`the store in ${directory} cannot be opened: ${message}`, { cause });
+function openingError(directory: string, error: Error): Error {
+  const { cause } = error as { cause?: Error & { code?: string } };
+  if (!cause) return error;
+  if (cause.code === 'LEVEL_LOCKED') return new InUseError(directory, lockHolder(directory));
+  if (/No space left on device|Disk quota exceeded/.test(cause.message)) return noSpace(cause);
+  return new Error(`the store in ${directory} cannot be opened: ${cause.message}`, { cause });
 }
 
-const inUseError = (directory: string, pid: number | undefined): InUseError =>
-  new InUseError(
-    `${directory} is in use by process ${pid ?? 'unknown'}: one process at a time may open an embedded store`,
-  );
-
-/** Returns the process that holds LevelDB's lock, if this machine says so (proc_locks(5)). */
-function lockHolder(directory: string): number | undefined {
-  try {
-    const { ino } = statSync(join(directory, 'LOCK'));
-    const locks = readFileSync('/proc/locks', 'latin1').split('\n');
-    const [holder] = locks
-      .map((line) => line.split(' ').filter(Boolean))
-      .filter(([, , , , , place]) => place?.endsWith(`:${ino}`));
-    return holder && Number(holder[4]);
-  } catch {
-    return undefined;
-  }
-}
-
-async function checkFormat(db: Database, directory: string): Promise<void> {
+async function checkFormat(db: Database): Promise<void> {
   const storedVersion = readNumber(db, 'format');
   if (storedVersion === undefined)
     return db.put(systemKey('format'), Buffer.from(String(formatVersion)), { sync: true });
   if (storedVersion !== formatVersion)
     throw new Error(
-      `the store in ${directory} has format ${storedVersion}, written by another release; this one ` +
+      `the store in ${db.location} has format ${storedVersion}, written by another release; this one ` +
         `knows format ${formatVersion}`,
     );
 }

@@ -1,17 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { validateKey } from '../limits.js';
-import { UnavailableError, type Storage, type StorageMetrics } from '../storage.js';
+import type { Storage, StorageMetrics } from '../storage.js';
 import { EmbeddedCommitter } from './committer.js';
 import { compactTo } from './compaction.js';
-import { assertRestoreComplete } from './interrupted-restore.js';
 import { openDatabase, sizeOf } from './database.js';
+import { assertRestoreComplete, syncDirectory } from './directory.js';
+import { startExpiryGc } from './expiry-gc.js';
+import { countRange, readRange } from './reader.js';
 import { serveSnapshots } from './snapshot-socket.js';
 import { withSource } from './snapshot-source.js';
 import { StoreState } from './state.js';
-import { countRange, readRange } from './reader.js';
-import { collectExpired } from './expiry-gc.js';
 import { watchPrefix } from './watcher.js';
-import { syncDirectory } from './sync-directory.js';
 
 /** Options of an embedded store; times in milliseconds. */
 interface EmbeddedOptions {
@@ -55,7 +54,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
 }
 
 function createStorage(state: StoreState, options: EmbeddedOptions): Storage {
-  const committer = new EmbeddedCommitter(state, options.onFatal ?? throwAsync, options.metrics);
+  const { onFatal = throwAsync, sweepIntervalMs = 60_000, sweepGraceMs = 3_600_000 } = options;
+  const committer = new EmbeddedCommitter(state, onFatal, options.metrics);
   const storage: Storage = {
     readsInProcess: true,
     async get(key) {
@@ -76,53 +76,18 @@ function createStorage(state: StoreState, options: EmbeddedOptions): Storage {
     },
   };
   const stopServing = serveSnapshots(options.directory, (use) => withSource(state, use));
-  const stopSweeping = sweepEvery(
-    state,
-    storage,
-    options.sweepIntervalMs ?? 60_000,
-    options.sweepGraceMs ?? 3_600_000,
-  );
+  const stopExpiryGc = startExpiryGc(state, storage, sweepIntervalMs, sweepGraceMs);
+  const clock = setInterval(() => state.notify(), 1000).unref();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     stopServing();
-    await stopSweeping();
+    clearInterval(clock);
     state.close();
+    await stopExpiryGc();
     await committer.settled();
     await state.db.close();
   };
   return storage;
-}
-
-function sweepEvery(
-  state: StoreState,
-  storage: Storage,
-  intervalMs: number,
-  graceMs: number,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  const sweep = async (): Promise<void> => {
-    while (
-      !stopping.signal.aborted &&
-      (await collectExpired(state, storage, Date.now() - graceMs)) > 0
-    ) {
-      /* the next hundred */
-    }
-  };
-  const timer = setInterval(() => {
-    running = running.then(sweep).catch(ignoreUnavailable);
-  }, intervalMs);
-  timer.unref();
-  return async () => {
-    stopping.abort();
-    clearInterval(timer);
-    await running;
-  };
-}
-
-/** Ignores a full disk; the next round tries again. */
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof UnavailableError)) throw error;
 }
 
 function throwAsync(error: Error): void {

@@ -1,16 +1,46 @@
-import type { Storage } from '../storage.js';
-import { expiryKey, expiryRows, noValue, keyOfExpiry } from './row-encoding.js';
-import type { Operation } from './rows.js';
+import { UnavailableError, type Storage } from '../storage.js';
+import { deleteRow, expiryKey, expiryRows, keyOfExpiry, putRow } from './row-encoding.js';
+import type { Operation } from './row-encoding.js';
 import type { StoreState } from './state.js';
 
 const batchSize = 500;
 
 /**
- * Deletes entries that expired before `before` (milliseconds since the epoch) unless they were
- * changed since, and moves the rows of those that expire later. Returns how many rows were due, at
- * most 500.
+ * Deletes what expired `graceMs` ago, every `intervalMs` until the store is closed. Returns a function
+ * that ends it and waits for a running round.
  */
-export async function collectExpired(
+export function startExpiryGc(
+  state: StoreState,
+  storage: Storage,
+  intervalMs: number,
+  graceMs: number,
+): () => Promise<void> {
+  const collectAll = async (): Promise<void> => {
+    while (!state.closed && (await collectExpired(state, storage, Date.now() - graceMs)) > 0) {
+      /* the next rows */
+    }
+  };
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running.then(collectAll).catch(ignoreUnavailable);
+  }, intervalMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Ignores a full disk, and a store that is closed; the next round tries again. */
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof UnavailableError)) throw error;
+}
+
+/**
+ * Deletes entries that expired before `before` (milliseconds since the epoch) unless they were
+ * changed since, and moves the rows of those that expire later. Returns how many rows were due.
+ */
+async function collectExpired(
   state: StoreState,
   storage: Storage,
   before: number,
@@ -30,10 +60,8 @@ async function collect(
 ): Promise<Operation[]> {
   const key = keyOfExpiry(row);
   const entry = state.read(key);
-  const remove: Operation = { type: 'del', key: row };
-  if (entry?.expires === undefined) return [remove];
-  if (entry.expires >= before)
-    return [remove, { type: 'put', key: expiryKey(entry.expires, key), value: noValue }];
+  if (entry?.expires === undefined) return [deleteRow(row)];
+  if (entry.expires >= before) return [deleteRow(row), putRow(expiryKey(entry.expires, key))];
   const { committed } = await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);
-  return committed ? [remove] : [];
+  return committed ? [deleteRow(row)] : [];
 }

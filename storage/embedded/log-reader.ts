@@ -31,7 +31,7 @@ export async function readBatches(
   const entries = new Map(
     records.map((record, i) => [
       versions[i]!.join(' '),
-      record && decodeRecord(...versions[i]!, record),
+      record && decodeRecord({ key: versions[i]![0], revision: versions[i]![1], record }),
     ]),
   );
   const entryAt = (key: string, at: Revision): Entry | undefined => entries.get(`${key} ${at}`);

@@ -77,7 +77,7 @@ async function readPage(
     const entries: Entry[] = [];
     let end = range.start;
     for await (const { key, revision, record } of versionsAt(db, snapshot, range, at, limit)) {
-      entries.push(decodeRecord(key, revision, record));
+      entries.push(decodeRecord({ key, revision, record }));
       end = `${key}!`;
       if (entries.length === limit) break;
     }

@@ -11,18 +11,10 @@ import { UnavailableError } from '../storage.js';
 import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
-import { restoreDirectory } from './interrupted-restore.js';
-import {
-  defaultWriteBufferBytes,
-  hasStore,
-  InUseError,
-  noSpace,
-  openDatabase,
-  type Database,
-} from './database.js';
-import { rowsOfRestored } from './rows.js';
+import { defaultWriteBufferBytes, noSpace, openDatabase, type Database } from './database.js';
+import { hasStore, InUseError, restoreDirectory, syncDirectory } from './directory.js';
+import { bytesOfRows, rowsOfChange } from './row-encoding.js';
 import { Space } from './space.js';
-import { syncDirectory } from './sync-directory.js';
 
 /**
  * Restores a snapshot into a directory without a store. Writes to a temporary directory and renames
@@ -43,12 +35,8 @@ export async function restoreEmbedded(
   let db: Database | undefined;
   try {
     db = await openDatabase(draft);
-    const restored = await writeSnapshot(
-      db,
-      readRevised(snapshot, revise),
-      snapshot,
-      snapshotProgress,
-    );
+    const pages = readRevised(snapshot, revise);
+    const restored = await writeSnapshot(db, pages, snapshot, snapshotProgress);
     await db.close();
     moveToFinal(draft, directory);
     return restored;
@@ -99,9 +87,11 @@ async function writeRecords(
   items: readonly SnapshotItem[],
   base: number,
 ): Promise<void> {
-  const { operations, bytes } = rowsOfRestored(items, base);
-  if (!space.fits(bytes, 'upkeep')) throw noSpace();
-  await db.batch(operations, { sync: true });
+  const rows = items.flatMap((item) =>
+    rowsOfChange({ key: item.key, entry: { ...item, revision: base } }, base),
+  );
+  if (!space.fits(bytesOfRows(rows), 'upkeep')) throw noSpace();
+  await db.batch(rows, { sync: true });
 }
 
 /** Throws InUseError if a process has the store of a directory open. */

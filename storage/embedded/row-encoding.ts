@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Batch, Change, Entry, Revision } from '../storage.js';
+import type { Batch, Change, Entry, Range, Revision } from '../storage.js';
 
 const hexDigits = 14;
 const maxRevision = Number.MAX_SAFE_INTEGER;
@@ -60,14 +60,14 @@ export const expiryRows = (before: number): { gte: string; lt: string } => ({
 /** Returns the range of version rows, or current rows, of the keys of a range. */
 export const rowsOf = (
   table: 'current' | 'version',
-  { start, end }: { start: string; end: string },
+  { start, end }: Range,
 ): { gte: string; lt: string } => ({ gte: tables[table] + start, lt: tables[table] + end });
 
 /** The value of a row that is only a key; of a version: the key was deleted. */
-export const noValue = Buffer.alloc(0);
+const noValue: Buffer = Buffer.alloc(0);
 
 /** Encodes the value of an entry with its checksum and expiry. */
-export function encodeRecord({ key, revision, value, expires }: Entry): Buffer {
+function encodeRecord({ key, revision, value, expires }: Entry): Buffer {
   const record = Buffer.allocUnsafe(headerBytes + value.length);
   record.writeDoubleBE(expires ?? 0, 4);
   value.copy(record, headerBytes);
@@ -75,10 +75,15 @@ export function encodeRecord({ key, revision, value, expires }: Entry): Buffer {
   return record;
 }
 
-/**
- * Decodes what {@link encodeRecord} wrote; shares its memory. Throws if it was changed on the disk.
- */
-export function decodeRecord(key: string, revision: Revision, record: Buffer): Entry {
+/** The record of the entry that a key got at a revision; empty if it was deleted. */
+export interface Version {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly record: Buffer;
+}
+
+/** Decodes a record; the entry shares its memory. Throws if it was changed on the disk. */
+export function decodeRecord({ key, revision, record }: Version): Entry {
   if (record.length < headerBytes || checksum(key, revision, record) !== record.readUInt32BE(0))
     throw new Error(
       `the store is damaged: the checksum of ${key} at revision ${revision} is wrong`,
@@ -102,7 +107,7 @@ const encodeChange = ({ key, entry, before }: Change): string =>
   `${key} ${entry ? '=' : '-'} ${before?.revision ?? 0} ${before?.value.length ?? 0}`;
 
 /** Encodes the row of a revision in the log: each key with the revision of its entry before. */
-export const encodeLog = ({ changes }: Batch): Buffer =>
+const encodeLog = ({ changes }: Batch): Buffer =>
   Buffer.from(changes.map(encodeChange).join('\n'), 'latin1');
 
 /** Decodes what {@link encodeLog} wrote. */
@@ -117,4 +122,41 @@ function decodeChange(line: string): LogChange {
     before: Number(before),
     beforeBytes: Number(beforeBytes),
   };
+}
+
+/** A row to write or to delete. */
+export type Operation =
+  | { readonly type: 'put'; readonly key: string; readonly value: Buffer }
+  | { readonly type: 'del'; readonly key: string };
+
+/** Returns the operation that writes a row. */
+export const putRow = (key: string, value = noValue): Operation => ({ type: 'put', key, value });
+
+/** Returns the operation that deletes a row. */
+export const deleteRow = (key: string): Operation => ({ type: 'del', key });
+
+/** Returns about how many bytes rows take on the disk. */
+export const bytesOfRows = (rows: readonly Operation[]): number =>
+  rows.reduce((sum, row) => sum + row.key.length + ('value' in row ? row.value.length : 0), 0);
+
+/** Returns the rows that make a batch durable. */
+export const rowsOfBatch = (batch: Batch): Operation[] => [
+  putRow(logKey(batch.revision), encodeLog(batch)),
+  ...batch.changes.flatMap((change) => rowsOfChange(change, batch.revision)),
+];
+
+/**
+ * Returns the rows of a key's entry at `revision`, or of its deletion, without a row of the log. The
+ * expiry index has a row of a key at its expiry or before: one that is later than before needs no other.
+ */
+export function rowsOfChange({ key, entry, before }: Change, revision: Revision): Operation[] {
+  if (!entry) return [putRow(versionKey(key, revision)), deleteRow(currentKey(key))];
+  const rows = [
+    putRow(versionKey(key, revision), encodeRecord(entry)),
+    putRow(currentKey(key), Buffer.from(String(revision), 'latin1')),
+  ];
+  const { expires } = entry;
+  if (expires !== undefined && expires < (before?.expires ?? Infinity))
+    rows.push(putRow(expiryKey(expires, key)));
+  return rows;
 }

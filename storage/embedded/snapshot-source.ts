@@ -1,7 +1,8 @@
 import { allKeys, epochKey } from '../snapshot/layout.js';
 import type { SnapshotSource } from '../snapshot/source.js';
 import type { Entry } from '../storage.js';
-import { hasStore, InUseError, openDatabase } from './database.js';
+import { openDatabase } from './database.js';
+import { hasStore, InUseError } from './directory.js';
 import { decodeRecord } from './row-encoding.js';
 import { versionsAt } from './reader.js';
 import { readFromServer } from './snapshot-socket.js';
@@ -56,7 +57,7 @@ async function* pagesOf(versions: ReturnType<typeof versionsAt>): AsyncGenerator
   let entries: Entry[] = [];
   let bytes = 0;
   for await (const { key, revision, record } of versions) {
-    entries.push(decodeRecord(key, revision, record));
+    entries.push(decodeRecord({ key, revision, record }));
     bytes += record.length;
     if (entries.length < pageKeys && bytes < pageBytes) continue;
     yield entries;

@@ -1,8 +1,5 @@
 import { statfsSync } from 'node:fs';
 
-/** For how many bytes {@link Space.fits} is asked between two measurements. */
-const checkEveryBytes = 256 << 10;
-
 /**
  * How much of the disk each kind of write leaves to the others, in write buffers: values to deletes,
  * and deletes to compaction and to the tables that LevelDB writes in the background.
@@ -22,8 +19,6 @@ export function freeBytes(directory: string): number {
 export class Space {
   readonly #directory: string;
   readonly #bufferBytes: number;
-  #free = 0;
-  #bytesSinceCheck = Infinity;
 
   constructor(directory: string, writeBufferBytes: number) {
     this.#directory = directory;
@@ -32,12 +27,6 @@ export class Space {
 
   /** Returns whether `bytes` of a kind of write fit on the disk beside what they leave to others. */
   fits(bytes: number, kind: keyof typeof sparedBuffers): boolean {
-    const needed = bytes + sparedBuffers[kind] * this.#bufferBytes;
-    this.#bytesSinceCheck += bytes;
-    if (this.#bytesSinceCheck >= checkEveryBytes || this.#free - this.#bytesSinceCheck < needed) {
-      this.#free = freeBytes(this.#directory);
-      this.#bytesSinceCheck = 0;
-    }
-    return this.#free >= this.#bytesSinceCheck + needed;
+    return freeBytes(this.#directory) >= bytes + sparedBuffers[kind] * this.#bufferBytes;
   }
 }

@@ -170,5 +170,5 @@ function readLatest(db: Database, key: string): Entry | undefined {
   const record = db.getSync(versionKey(key, revision));
   if (record === undefined)
     throw new Error(`the store is damaged: ${key} has no entry of revision ${revision}`);
-  return decodeRecord(key, revision, record);
+  return decodeRecord({ key, revision, record });
 }
