@@ -1,6 +1,5 @@
 import {
   limits,
-  UnavailableError,
   type Entry,
   type ListOptions,
   type Page,
@@ -8,63 +7,59 @@ import {
   type Revision,
 } from '../storage.js';
 import type { Database } from './database.js';
-import { decodeRecord, rowsOf, splitVersionKey } from './row-encoding.js';
+import { decodeRecord, rowsOf, splitVersionKey, type Version } from './row-encoding.js';
 import type { StoreState } from './state.js';
 
 /** How many rows are read at once, in another thread, and at most so many bytes. */
 const minRows = 16;
 const maxRows = 1000;
 const maxBytes = 1 << 20;
-const countBatchSize = 5000;
+/** About how many bytes of memory an entry of a page takes besides its key and value. */
+const entryOverhead = 256;
 
 type Snapshot = ReturnType<Database['snapshot']>;
 
-/** Reads a range at one revision; the latest page from the cache if it is there. */
+/**
+ * Reads a range at one revision. A page of the latest revision may be one that was read before: its
+ * entries are the same array then.
+ */
 export async function readRange(
   state: StoreState,
   range: Range,
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
-  state.assertOpen();
   const revision = at ?? state.revision;
   state.assertReadable(revision);
-  const isCacheable = revision === state.revision && limit !== Infinity;
-  const cacheKey = `${range.start} ${range.end} ${limit} ${ahead}`;
-  const cached = isCacheable ? state.pages.get(cacheKey) : undefined;
-  if (cached) return cached;
-  const page = await whileOpen(state, () => readPage(state, range, { limit, at: revision, ahead }));
-  if (isCacheable) state.pages.set(cacheKey, range, page);
+  const readAt = (): Promise<Page> => readPage(state, range, { limit, at: revision, ahead });
+  if (revision !== state.revision || limit === Infinity) return state.whileOpen(readAt);
+  const request = `${range.start} ${range.end} ${limit} ${ahead}`;
+  const cached = state.pages.get(request);
+  const isCurrent = cached && !isChanged(state, range, cached.revision);
+  const page = isCurrent ? { ...cached, revision } : await state.whileOpen(readAt);
+  state.pages.set(request, page, bytesOf(page));
   return page;
 }
 
-/** Counts the current keys of a range. */
-export async function countRange(state: StoreState, range: Range): Promise<number> {
-  state.assertOpen();
-  return whileOpen(state, async () => {
-    const keys = state.db.keys(rowsOf('current', range));
-    let count = 0;
-    try {
-      for (let isEnd = false; !isEnd; ) {
-        const { length } = await keys.nextv(countBatchSize);
-        count += length;
-        isEnd = length === 0;
-      }
-      return count;
-    } finally {
-      await keys.close();
-    }
-  });
+/** Returns whether a key of a range changed after a revision, or memory does not reach back to it. */
+function isChanged(state: StoreState, { start, end }: Range, revision: Revision): boolean {
+  const batches = state.recent(revision);
+  return (
+    !batches || batches.some(({ changes }) => changes.some(({ key }) => key >= start && key < end))
+  );
 }
 
-/** Runs a read; throws UnavailableError if the store was closed before it ended. */
-export async function whileOpen<T>(state: StoreState, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (state.closed) throw new UnavailableError('the store is closed', { cause: error });
-    throw error;
-  }
-}
+/** The API may keep a page's answer beside it, which is about as long as the values. */
+const bytesOf = ({ entries }: Page): number =>
+  entries.reduce((sum, { key, value }) => sum + entryOverhead + key.length + 2 * value.length, 0);
+
+/** Counts the current keys of a range. */
+export const countRange = (state: StoreState, range: Range): Promise<number> =>
+  state.whileOpen(async () => {
+    let count = 0;
+    for await (const keys of chunksOf(state.db.keys(rowsOf('current', range)), Infinity))
+      count += keys.length;
+    return count;
+  });
 
 /** Reads a page from a snapshot, in which nothing is compacted. */
 async function readPage(
@@ -72,48 +67,25 @@ async function readPage(
   range: Range,
   { limit, at, ahead }: Required<ListOptions>,
 ): Promise<Page> {
+  const entries: Entry[] = [];
+  let more = 0;
   const snapshot = db.snapshot();
   try {
-    const entries: Entry[] = [];
-    let end = range.start;
-    for await (const { key, revision, record } of versionsAt(db, snapshot, range, at, limit)) {
-      entries.push(decodeRecord({ key, revision, record }));
-      end = `${key}!`;
-      if (entries.length === limit) break;
+    for await (const versions of versionsAt(db, snapshot, range, at, limit + ahead)) {
+      const wanted = versions.slice(0, limit - entries.length);
+      entries.push(...wanted.map(decodeRecord));
+      more = Math.min(ahead, more + versions.length - wanted.length);
+      if (entries.length === limit && more === ahead) break;
     }
-    const rest = { start: end, end: range.end };
-    const more = entries.length === limit ? await countVersions(db, snapshot, rest, at, ahead) : 0;
     return { entries, revision: at, more };
   } finally {
     await snapshot.close();
   }
 }
 
-async function countVersions(
-  db: Database,
-  snapshot: Snapshot,
-  range: Range,
-  at: Revision,
-  max: number,
-): Promise<number> {
-  let count = 0;
-  for await (const _ of versionsAt(db, snapshot, range, at, max)) {
-    count += 1;
-    if (count === max) break;
-  }
-  return count;
-}
-
-/** The entry of a key at a revision, as it is stored. */
-interface Version {
-  readonly key: string;
-  readonly revision: Revision;
-  readonly record: Buffer;
-}
-
 /**
- * Yields what the keys of a range were at a revision, in key order; about `expected` are wanted. Of
- * the rows of a key, which begin with the latest, the first that is old enough counts.
+ * Yields what the keys of a range were at a revision, in key order, some at a time; about `expected`
+ * are wanted. Of the rows of a key, which begin with the latest, the first that is old enough counts.
  */
 export async function* versionsAt(
   db: Database,
@@ -121,29 +93,35 @@ export async function* versionsAt(
   range: Range,
   at: Revision,
   expected: number,
-): AsyncGenerator<Version> {
+): AsyncGenerator<readonly Version[]> {
+  const rows = db.iterator({ ...rowsOf('version', range), snapshot, highWaterMarkBytes: maxBytes });
   let lastKey = '';
-  for await (const chunk of chunksOf(db, snapshot, range, expected))
+  for await (const chunk of chunksOf(rows, expected)) {
+    const versions: Version[] = [];
     for (const [rowKey, record] of chunk) {
       const { key, revision } = splitVersionKey(rowKey);
       if (revision > at || key === lastKey) continue;
       lastKey = key;
-      if (record.length > 0) yield { key, revision, record };
+      if (record.length > 0) versions.push({ key, revision, record });
     }
+    if (versions.length > 0) yield versions;
+  }
 }
 
-async function* chunksOf(
-  db: Database,
-  snapshot: Snapshot,
-  range: Range,
-  expected: number,
-): AsyncGenerator<[string, Buffer][]> {
-  const rows = db.iterator({ ...rowsOf('version', range), snapshot, highWaterMarkBytes: maxBytes });
+/** What an iterator of LevelDB reads in another thread. */
+interface Chunked<T> {
+  nextv(size: number): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+/** Yields all that an iterator reads, many at a time; about `expected` are wanted. */
+async function* chunksOf<T>(rows: Chunked<T>, expected: number): AsyncGenerator<T[]> {
   try {
-    for (let size = Math.min(expected + minRows, maxRows); ; size = maxRows) {
-      const chunk = await rows.nextv(size);
+    for (let wanted = expected + minRows; ; ) {
+      const chunk = await rows.nextv(Math.min(Math.max(wanted, minRows), maxRows));
       if (chunk.length === 0) return;
       yield chunk;
+      wanted -= chunk.length;
     }
   } finally {
     await rows.close();

@@ -88,19 +88,13 @@ function frame(value: object): Buffer {
 
 /** Yields what {@link frame} wrote. Throws if the stream ends before the last, empty one. */
 async function* readFrames(socket: Socket): AsyncGenerator<unknown> {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
+  let buffer = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes < lengthBytes) continue;
-    let buffer = Buffer.concat(chunks);
+    buffer = Buffer.concat([buffer, chunk]);
     for (let end = frameEnd(buffer); end <= buffer.length; end = frameEnd(buffer)) {
       yield deserialize(buffer.subarray(lengthBytes, end));
       buffer = buffer.subarray(end);
     }
-    chunks = [buffer];
-    bytes = buffer.length;
   }
   throw new Error('the process that has the store open ended before the snapshot was complete');
 }

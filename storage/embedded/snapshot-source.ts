@@ -8,9 +8,6 @@ import { versionsAt } from './reader.js';
 import { readFromServer } from './snapshot-socket.js';
 import { StoreState } from './state.js';
 
-const pageBytes = 4 << 20;
-const pageKeys = 1000;
-
 /**
  * Reads the store in a directory at its latest revision. If another process has it open, that
  * process sends it.
@@ -25,11 +22,9 @@ export async function readEmbedded<T>(
     throw error;
   });
   if (!db) return readFromServer(directory, work);
-  const state = await StoreState.load(db);
   try {
-    return await withSource(state, work);
+    return await withSource(await StoreState.load(db), work);
   } finally {
-    state.close();
     await db.close();
   }
 }
@@ -41,28 +36,14 @@ export async function withSource<T>(
 ): Promise<T> {
   const { db, revision } = state;
   const snapshot = db.snapshot();
+  async function* pages(): AsyncGenerator<readonly Entry[]> {
+    for await (const versions of versionsAt(db, snapshot, allKeys, revision, Infinity))
+      yield versions.map(decodeRecord);
+  }
   try {
-    return await work({
-      store: 'embedded',
-      revision,
-      epoch: Number(state.read(epochKey)?.value.toString() ?? 0),
-      pages: () => pagesOf(versionsAt(db, snapshot, allKeys, revision, Infinity)),
-    });
+    const epoch = Number(state.read(epochKey)?.value.toString() ?? 0);
+    return await work({ store: 'embedded', revision, epoch, pages });
   } finally {
     await snapshot.close();
   }
-}
-
-async function* pagesOf(versions: ReturnType<typeof versionsAt>): AsyncGenerator<readonly Entry[]> {
-  let entries: Entry[] = [];
-  let bytes = 0;
-  for await (const { key, revision, record } of versions) {
-    entries.push(decodeRecord({ key, revision, record }));
-    bytes += record.length;
-    if (entries.length < pageKeys && bytes < pageBytes) continue;
-    yield entries;
-    entries = [];
-    bytes = 0;
-  }
-  if (entries.length > 0) yield entries;
 }

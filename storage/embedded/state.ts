@@ -1,20 +1,21 @@
+import { baseKey } from '../snapshot/layout.js';
 import {
   CompactedError,
   UnavailableError,
   type Batch,
   type Change,
   type Entry,
+  type Page,
   type Revision,
 } from '../storage.js';
-import { baseKey } from '../snapshot/layout.js';
 import { defaultWriteBufferBytes, readLogBounds, readNumber, type Database } from './database.js';
+import { GenerationCache } from './generation-cache.js';
 import { currentKey, decodeRecord, versionKey } from './row-encoding.js';
-import { EntryCache } from './entry-cache.js';
-import { PageCache } from './page-cache.js';
 import { Space } from './space.js';
 
-const recentRevisions = 1024;
 const recentBytes = 4 << 20;
+/** About how many bytes of memory a change takes besides its values. */
+const changeOverhead = 256;
 
 /** Where the history of a store begins and ends. */
 interface Bounds {
@@ -25,7 +26,7 @@ interface Bounds {
   readonly revision: Revision;
 }
 
-/** The state of an open store in memory: the durable revision, and recent changes. */
+/** The state of an open store in memory: the durable revision, recent changes, and caches. */
 export class StoreState {
   readonly db: Database;
   readonly space: Space;
@@ -37,21 +38,14 @@ export class StoreState {
   firstLogged: Revision;
   /** About how many bytes on the disk were superseded, by range, since its tables were written. */
   readonly garbage = new Map<string, number>();
+  /** Pages as they were at their revision, by the request. */
+  readonly pages = new GenerationCache<Page>(2 << 20);
   closed = false;
-  readonly pages = new PageCache(this);
+  readonly #entries = new GenerationCache<Entry | 'absent'>(4 << 20);
   #recent: Batch[] = [];
   #recentBytes = 0;
-  /** The last change of each recently changed key. */
-  readonly #latest = new Map<string, Change>();
-  /** Entries of other keys. */
-  readonly #cache = new EntryCache();
-  readonly #waiters = new Set<() => void>();
-  /** Seconds since the store was opened. */
-  uptimeSeconds = 0;
-  readonly #clock = setInterval(() => {
-    this.uptimeSeconds += 1;
-    this.notify();
-  }, 1000).unref();
+  #nextChange: Promise<void> | undefined;
+  #wakeUp = (): void => {};
 
   private constructor(db: Database, space: Space, { oldest, first, revision }: Bounds) {
     this.db = db;
@@ -73,36 +67,46 @@ export class StoreState {
 
   /** Returns the latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
-    const recent = this.#latest.get(key);
-    return recent ? recent.entry : this.#cache.get(key, this.#readLatest);
+    const cached = this.#entries.get(key);
+    if (cached) return cached === 'absent' ? undefined : cached;
+    const entry = readLatest(this.db, key);
+    this.#cache(key, entry);
+    return entry;
   }
-
-  readonly #readLatest = (key: string): Entry | undefined => readLatest(this.db, key);
 
   /** Makes durable batches visible and wakes the watchers. */
   publish(batches: readonly Batch[]): void {
-    this.revision = batches.at(-1)?.revision ?? this.revision;
-    for (const batch of batches) this.#remember(batch);
-    this.#forgetOld();
+    for (const batch of batches) {
+      this.revision = batch.revision;
+      this.#recent.push(batch);
+      this.#recentBytes += bytesOf(batch);
+      for (const { key, entry } of batch.changes) this.#cache(key, entry);
+    }
+    while (this.#recentBytes > recentBytes) this.#recentBytes -= bytesOf(this.#recent.shift()!);
     this.notify();
   }
 
-  /** Wakes all waiters. */
-  notify(): void {
-    const waiters = [...this.#waiters];
-    this.#waiters.clear();
-    for (const callback of waiters) callback();
+  #cache(key: string, entry: Entry | undefined): void {
+    this.#entries.set(key, entry ?? 'absent', entry?.value.length ?? 0);
   }
 
-  /** Calls `callback` after the next change, or within a second. */
-  onNextChange(callback: () => void): void {
-    this.#waiters.add(callback);
+  /** Resolves when {@link StoreState.notify} is called next: after a change, or within a second. */
+  get nextChange(): Promise<void> {
+    this.#nextChange ??= new Promise((resolve) => {
+      this.#wakeUp = resolve;
+    });
+    return this.#nextChange;
+  }
+
+  /** Wakes all who wait for a change. */
+  notify(): void {
+    this.#nextChange = undefined;
+    this.#wakeUp();
   }
 
   /** Closes the store for readers. */
   close(): void {
     this.closed = true;
-    clearInterval(this.#clock);
     this.notify();
   }
 
@@ -134,33 +138,23 @@ export class StoreState {
     if (this.closed) throw new UnavailableError('the store is closed');
   }
 
-  #remember(batch: Batch): void {
-    this.#recent.push(batch);
-    this.#recentBytes += bytesOf(batch);
-    for (const change of batch.changes) this.#latest.set(change.key, change);
-  }
-
-  #forgetOld(): void {
-    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes)
-      this.#forget(this.#recent.shift()!);
-  }
-
-  #forget(batch: Batch): void {
-    this.#recentBytes -= bytesOf(batch);
-    for (const change of batch.changes) {
-      if (this.#latest.get(change.key) !== change) continue;
-      this.#latest.delete(change.key);
-      this.#cache.set(change.key, change.entry);
+  /** Runs a read; throws UnavailableError if the store was closed before it ended. */
+  async whileOpen<T>(read: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    try {
+      return await read();
+    } catch (error) {
+      this.assertOpen();
+      throw error;
     }
   }
 }
 
-const bytesOf = (batch: Batch): number =>
-  batch.changes.reduce(
-    (sum, { entry, before }) =>
-      sum + 100 + (entry?.value.length ?? 0) + (before?.value.length ?? 0),
-    0,
-  );
+const bytesOf = ({ changes }: Batch): number =>
+  changes.reduce((sum, change) => sum + changeOverhead + valueBytes(change), 0);
+
+const valueBytes = ({ entry, before }: Change): number =>
+  (entry?.value.length ?? 0) + (before?.value.length ?? 0);
 
 /** Reads the latest entry of a key from the database. */
 function readLatest(db: Database, key: string): Entry | undefined {

@@ -1,70 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CompactedError, type Batch, type Revision } from '../storage.js';
+import { CompactedError, type Batch, type Change, type Entry, type Revision } from '../storage.js';
+import {
+  decodeLog,
+  decodeRecord,
+  logKey,
+  logRevision,
+  versionKey,
+  type LogChange,
+} from './row-encoding.js';
 import type { StoreState } from './state.js';
-import { readBatches } from './log-reader.js';
-import { whileOpen } from './reader.js';
 
 const replayBatchSize = 64;
 
-/** Reads changes after a revision from memory, or a few batches at a time from the log. */
-class Cursor {
-  readonly #state: StoreState;
-  readonly #prefix: string;
-  #lastRevision: Revision;
-  #batches: readonly Batch[] | undefined;
-  #next = 0;
-
-  constructor(state: StoreState, prefix: string, from: Revision) {
-    this.#state = state;
-    this.#prefix = prefix;
-    this.#lastRevision = from;
-  }
-
-  /** The last revision that was read, with or without changes under the prefix. */
-  get lastRevision(): Revision {
-    return this.#lastRevision;
-  }
-
-  /**
-   * Returns the next batch with a change under the prefix, or undefined at the end of the batches
-   * read.
-   */
-  async next(): Promise<Batch | undefined> {
-    this.#batches ??= await this.#read();
-    while (this.#next < this.#batches.length) {
-      const { revision, changes } = this.#batches[this.#next]!;
-      this.#next += 1;
-      this.#lastRevision = revision;
-      const matching = changes.filter(({ key }) => key.startsWith(this.#prefix));
-      if (matching.length > 0) return { revision, changes: matching };
-    }
-    this.#batches = undefined;
-    this.#next = 0;
-    return undefined;
-  }
-
-  async #read(): Promise<readonly Batch[]> {
-    const from = this.#lastRevision;
-    this.#assertHistory(from);
-    if (from === this.#state.revision) return [];
-    const recent = this.#state.recent(from);
-    if (recent) return recent;
-    const batches = await whileOpen(this.#state, () =>
-      readBatches(this.#state, from, replayBatchSize),
-    );
-    this.#assertHistory(from);
-    return batches;
-  }
-
-  #assertHistory(from: Revision): void {
-    const { oldest } = this.#state;
-    if (from < oldest) throw new CompactedError(oldest);
-  }
-}
-
 /**
  * Yields every change under `prefix` after `from`, from memory or the log, and a progress mark
- * whenever it has caught up.
+ * whenever it has caught up, and about once a second then.
  */
 export async function* watchPrefix(
   state: StoreState,
@@ -72,37 +22,93 @@ export async function* watchPrefix(
   from: Revision,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  const cursor = new Cursor(state, prefix, from);
-  let lastProgress = -1;
-  let resume = (): void => {};
-  const wakeUp = (): void => resume();
+  let position = from;
+  let marked: Revision | undefined;
+  const isEnded = (): boolean => signal.aborted || state.closed;
+  const wakeUp = (): void => state.notify();
   signal.addEventListener('abort', wakeUp);
   try {
-    while (!signal.aborted && !state.closed) {
-      const batch = await cursor.next();
-      if (batch) {
-        lastProgress = batch.revision;
+    while (!isEnded()) {
+      const { nextChange } = state;
+      const batches = await changesAfter(state, position);
+      for (const batch of matchingBatches(batches, prefix, isEnded)) {
+        marked = batch.revision;
         yield batch;
-        continue;
       }
-      const { lastRevision } = cursor;
-      if (lastRevision < state.revision) {
+      if (isEnded()) return; // what was not delivered must not be marked
+      position = batches.at(-1)?.revision ?? position;
+      if (position < state.revision) {
         await turn();
         continue;
       }
-      if (lastProgress < lastRevision && lastRevision === state.revision) {
-        lastProgress = lastRevision;
-        yield { revision: lastRevision, changes: [] };
-        continue;
-      }
-      const waitStart = state.uptimeSeconds;
-      await new Promise<void>((resolve) => {
-        resume = resolve;
-        state.onNextChange(wakeUp);
-      });
-      if (state.uptimeSeconds > waitStart && lastRevision === state.revision) lastProgress = -1;
+      if (marked !== position) yield { revision: position, changes: [] };
+      marked = position;
+      await nextChange;
+      if (position === state.revision) marked = undefined;
     }
   } finally {
     signal.removeEventListener('abort', wakeUp);
   }
+}
+
+/** Yields the changes of keys that begin with a prefix, without batches that have none. */
+function* matchingBatches(
+  batches: readonly Batch[],
+  prefix: string,
+  isEnded: () => boolean,
+): Generator<Batch> {
+  for (const { revision, changes } of batches) {
+    if (isEnded()) return;
+    const matching = changes.filter(({ key }) => key.startsWith(prefix));
+    if (matching.length > 0) yield { revision, changes: matching };
+  }
+}
+
+/** Returns changes after a revision: all from memory, or a few from the log. */
+async function changesAfter(state: StoreState, from: Revision): Promise<readonly Batch[]> {
+  assertHistory(state, from);
+  const recent = state.recent(from);
+  if (recent) return recent;
+  const batches = await state.whileOpen(() => readLog(state, from));
+  assertHistory(state, from);
+  return batches;
+}
+
+function assertHistory({ oldest }: StoreState, from: Revision): void {
+  if (from < oldest) throw new CompactedError(oldest);
+}
+
+/** Reads the log after a revision. What is compacted at the same time is missing. */
+async function readLog(state: StoreState, from: Revision): Promise<readonly Batch[]> {
+  const range = { gte: logKey(from + 1), lt: logKey(state.revision + 1), limit: replayBatchSize };
+  const rows = await state.db.iterator({ ...range, highWaterMarkBytes: 1 << 20 }).all();
+  return Promise.all(
+    rows.map(async ([key, row]) => {
+      const revision = logRevision(key);
+      const changes = decodeLog(row).map((change) => changeOf(state, change, revision));
+      return { revision, changes: await Promise.all(changes) };
+    }),
+  );
+}
+
+async function changeOf(
+  state: StoreState,
+  { key, before: beforeRevision }: LogChange,
+  revision: Revision,
+): Promise<Change> {
+  const [entry, before] = await Promise.all([
+    readVersion(state, key, revision),
+    readVersion(state, key, beforeRevision),
+  ]);
+  return { key, ...(entry && { entry }), ...(before && { before }) };
+}
+
+/** Reads the entry that a key got at a revision, if it got one. */
+async function readVersion(
+  { db }: StoreState,
+  key: string,
+  revision: Revision,
+): Promise<Entry | undefined> {
+  const record = revision > 0 ? await db.get(versionKey(key, revision)) : undefined;
+  return record?.length ? decodeRecord({ key, revision, record }) : undefined;
 }

@@ -1,36 +1,44 @@
 import { expect, test } from '@jest/globals';
-import { EntryCache } from '../../storage/embedded/entry-cache.js';
-import type { Entry } from '../../storage/storage.js';
-import { bytes } from './drive.js';
+import { GenerationCache } from '../../storage/embedded/generation-cache.js';
 
-const entry = (key: string, value: Buffer = bytes(key)): Entry => ({ key, value, revision: 1 });
-const fail = (key: string): never => {
-  throw new Error(`${key} was read again`);
-};
+const maxBytes = 100_000;
 
-test('a key is read once, also if it is absent, and a new entry replaces it', () => {
-  const cache = new EntryCache();
-  expect(cache.get('a', entry)).toEqual(entry('a'));
-  expect(cache.get('b', () => undefined)).toBeUndefined();
-  expect(cache.get('a', fail)).toEqual(entry('a'));
-  expect(cache.get('b', fail)).toBeUndefined();
-  cache.set('a', undefined);
-  cache.set('b', entry('b'));
-  expect(cache.get('a', fail)).toBeUndefined();
-  expect(cache.get('b', fail)).toEqual(entry('b'));
+test('a value is there until another replaces it', () => {
+  const cache = new GenerationCache<string>(maxBytes);
+  expect(cache.get('a')).toBeUndefined();
+  cache.set('a', 'first', 10);
+  expect(cache.get('a')).toBe('first');
+  cache.set('a', 'second', 10);
+  expect(cache.get('a')).toBe('second');
 });
 
-test('a key in use stays while others come and go; memory is bounded by number and by bytes', () => {
-  for (const [value, count] of [
-    [bytes('small'), 20_000],
-    [Buffer.alloc(1 << 20), 40],
-  ] as const) {
-    const cache = new EntryCache();
-    cache.set('in use', entry('in use'));
-    for (let i = 0; i < count; i += 1) {
-      cache.set(`other-${i}`, entry(`other-${i}`, value));
-      expect(cache.get('in use', fail)).toEqual(entry('in use'));
-    }
-    expect(() => cache.get('other-0', fail)).toThrow('was read again');
+test.each([
+  ['small', 1, 2000],
+  ['large', maxBytes / 2, 10],
+])('a %s value in use stays while others come and go', (_, bytes, count) => {
+  const cache = new GenerationCache<number>(maxBytes);
+  cache.set('in use', 1, 1);
+  for (let i = 0; i < count; i += 1) {
+    cache.set(`other-${i}`, i, bytes);
+    expect(cache.get('in use')).toBe(1);
+    expect(cache.get(`other-${i}`)).toBe(i);
   }
+  const left = Array.from({ length: count }, (_, i) => cache.get(`other-${i}`));
+  expect(left.filter((one) => one !== undefined).length * bytes).toBeLessThan(2 * maxBytes);
+  expect(left[0]).toBeUndefined();
+});
+
+test('a value that is written again and again drops no other', () => {
+  const cache = new GenerationCache<number>(maxBytes);
+  cache.set('other', 1, 1);
+  for (let i = 0; i < 100; i += 1) cache.set('again', i, maxBytes / 4);
+  expect([cache.get('again'), cache.get('other')]).toEqual([99, 1]);
+});
+
+test('a value that is larger than the cache is not kept, and what it replaces is not either', () => {
+  const cache = new GenerationCache<string>(maxBytes);
+  cache.set('a', 'small', 10);
+  cache.set('b', 'small', 10);
+  cache.set('a', 'large', maxBytes);
+  expect([cache.get('a'), cache.get('b')]).toEqual([undefined, 'small']);
 });

@@ -29,22 +29,15 @@ async function fill(prefix: string, count: number, length = 1): Promise<void> {
 const entriesOf = async (range: Range, limit = 100): Promise<readonly Entry[]> =>
   (await storage.list(range, { limit })).entries;
 
-async function repeated(range: Range): Promise<readonly Entry[]> {
-  await entriesOf(range);
-  return entriesOf(range);
-}
-
 test('a page that is requested again is read once, until its range changes', async () => {
   await fill('a/', 40);
   const range = prefixRange('a/');
   const first = await entriesOf(range);
-  const second = await entriesOf(range);
-  expect(second).not.toBe(first);
-  expect(await entriesOf(range)).toBe(second);
+  expect(await entriesOf(range)).toBe(first);
   expect(await entriesOf(range, 39)).toHaveLength(39);
   const revision = await put(storage, { 'b/000': '' });
   const page = await storage.list(range, { limit: 100 });
-  expect([page.revision, page.entries === second]).toEqual([revision, true]);
+  expect([page.revision, page.entries === first]).toEqual([revision, true]);
   await remove(storage, 'a/007');
   expect(await entriesOf(range)).toHaveLength(39);
 });
@@ -67,20 +60,16 @@ test('repeated lists are what the tables have, whatever changes between them', a
   }
 });
 
-test('pages are forgotten by number and by bytes', async () => {
+test('pages are forgotten by bytes', async () => {
   await fill('small/', 60);
-  const first = await repeated(prefixRange('small/'));
-  expect(await entriesOf(prefixRange('small/'))).toBe(first);
-  for (let i = 0; i < 16; i += 1)
-    await repeated({ start: `small/${String(i).padStart(3, '0')}`, end: 'small0' });
-  expect(await entriesOf(prefixRange('small/'))).not.toBe(first);
-  await fill('large-a/', 40, 30_000);
-  await fill('large-b/', 40, 30_000);
-  const large = await repeated(prefixRange('large-a/'));
-  expect(await entriesOf(prefixRange('large-a/'))).toBe(large);
-  await repeated(prefixRange('large-b/'));
-  expect(await entriesOf(prefixRange('large-a/'))).not.toBe(large);
+  const small = prefixRange('small/');
+  const first = await entriesOf(small);
+  await fill('large/', 40, 20_000);
+  const large = await entriesOf(prefixRange('large/'));
+  expect(await entriesOf(small)).toBe(first);
+  for (let i = 1; i < 4; i += 1) await entriesOf({ start: `large/00${i}`, end: 'large0' });
+  expect(await entriesOf(prefixRange('large/'))).not.toBe(large);
   await fill('huge/', 40, 60_000);
-  const huge = await repeated(prefixRange('huge/'));
+  const huge = await entriesOf(prefixRange('huge/'));
   expect(await entriesOf(prefixRange('huge/'))).not.toBe(huge);
 });
