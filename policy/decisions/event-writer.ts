@@ -63,10 +63,11 @@ export class EventWriter {
   countInSeries(
     attributes: AuthorizationAttributes,
     response: AuthorizationResponse,
+    subjectAccount?: string,
   ): string | undefined {
-    const key = seriesKey(attributes, response);
+    const key = seriesKey(attributes, response, subjectAccount);
     const event = this.#series.get(key)?.event;
-    if (!event) return this.#startSeries(key, attributes, response);
+    if (!event) return this.#startSeries(key, attributes, response, subjectAccount);
     const now = Date.now();
     if (event.count === 0) event.first = now;
     event.count += 1;
@@ -79,13 +80,14 @@ export class EventWriter {
     key: string,
     attributes: AuthorizationAttributes,
     response: AuthorizationResponse,
+    subjectAccount: string | undefined,
   ): string | undefined {
     if (this.#series.size >= limits.seriesCount) this.#dropWritten();
     if (this.#series.size >= limits.seriesCount) {
       this.#dropped += 1;
       return undefined;
     }
-    const event = seriesEvent(attributes, response);
+    const event = seriesEvent(attributes, response, subjectAccount);
     const record = event.record();
     this.#series.set(key, {
       event: { ...event, record: () => record },

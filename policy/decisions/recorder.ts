@@ -141,9 +141,9 @@ export class Recorder {
   }
 
   /**
-   * Returns an event of its own within the rate limit, else one of a series. Changes by browsers
-   * and anonymous callers without an account are counted after the commit, since all of them share
-   * one series.
+   * Returns an event of its own within the rate limit, which the commit of the change writes; else one
+   * of a series, which is counted after it. Permitted changes by browsers and anonymous callers without
+   * an account are always in a series, which all of them share.
    */
   #changeRecord(
     attributes: AuthorizationAttributes,
@@ -162,8 +162,8 @@ export class Recorder {
     return {
       name: event.name,
       recordIn: async (tx) => {
-        if (isSingle || !hasNoAccount) await writeEvent(tx, this.#store, event);
-        else tx.after(() => this.#writer.countInSeries(attributes, response));
+        if (isSingle) await writeEvent(tx, this.#store, event);
+        else tx.after(() => this.#writer.countInSeries(attributes, response, account));
         if (count) tx.after(() => count(event.name));
       },
     };

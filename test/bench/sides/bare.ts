@@ -10,9 +10,9 @@ import { Provider as Library } from 'oidc-provider';
 const Provider = Library as any;
 const remember = process.env.REMEMBER === 'true';
 const key = {
-  ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
+  ...generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey.export({ format: 'jwk' }),
   use: 'sig',
-  alg: 'ES256',
+  alg: 'RS256',
   kid: 'bench',
 };
 const [clientName, redirectURI, scope] = [
@@ -43,7 +43,7 @@ function make(port: number): any {
         client_id: clientName,
         token_endpoint_auth_method: 'none',
         redirect_uris: [redirectURI],
-        id_token_signed_response_alg: 'ES256',
+        id_token_signed_response_alg: 'RS256',
       },
     ],
     jwks: { keys: [key] },

@@ -41,7 +41,7 @@ const auth = betterAuth({
   logger: { disabled: true },
   disabledPaths: ['/token'],
   plugins: [
-    jwt({ jwks: { keyPairConfig: { alg: 'ES256' } } }),
+    jwt({ jwks: { keyPairConfig: { alg: 'RS256', modulusLength: 3072 } } }),
     emailOTP({
       storeOTP: 'hashed',
       sendVerificationOTP: async ({ email, otp }: { email: string; otp: string }) =>

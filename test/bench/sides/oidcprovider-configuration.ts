@@ -11,7 +11,7 @@ export async function configuration(records: Records): Promise<object> {
         client_id: client.name,
         token_endpoint_auth_method: 'none',
         redirect_uris: [client.redirectURI],
-        id_token_signed_response_alg: 'ES256',
+        id_token_signed_response_alg: 'RS256',
       },
     ],
     jwks: { keys: [await signingKey(records)] },
@@ -40,8 +40,8 @@ export async function configuration(records: Records): Promise<object> {
 async function signingKey(records: Records): Promise<object> {
   const known = records.get('signing-key') as object | undefined;
   if (known) return known;
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const key = { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: 'bench' };
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 3072 });
+  const key = { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'bench' };
   await records.put('signing-key', key);
   return key;
 }
