@@ -191,9 +191,9 @@ async function checkScopes(
     if (notShownReason)
       causes.push(invalidValue(field, `${notShownReason}; get the interaction again`));
     else {
-      await decision.recordIn?.(tx);
       if (decision.name && !call.dryRun)
         shareDecisions.push({ scope, policyDecision: decision.name });
+      await decision.recordIn?.(tx); // after its name was read, so that an object of it exists
     }
   }
   const client = await tx.get(Client, interaction.spec.client);

@@ -142,8 +142,9 @@ export class Recorder {
 
   /**
    * Returns an event of its own within the rate limit, which the commit of the change writes; else one
-   * of a series, which is counted after it. Permitted changes by browsers and anonymous callers without
-   * an account are always in a series, which all of them share.
+   * of a series, which is counted after it, unless a refusal or an object names it. Permitted changes by
+   * browsers and anonymous callers without an account are always counted after their commits, since all
+   * of them share one series.
    */
   #changeRecord(
     attributes: AuthorizationAttributes,
@@ -161,8 +162,9 @@ export class Recorder {
     const count = this.#compare(attributes, response);
     return {
       name: event.name,
-      recordIn: async (tx) => {
-        if (isSingle) await writeEvent(tx, this.#store, event);
+      recordIn: async (tx, isNamed) => {
+        const isShown = isNamed || !response.allowed;
+        if (isSingle || (isShown && !hasNoAccount)) await writeEvent(tx, this.#store, event);
         else tx.after(() => this.#writer.countInSeries(attributes, response, account));
         if (count) tx.after(() => count(event.name));
       },
@@ -173,7 +175,8 @@ export class Recorder {
 /** The name of a recorded change, and how it is written. */
 interface ChangeRecord {
   readonly name: string;
-  recordIn(tx: Transaction): Promise<void>;
+  /** `isNamed`: an object will name it, so that it must exist with the commit. */
+  recordIn(tx: Transaction, isNamed: boolean): Promise<void>;
 }
 
 /** The decision on a change; it is named and recorded only if the change is made. */
@@ -182,6 +185,7 @@ class ChangeDecision implements Decision {
   readonly reasons: Decision['reasons'];
   readonly #createRecord: () => ChangeRecord;
   #changeRecord: ChangeRecord | undefined;
+  #isNamed = false;
 
   constructor({ allowed, reasons }: Decision, createRecord: () => ChangeRecord) {
     this.allowed = allowed;
@@ -194,10 +198,11 @@ class ChangeDecision implements Decision {
     return this.#changeRecord?.name;
   }
   get name(): string {
+    this.#isNamed = true;
     return (this.#changeRecord ??= this.#createRecord()).name;
   }
   recordIn(tx: Transaction): Promise<void> {
-    return (this.#changeRecord ??= this.#createRecord()).recordIn(tx);
+    return (this.#changeRecord ??= this.#createRecord()).recordIn(tx, this.#isNamed);
   }
 }
 
