@@ -329,6 +329,9 @@ declare module 'oidc-provider' {
       statusCode: number;
       expose: boolean;
     }
+    class InvalidDpopProof extends OIDCProviderError {
+      constructor(description: string);
+    }
     class InvalidGrant extends OIDCProviderError {
       constructor(detail?: string);
     }
@@ -394,6 +397,4 @@ declare module 'oidc-provider' {
       add(prompt: Prompt, index: number): void;
     };
   }
-
-  export default Provider;
 }

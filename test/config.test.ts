@@ -195,6 +195,19 @@ describe('a file of settings', () => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
   });
 
+  test.each([
+    ['VESTIBULE_NAME_FALLBACK', 'Nope', ' must be LocalPart, Email or Absent'],
+    ['VESTIBULE_NAME_FALLBACK', '', ' must be LocalPart, Email or Absent'],
+    ['VESTIBULE_PORT', 'many', ' must be a number'],
+    ['VESTIBULE_TRUSTED_PROXIES', 'x', ': x '],
+    ['VESTIBULE_LIMITS_INTERACTION_LIFETIME', '2 days', ' must be '],
+  ])('the wrong value of %s, %j, is named by its variable', async (variable, value, expected) => {
+    const lines = await problems('dataDir: x\nmockMail: true\n', {
+      environment: { [variable]: value },
+    });
+    expect(lines).toEqual([expect.stringMatching(`^${variable}${expected}`)]);
+  });
+
   test('every problem is reported at once, with those of flags and environment; a setting with a wrong value is not also reported as missing', async () => {
     const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', {
       flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'],

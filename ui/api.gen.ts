@@ -283,6 +283,7 @@ export interface Interaction {
           title: string;
           titles?: Record<string, string>;
           value: string | number | boolean | string[];
+          withScope?: string;
         }[];
         previewUnavailable?: boolean;
         claims?: {

@@ -149,10 +149,10 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
     account,
     sub: subjectOf(call.keys, account.metadata.name, client),
     groups: facts.groups,
-    nameFallback: requested.some(({ name, decision }) => name === 'email' && decision?.allowed)
-      ? nameFallbackOf(account.status.email.address, call.settings.nameFallback)
-      : undefined,
   };
+  const nameFallback = requested.some(({ name, decision }) => name === 'email' && decision?.allowed)
+    ? nameFallbackOf(account.status.email.address, call.settings.nameFallback)
+    : undefined;
   status.consent = {
     scopes: await Promise.all(
       requested.map(async (one) =>
@@ -160,6 +160,7 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
           required: required.has(one.name),
           granted: await isAgreed(one.name, one.scope),
           values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
+          valuesWithEmail: one.scope?.values?.({ ...person, nameFallback }),
         }),
       ),
     ),
@@ -201,16 +202,20 @@ async function decideScope(
     : { name };
 }
 
-/** Further facts about a requested scope; `values` is undefined if they could not be fetched. */
+/**
+ * Further facts about a requested scope. `values` is undefined if they could not be fetched, and
+ * `valuesWithEmail` are those that an app gets that gets the address as well.
+ */
 interface ScopeFacts {
   readonly required: boolean;
   readonly granted: boolean;
   readonly values: Readonly<Record<string, unknown>> | undefined;
+  readonly valuesWithEmail?: Readonly<Record<string, unknown>> | undefined;
 }
 
 function consentScopeOf(
   { name, scope, decision }: RequestedScope,
-  { required, granted, values }: ScopeFacts,
+  { required, granted, values, valuesWithEmail = values }: ScopeFacts,
 ): ConsentScope {
   if (!scope || !decision)
     return {
@@ -241,10 +246,16 @@ function consentScopeOf(
     allowed,
     ...(!allowed && { reason: refusalMessage(decision), reasons: refusalTexts(decision) }),
     preview:
-      allowed && values
+      allowed && values && valuesWithEmail
         ? claims.flatMap((claim) =>
-            Object.hasOwn(values, claim.name)
-              ? [{ ...claimTexts(claim), value: values[claim.name] as ClaimValue }]
+            Object.hasOwn(valuesWithEmail, claim.name)
+              ? [
+                  {
+                    ...claimTexts(claim),
+                    value: valuesWithEmail[claim.name] as ClaimValue,
+                    ...(!Object.hasOwn(values, claim.name) && { withScope: 'email' }),
+                  },
+                ]
               : [],
           )
         : [],

@@ -55,6 +55,10 @@ export const ConsentScope = z.object({
         value: z
           .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
           .describe('The value that would be shared.'),
+        withScope: z
+          .string()
+          .optional()
+          .describe('Another scope of this list; the claim is shared only together with it.'),
       }),
     )
     .describe('The values that would be shared.'),

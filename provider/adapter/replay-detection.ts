@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Provider } from 'oidc-provider';
+import { decodeJwt } from 'jose';
+import { errors, Provider, type KoaContext } from 'oidc-provider';
 import { withProviderErrors } from '../context/errors.js';
 import type { ProviderServices } from '../context/context.js';
 import { recordKey } from '../context/records.js';
@@ -7,10 +8,25 @@ import { clockTolerance } from './adapter.js';
 
 /**
  * Lets oidc-provider refuse each use of a client assertion or DPoP proof but the first in the same way,
- * one after another and at once.
+ * one after another and at once. A proof that was used is `invalid_dpop_proof` at every endpoint (RFC 9449
+ * §5, §7.1): `invalid_grant` and `invalid_token` would say that the code or token is of no use.
  */
 export function detectReplays(services: ProviderServices, provider: Provider): void {
-  provider.ReplayDetection.unique = (issuer, jti, exp) => isFirstUse(services, issuer, jti, exp);
+  provider.ReplayDetection.unique = async (issuer, jti, exp) => {
+    const isFirst = await isFirstUse(services, issuer, jti, exp);
+    if (!isFirst && Provider.ctx && jti === proofID(Provider.ctx))
+      throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
+    return isFirst;
+  };
+}
+
+/** Returns the `jti` of the DPoP proof of a request; undefined without a proof that can be read. */
+function proofID(ctx: KoaContext): string | undefined {
+  try {
+    return decodeJwt(ctx.get('DPoP')).jti;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

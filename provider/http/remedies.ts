@@ -1,5 +1,9 @@
 /** What mends a refusal, by oidc-provider's reason for it; the first that matches counts. */
 const remedies: readonly (readonly [RegExp, string])[] = [
+  [
+    /^invalid DPoP key binding: "(exp|nbf|iat)"|iat number property/,
+    'iat of the proof: the time in seconds as a number; no exp and nbf are needed',
+  ],
   [/^invalid DPoP key binding/, 'one proof in DPoP: a JWT with typ dpop+jwt, signed by its jwk'],
   [/^DPoP proof ath/, 'ath of the proof: the SHA-256 of this access token in base64url'],
   [/^DPoP proof ht[mu]/, 'htm and htu of the proof: method and address of this request'],
@@ -8,7 +12,11 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     'nonce of the proof: that of the DPoP-Nonce header',
   ],
   [/jkt verification/, 'Authorization: DPoP, and a proof by the key that it was issued to'],
-  [/must be `DPoP`/, 'Authorization: DPoP with the access token, beside the proof'],
+  [/must be `DPoP`|^`DPoP` tokens must/, 'Authorization: DPoP with a token of token_type DPoP'],
+  [
+    /not sender-constrained/,
+    'spec.dpopBoundAccessTokens of the Client, or Authorization: Bearer without a proof',
+  ],
   [/^code_challenge is missing: a Public/, 'PKCE with S256 in the program'],
   [/^code_challenge is missing/, 'spec.pkce of the Client, or PKCE with S256 in the program'],
   [
@@ -73,7 +81,7 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^access token missing openid/, 'an access token that was requested without resource'],
   [
     /access token|token provided|token audience|scheme must be/,
-    'Authorization: Bearer with an access token of now',
+    'Authorization: an access token of now, after its token_type (Bearer or DPoP)',
   ],
   [/^prompt none/, 'prompt none without any other value in the program'],
   [/max_age/, 'max_age as a whole number of seconds in the program'],

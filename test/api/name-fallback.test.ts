@@ -39,8 +39,12 @@ describe.each(stores)('the name of a person who filled in none, on %s', (store) 
         .flatMap(({ preview = [] }: any) => preview)
         .map(({ claim, value }: any) => [claim, value]),
     );
-    // What would be sent if all was agreed to.
+    // What would be sent if all was agreed to, and what of it if the address is not.
     if (!agree) expect(names(shown)).toEqual(expected);
+    const dependent = consent.scopes.flatMap(({ preview }: any) =>
+      preview.filter(({ withScope }: any) => withScope === 'email').map(({ claim }: any) => claim),
+    );
+    expect(dependent).toEqual(shown.name === undefined ? [] : ['name', 'preferred_username']);
     const decided = { spec: { scopes: agree ?? scope.split(' ') } };
     const done = (await tab.post(`${to}/consent`, decided).is(200)).body.status.returnTo;
     const callback = new URL((await tab.navigate(done).is(303)).headers.location!);

@@ -74,7 +74,12 @@ test('a policy tried and then put in force at one replica changes the consent th
   await person.at('ConsentRequired');
   const email = page.getByRole('group', { name: 'Your email address' });
   await email.getByText('ada@example.test').waitFor();
+  const profile = page.getByRole('group', { name: 'Your profile' });
+  await profile.getByText('User name').waitFor(); // Ada has none, so an app gets it with the address only.
+  await email.getByRole('checkbox').uncheck();
+  await profile.getByText('User name').waitFor({ state: 'detached' });
   await email.getByRole('checkbox').check();
+  await profile.getByText('User name').waitFor();
 
   const cedar = (await operator.get('policies/p-1').is(200)).body.spec.cedar + rule;
   const draft = { spec: { cedar, description: 'No addresses for the app.' } };

@@ -90,6 +90,8 @@ describe.each(stores)('a token that is bound to a key, at userinfo, on %s', (sto
     ['Bearer alone', async () => [undefined, 'Bearer'], 'invalid_token', 'by the key'],
     ['Bearer', async () => [await proof({}), 'Bearer'], 'invalid_request', 'Authorization: DPoP'],
     ['no proof', async () => [undefined], 'invalid_request', 'DPoP in the program'],
+    ['an exp in the past', async () => [await proof({ exp: 1 })], 'invalid_dpop_proof', 'iat of'],
+    ['an iat in words', async () => [await proof({ iat: '1' })], 'invalid_dpop_proof', 'iat of'],
     ['no JWT', async () => ['x.y.z'], 'invalid_dpop_proof', 'one proof'],
     ['two', async () => [[await proof({}), await proof({})]], 'invalid_dpop_proof', 'one proof'],
     [
@@ -127,7 +129,7 @@ describe.each(stores)('a token that is bound to a key, at userinfo, on %s', (sto
       const used = all.filter(({ code }) => code === 200);
       expect(used).toHaveLength(1);
       for (const { code, body } of all.filter((one) => !used.includes(one))) {
-        expect([code, body.error]).toEqual([401, 'invalid_token']);
+        expect([code, body.error]).toEqual([401, 'invalid_dpop_proof']);
         expect(body.error_description).toContain('a jti of its own');
       }
     }

@@ -90,8 +90,9 @@ export function ConsentView({ store }: { store: SignInStore }) {
   }, [store.problem]);
   const isChosen = (scope: ConsentScope): boolean =>
     scope.allowed && (scope.required || (chosen[scope.name] ?? scope.granted));
+  const chosenNames = scopes.filter(isChosen).map(({ name }) => name);
   const allow = (): void => {
-    sent.current = scopes.filter(isChosen).map(({ name }) => name);
+    sent.current = chosenNames;
     void store.act('consent', { spec: { scopes: sent.current } });
   };
   const name = nameOf(client);
@@ -119,7 +120,7 @@ export function ConsentView({ store }: { store: SignInStore }) {
             key={scope.name}
             scope={scope}
             before={scopes[i - 1]}
-            chosen={isChosen(scope)}
+            chosenNames={chosenNames}
             error={rejected === scope.name ? t('consent.invalid') : undefined}
             choose={(on) => setChosen({ ...chosen, [scope.name]: on })}
           />

@@ -19,7 +19,7 @@ function valueText({ claim, value }: ClaimPreview): string {
   return String(value);
 }
 
-function Values({ id, scope }: { id: string; scope: ConsentScope }) {
+function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope' | 'chosenNames'>) {
   if (scope.previewUnavailable)
     return (
       <div class="values" id={id}>
@@ -41,7 +41,10 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
         ))}
       </ul>
     );
-  if (!scope.preview.length)
+  const preview = scope.preview.filter(
+    ({ withScope }) => !withScope || chosenNames.includes(withScope),
+  );
+  if (!preview.length)
     return (
       <p class="values hint" id={id}>
         {t('consent.novalue')}
@@ -49,7 +52,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
     );
   return (
     <dl class="values" id={id}>
-      {scope.preview.map((one) => (
+      {preview.map((one) => (
         <div>
           <dt>
             <Text of={claimTitle(scope.provider.name, one)} />
@@ -75,7 +78,8 @@ interface Props {
   scope: ConsentScope;
   /** The scope above it. */
   before: ConsentScope | undefined;
-  chosen: boolean;
+  /** The scopes that are selected, by name. */
+  chosenNames: readonly string[];
   error: string | undefined;
   choose: (chosen: boolean) => void;
 }
@@ -113,7 +117,7 @@ function What({ id, scope, error }: { id: string } & Pick<Props, 'scope' | 'erro
 }
 
 /** One scope: its description, its provider and the values that would be shared. */
-export function ScopeRow({ scope, before, chosen, error, choose }: Props) {
+export function ScopeRow({ scope, before, chosenNames, error, choose }: Props) {
   const { name, provider, audience } = scope;
   const id = `scope-${name}`;
   return (
@@ -135,7 +139,7 @@ export function ScopeRow({ scope, before, chosen, error, choose }: Props) {
         <input
           type="checkbox"
           id={`${id}-box`}
-          checked={chosen}
+          checked={chosenNames.includes(name)}
           disabled={scope.required || !scope.allowed}
           aria-describedby={`${id}-words ${id}-what`}
           onChange={(event) => choose(event.currentTarget.checked)}
@@ -149,7 +153,9 @@ export function ScopeRow({ scope, before, chosen, error, choose }: Props) {
           ))}
         </p>
         <What id={id} scope={scope} error={error} />
-        {scope.allowed && !audience && <Values id={`${id}-values`} scope={scope} />}
+        {scope.allowed && !audience && (
+          <Values id={`${id}-values`} scope={scope} chosenNames={chosenNames} />
+        )}
       </div>
     </>
   );

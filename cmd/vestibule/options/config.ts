@@ -179,14 +179,15 @@ function parseLimits(
 }
 
 /**
- * Replaces the flag at the start of a problem by its line in the configuration file, if the setting
- * comes from there.
+ * Replaces the flag at the start of a problem by its variable, or by its line in the configuration file,
+ * if the setting comes from there.
  */
 function withPosition(problem: string, given: Readonly<Record<string, GivenValue>>): string {
   const [named = '', flag = ''] = /^--([a-z-]+)/.exec(problem) ?? [];
   const remainder = problem.slice(named.length);
-  const position = given[flag]?.position;
-  if (position === undefined) return problem;
+  const { position, source = 'flag' } = given[flag] ?? {};
+  const isVariable = source !== 'flag' && source !== 'file';
+  if (position === undefined) return isVariable ? `${source}${remainder}` : problem;
   return `${position}: ${/^(: | must )/.test(remainder) ? remainder.replace(/^:? /, '') : problem}`;
 }
 
