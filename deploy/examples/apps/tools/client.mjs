@@ -43,6 +43,10 @@ const provider = {
 /** Waits for the browser to come back, and returns the code. */
 async function codeFromBrowser() {
   const server = createServer().listen(Number(CALLBACK_PORT), '127.0.0.1');
+  await once(server, 'listening').catch(({ code }) => {
+    console.error(`port ${CALLBACK_PORT}: ${code}. End the other client, or set CALLBACK_PORT.`);
+    process.exit(1);
+  });
   for (;;) {
     const [req, res] = await once(server, 'request');
     const { pathname, searchParams } = new URL(req.url, redirectUrl);
