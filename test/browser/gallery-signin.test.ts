@@ -245,7 +245,7 @@ describe('the first view', () => {
 
   test('warns before the time runs out, and says what happened after it', async () => {
     const page = await gallery.visit('ends-soon');
-    await page.getByText('This sign-in ends in 5 minutes.').waitFor();
+    await page.locator('.notice', { hasText: 'This sign-in ends in 5 minutes.' }).waitFor();
     expect(await page.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe(
       'https://notes.lantern.test/login',
     );

@@ -85,10 +85,15 @@ export class FakeAPI {
     );
   }
 
-  /** Resolves when every call has its response and the page has been drawn. */
+  /**
+   * Resolves when every call has its response and the page has been drawn. Bodies are read in their
+   * order, on a busy machine for longer than some frames: one that is read here comes after the page's.
+   */
   async settled(): Promise<void> {
-    for (let calm = 0; calm < 3; calm = this.#waiting ? 0 : calm + 1)
+    for (let calm = 0; calm < 3; calm = this.#waiting ? 0 : calm + 1) {
       await new Promise(requestAnimationFrame);
+      await new Response('{}').json();
+    }
   }
 
   #next(call: string): FakeResponse | undefined {
