@@ -429,6 +429,20 @@ describe.each(stores)('passkeys, on %s', (store) => {
     },
   );
 
+  test('one that a person adds is no warning in the log, and one that is removed is', async () => {
+    const { tab, name } = await withPasskey(service, address());
+    await tab.delete(`passkeys/${name}`).is(200);
+    const levels = async () =>
+      service.logs
+        .map((line) => JSON.parse(line))
+        .filter(({ event, passkey }) => passkey === name && /^passkey/.test(event))
+        .map(({ event, level }) => [event, level]);
+    expect(await settles(levels, (all) => all.length === 2)).toEqual([
+      ['passkey.added', 'info'],
+      ['passkey.removed', 'warn'],
+    ]);
+  });
+
   test('one whose backup eligibility changed says so, to who has its key alone', async () => {
     const { authenticator } = await signedInByPasskey(service, address());
     const field = 'spec.credential.response.authenticatorData';

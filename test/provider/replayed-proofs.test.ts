@@ -126,6 +126,23 @@ describe.each(stores)('a proof that is sent again, on %s', (store) => {
       expect((await redeem(refused, await assertion())).code).toBe(200);
     });
 
+    test('the code that came with a used DPoP proof stays usable', async () => {
+      const claims = { htm: 'POST', htu: `${service.baseURL}/oauth2/token` };
+      const proof = () =>
+        sign({ ...claims, iat: Math.floor(Date.now() / 1000) }, { typ: 'dpop+jwt', jwk });
+      const left = await codes(2);
+      const redeem = async (code: string, DPoP: string) =>
+        post('token', { grant_type: 'authorization_code', code, redirect_uri }, await assertion(), {
+          DPoP,
+        });
+      const used = await proof();
+      const sent = [...left];
+      const answers = await repeat(2, () => redeem(sent.shift()!, used));
+      expect(answers.map(({ code }) => code).sort()).toEqual([200, 400]);
+      const refused = left[answers.findIndex(({ code }) => code === 400)]!;
+      expect((await redeem(refused, await proof())).code).toBe(200);
+    });
+
     test.each(['token', 'par'])('a DPoP proof at %s is used once', async (endpoint) => {
       const htu = `${service.baseURL}/oauth2/${endpoint}`;
       const claims = { htm: 'POST', htu, iat: Math.floor(Date.now() / 1000) };
