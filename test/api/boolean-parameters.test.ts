@@ -4,7 +4,6 @@ import { stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
-import { draw } from '../support/random.js';
 
 /** The spellings of a parameter `x`, after `&`, by what Kubernetes reads in them. */
 const spellings: readonly (readonly [text: string, value: boolean])[] = [
@@ -34,6 +33,7 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
   let operator: Tab;
   let token: string;
   let changes = 0;
+  let applies = 0;
   beforeAll(async () => {
     ({ operator, token } = await startWithOperator({
       store,
@@ -122,7 +122,8 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
     'an apply with %p takes a field over: %p',
     async (parameter, isForced) => {
       for (const yaml of [false, true]) {
-        const name = `applied-${draw(1e9)}`;
+        applies += 1;
+        const name = `applied-${applies}`;
         await apply(name, 'First', 'fieldManager=one', yaml).is(201);
         const answer = apply(name, 'Second', `fieldManager=two&${parameter}`, yaml);
         if (isForced) expect((await answer.is(200)).body.spec.displayName).toBe('Second');
