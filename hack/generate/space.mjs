@@ -49,6 +49,9 @@ Before decisions were deflated and copies of consents went with their sessions, 
 
 Memory does not grow with the accounts: a million take at most 75 bytes each more than a thousand (row 17g). A process takes
 134 MB at rest (row 12a). [Benchmarks](benchmarks.md) has what it takes after 10,000 sign-ins.
+
+With less than 1 GiB of memory, set \`NODE_OPTIONS=--max-semi-space-size=16\`, as the image and the chart do: a sign-in takes
+less processor time ([why](../design/performance.md#young-generation)).
 `;
 
 /** Returns the page about how much space the store needs. */

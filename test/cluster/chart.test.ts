@@ -259,16 +259,29 @@ const optionsOf = (objects: Rendered[]): unknown =>
     ({ name }: { name: string }) => name === 'NODE_OPTIONS',
   )?.value;
 
+const youngGeneration = '--max-semi-space-size=16';
+
 test.each([
-  ['512Mi', '--max-old-space-size=307'],
-  ['1.5Gi', '--max-old-space-size=921'],
-  ['1G', '--max-old-space-size=572'],
-  [536870912, '--max-old-space-size=307'],
-  [undefined, undefined],
-])('with %p of memory the heap is %s', async (memory, options) => {
-  expect(optionsOf(await rendered({ resources: { limits: { memory: memory ?? null } } }))).toBe(
+  ['512Mi', '', `${youngGeneration} --max-old-space-size=307`],
+  ['1.5Gi', '', `${youngGeneration} --max-old-space-size=921`],
+  ['1G', '', `${youngGeneration} --max-old-space-size=572`],
+  [536870912, '', `${youngGeneration} --max-old-space-size=307`],
+  [null, '', youngGeneration],
+  [
+    '512Mi',
+    '--max-semi-space-size=32',
+    `${youngGeneration} --max-old-space-size=307 --max-semi-space-size=32`,
+  ],
+  [null, '--trace-warnings', `${youngGeneration} --trace-warnings`],
+])('with %p of memory and nodeOptions %p Node has %s', async (memory, nodeOptions, options) => {
+  expect(optionsOf(await rendered({ resources: { limits: { memory } }, nodeOptions }))).toBe(
     options,
   );
+});
+
+test('the image has the young generation of the chart', () => {
+  const dockerfile = readFileSync(join(import.meta.dirname, '../../deploy/Dockerfile'), 'utf8');
+  expect(dockerfile).toContain(`\nENV NODE_OPTIONS=${youngGeneration}\n`);
 });
 
 test.each([
