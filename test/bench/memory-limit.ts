@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Skip } from './row.js';
 
@@ -15,6 +16,22 @@ const places = [
   ['/sys/fs/cgroup', 'memory.max', 'cgroup.controllers'],
   ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes', 'memory.limit_in_bytes'],
 ] as const;
+
+/**
+ * Takes the pages of the files below a folder out of memory, so that who reads them next is charged
+ * for them.
+ */
+export function dropPages(folder: string): void {
+  execFileSync('sync');
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile())
+      execFileSync('dd', [
+        `if=${join(entry.parentPath, entry.name)}`,
+        'iflag=nocache',
+        'count=0',
+        'status=none',
+      ]);
+}
 
 /** Makes a cgroup with a limit in bytes; throws {@link Skip} where that is not permitted. */
 export function limitMemory(name: string, bytes: number): MemoryLimit {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fillCrowd } from '../crowd.js';
 import { filledOnce } from '../filled.js';
-import { limitMemory } from '../memory-limit.js';
+import { dropPages, limitMemory } from '../memory-limit.js';
 import { usageOfTree } from '../processes.js';
 import { cpuPerOperation, type Row, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
@@ -24,6 +24,7 @@ async function signingIn(bench: Bench, name: string, isLimited: boolean): Promis
   );
   const folder = bench.newFolder('memory-limit');
   cpSync(filled, folder, { recursive: true });
+  dropPages(folder);
   const limit = isLimited ? limitMemory('sign-in', memory.limit) : undefined;
   const heap = ['env', `NODE_OPTIONS=--max-old-space-size=${memory.heap}`];
   const within = (command: readonly string[]): string[] =>

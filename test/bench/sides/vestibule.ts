@@ -24,6 +24,9 @@ spec:
   return manifests;
 }
 
+/** What the image and the chart set (docs/design/performance.md#young-generation). */
+const youngGeneration = '--max-semi-space-size=16';
+
 /** The command line of the service as shipped, with nothing raised but its limits. */
 export const serveCommand = (
   bench: Bench,
@@ -62,6 +65,7 @@ export async function startVestibule(
     ready: 'ready',
     command: within([
       bench.node,
+      youngGeneration,
       ...(process.env.BENCH_PROFILE
         ? ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE]
         : []),
