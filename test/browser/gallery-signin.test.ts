@@ -179,7 +179,13 @@ describe('the first view', () => {
     const page = await gallery.visit('email-invalid');
     const email = field(page, 'Email');
     expect(await email.inputValue()).toBe('ada@example');
-    expect(await email.getAttribute('aria-invalid')).toBe('true');
+    const fault = 'What follows the @ is not complete, as in example.com.';
+    expect(
+      await settle(
+        () => email.getAttribute('aria-invalid'),
+        (value) => value === 'true',
+      ),
+    ).toBe('true');
     expect(
       await settle(
         () => focused(page),
@@ -188,10 +194,13 @@ describe('the first view', () => {
     ).toBe('email');
     expect(
       await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent(),
-    ).toBe('What follows the @ is not complete, as in example.com.');
-    expect(await page.getByRole('alert').textContent()).toBe(
-      'What follows the @ is not complete, as in example.com.',
-    );
+    ).toBe(fault);
+    expect(
+      await settle(
+        () => page.getByRole('alert').textContent(),
+        (text) => text === fault,
+      ),
+    ).toBe(fault);
     expect(await page.title()).toMatch(/^Error: /);
   });
 
