@@ -301,11 +301,16 @@ export function applyConflict(
 }
 
 /** 410: a proof, an interaction or a resourceVersion has expired. */
-export const expired = (why: string, of?: KindNames, name?: string): StatusError =>
+export const expired = (
+  why: string,
+  of?: KindNames,
+  name?: string,
+  details?: Partial<Details>,
+): StatusError =>
   new StatusError(
     'Expired',
     why,
-    of && { ...(name && { name }), group: of.group, kind: of.resource },
+    of && { ...(name && { name }), group: of.group, kind: of.resource, ...details },
   );
 
 /** 413: the body is over `max` bytes. */

@@ -23,7 +23,7 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
-import { maxCountedMails } from '../interaction/schema.js';
+import { maxCountedMails, type CountedMail } from '../interaction/schema.js';
 import { accountPageClient } from '../signin/account-page.js';
 import { operators } from '../group/group.js';
 import { verifiedFacts } from '../invitation/verified-person.js';
@@ -60,6 +60,7 @@ import {
   replaceChallenge,
   writeChallenge,
   type Challenge,
+  type SentCode,
 } from './new-address-challenge.js';
 
 type AccountObject = ObjectOf<typeof Account>;
@@ -146,10 +147,10 @@ export const newAddressChallenge = defineAction({
         await assertAddressNotLocked(tx, call, canonicalAddress(email), requester);
         for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
-        const counted = [...(previous?.countedMails ?? []), countedMail(call, requester)];
         await replaceChallenge(tx, session, {
           ...challenge,
-          countedMails: counted.slice(-maxCountedMails),
+          replaced: earlierCodes(previous),
+          countedMails: withMail(previous, countedMail(call, requester)),
         });
         const order: MailOrder = {
           to: email,
@@ -300,8 +301,35 @@ async function takeAddress(tx: Transaction, call: Call, name: string): Promise<v
   if (isFull) tx.after(() => call.ports.clearSessionCookie());
 }
 
-const codeExpired = (why: string, name: string): Error =>
-  expired(`The emailed code is not valid: ${why}.`, Account, name);
+const codeExpired = (why: string, name: string, details?: { triesLeft: number }): StatusError =>
+  expired(`The emailed code is not valid: ${why}.`, Account, name, details);
+
+/** A person who has two mails did not guess the code of the first. */
+const replacedCode = (name: string, triesLeft: number): StatusError =>
+  codeExpired('a newer one was sent; this cost no try', name, { triesLeft });
+
+/** Returns true if the code is the one that was sent. */
+const isCodeOf = (call: Call, session: string, sent: SentCode, code: string): boolean =>
+  call.keys.macMatches(
+    'emailcode',
+    codeMacInput(session, sent, code),
+    Buffer.from(sent.code, 'base64url'),
+  );
+
+const maxEarlierCodes = 20;
+
+/** Returns the codes that the next challenge replaces. */
+const earlierCodes = (previous: Challenge | undefined): SentCode[] =>
+  previous
+    ? [
+        ...(previous.replaced ?? []),
+        { id: previous.id, address: previous.address, code: previous.code },
+      ].slice(-maxEarlierCodes)
+    : [];
+
+/** Returns the mails of the change with one more. */
+const withMail = (previous: Challenge | undefined, mail: CountedMail): CountedMail[] =>
+  [...(previous?.countedMails ?? []), mail].slice(-maxCountedMails);
 
 /**
  * Compares a code and responds only after the resulting commit: what `onVerified` does with the
@@ -328,12 +356,13 @@ async function verifyCode<T>(
         });
       const requester = requesterOf(call, canonicalAddress(challenge.address));
       await assertAddressNotLocked(tx, call, canonicalAddress(challenge.address), requester);
-      const mac = Buffer.from(challenge.code, 'base64url');
-      if (call.keys.macMatches('emailcode', codeMacInput(session, challenge, code), mac)) {
+      if (isCodeOf(call, session, challenge, code)) {
         await removeChallenge(tx, session);
         const { countedMails = [] } = challenge;
         return { mails: countedMails, outcome: await onVerified(tx, challenge.address) };
       }
+      if (challenge.replaced?.some((earlier) => isCodeOf(call, session, earlier, code)))
+        return { mails: [], outcome: replacedCode(name, left) };
       await countWrongCode(tx, canonicalAddress(challenge.address), requester, call);
       challenge.triesLeft -= 1;
       writeChallenge(tx, session, challenge);

@@ -4,18 +4,24 @@ import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { Session } from '../session/session.js';
 
+/** An emailed code, as the hash that it is compared with. */
+export interface SentCode {
+  readonly id: string;
+  readonly address: string;
+  readonly code: string;
+}
+
 /**
  * A code that was emailed to a new address, stored by session
  * (docs/design/security.md#emailed-codes-and-links). Times in milliseconds since the epoch.
  */
-export interface Challenge {
-  readonly id: string;
-  readonly address: string;
-  readonly code: string;
+export interface Challenge extends SentCode {
   readonly sent: number;
   readonly expires: number;
   readonly length: number;
   triesLeft: number;
+  /** Earlier codes of this change, to tell a replaced code from a wrong one. */
+  readonly replaced?: readonly SentCode[];
   /** The mails of this change, which count against a client network until the code is entered. */
   readonly countedMails?: readonly CountedMail[];
 }

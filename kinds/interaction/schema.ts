@@ -149,7 +149,9 @@ export const InteractionSpec = z.object({
     .string()
     .max(320)
     .optional()
-    .describe('The address that the Client suggests (login_hint).'),
+    .describe(
+      'The address that the Client suggests (login_hint), or that of the session of the browser if it is not enough.',
+    ),
   locales: z
     .array(z.string())
     .max(10)

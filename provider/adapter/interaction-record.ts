@@ -71,11 +71,12 @@ async function newInteraction(
   const now = Date.now();
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
-  const account = consent && session ? await accountObject(services, session.accountId) : undefined;
   const acrRequested = demandedAcr(params, services.settings);
   const demandsPhr = !consent && acrRequested === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   const stepUp = consent ? undefined : stepUpOf(interaction, demandsPhr);
+  const known =
+    session && (consent || stepUp) ? await accountObject(services, session.accountId) : undefined;
   const isResumable =
     !consent && !stepUp && acrRequested === undefined && prompt.reasons.every(letsAnySessionGoOn);
   const redirectURI = typeof params.redirect_uri === 'string' ? params.redirect_uri : undefined;
@@ -87,12 +88,13 @@ async function newInteraction(
       client: params.client_id,
       scopes: await requestedScopeIDs(services, params),
       prompt: promptNames[prompt.name],
+      ...(stepUp && known && { loginHint: known.status.email.address }),
       ...hints(params),
     },
     status: {
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
       client: summary,
-      ...(account && { account: accountSummary(account) }),
+      ...(consent && known && { account: accountSummary(known) }),
       ...(stepUp && { stepUp }),
       ...(refusal && { refusal }),
       expirationTimestamp: toTimestamp(now + services.settings.limits.interactionLifetime),

@@ -15,18 +15,20 @@ export const offeredAcrs = ({ rpID }: Pick<Settings, 'rpID'>): string[] =>
   canBeRelyingPartyId(rpID) ? [phishingResistant, emailAcr] : [emailAcr];
 
 /**
- * Returns the weakest acr that satisfies `acr_values` and the acr of `claims`, essential or not;
- * undefined if none is requested, 'Unmet' if this service cannot satisfy the request.
+ * Returns the weakest acr that satisfies `acr_values` and the acr of `claims`, undefined if none is
+ * requested, and 'Unmet' if this service cannot satisfy the request. Values that it does not know are
+ * a wish unless the claim is essential (OpenID Connect Core §3.1.2.1, §5.5.1.1).
  */
 export function demandedAcr(
   params: Readonly<Record<string, unknown>>,
   settings: Pick<Settings, 'rpID'>,
 ): string | 'Unmet' | undefined {
   const offered = offeredAcrs(settings);
-  const requested = [splitWords(params.acr_values), acrOf(params.claims)].filter(
-    (values) => values.length > 0,
+  const wishes: RequestedAcr[] = [{ values: splitWords(params.acr_values) }, acrOf(params.claims)];
+  const requested = wishes.filter(({ values, essential }) =>
+    essential ? values.length > 0 : values.some((value) => byStrength.includes(value)),
   );
-  const weakest = requested.map((values) =>
+  const weakest = requested.map(({ values }) =>
     byStrength.find((acr) => offered.includes(acr) && values.includes(acr)),
   );
   if (weakest.includes(undefined)) return 'Unmet';
@@ -84,13 +86,19 @@ export function isWeakerThanDemanded(
 const splitWords = (text: unknown): string[] =>
   typeof text === 'string' ? text.split(' ').filter(Boolean) : [];
 
-function acrOf(claims: unknown): string[] {
-  if (typeof claims !== 'string') return [];
+/** The acr that a request asks for. */
+interface RequestedAcr {
+  readonly values: readonly string[];
+  readonly essential?: boolean;
+}
+
+function acrOf(claims: unknown): RequestedAcr {
+  if (typeof claims !== 'string') return { values: [] };
   const { id_token: token } = parseClaims(claims) as {
-    id_token?: { acr?: { value?: string; values?: string[] } | null } | null;
+    id_token?: { acr?: { value?: string; values?: string[]; essential?: unknown } | null } | null;
   };
-  const { value, values = [] } = token?.acr ?? {};
-  return value === undefined ? values : [value];
+  const { value, values = [], essential } = token?.acr ?? {};
+  return { values: value === undefined ? values : [value], essential: essential === true };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -4,6 +4,7 @@ import type { MessageID } from '../../i18n/languages.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { routes } from '../context/routes.js';
+import { knownClient } from './refusals.js';
 import { logRefusal, showableText } from './wrong-parameters.js';
 
 /** The memo key of what is wrong with a request to sign out. */
@@ -19,14 +20,14 @@ export const signOutFault = (): MessageID | undefined =>
  * Logout 1.0 §2, §4). oidc-provider would answer with an error, and no one could sign out.
  */
 export const believeSignOut =
-  (services: Pick<ProviderServices, 'log' | 'clientReports'>, provider: Provider) =>
+  (services: ProviderServices, provider: Provider) =>
   async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
     if (ctx.path === routes.end_session) await removeUnbelievable(services, provider, ctx);
     await next();
   };
 
 async function removeUnbelievable(
-  services: Pick<ProviderServices, 'log' | 'clientReports'>,
+  services: ProviderServices,
   provider: Provider,
   ctx: KoaContext,
 ): Promise<void> {
@@ -38,7 +39,7 @@ async function removeUnbelievable(
   const shown = ['client_id', 'post_logout_redirect_uri'].filter((name) => sent.has(name));
   const parameters = shown.map((name) => [name, showableText(sent.get(name)!)]);
   logRefusal(services, {
-    client,
+    client: client ?? (await knownClient(services, sent.get('client_id'))),
     endpoint: 'end_session',
     error: 'invalid_request',
     reason,
@@ -50,7 +51,7 @@ async function removeUnbelievable(
   ctx.url = `${routes.end_session}${locales === null ? '' : `?${new URLSearchParams({ ui_locales: locales })}`}`;
 }
 
-/** What is wrong with a request to sign out, and the Client that it names if there is one. */
+/** What is wrong with a request to sign out, and the Client if its hint or redirect belongs to one. */
 interface SignOutFault {
   readonly fault?: MessageID;
   readonly client?: string;
@@ -63,7 +64,7 @@ async function faultOf(provider: Provider, sent: URLSearchParams): Promise<SignO
   const audience = hint === null ? id : audienceOf(hint);
   if (audience === undefined) return { fault: 'signOut.failed.unreadable' };
   if (audience === null) return {}; // No one is named, so nothing is believed.
-  if (id !== null && id !== audience) return { fault: 'signOut.failed.otherApp', client: id };
+  if (id !== null && id !== audience) return { fault: 'signOut.failed.otherApp' };
   const found = await provider.Client.find(audience).catch(undefinedIfInvalid);
   if (!found) return { fault: hint === null ? 'error.invalidClient' : 'signOut.failed.audience' };
   const client = audience;

@@ -58,6 +58,21 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     return { tab, ...(body as { access_token: string; refresh_token: string; scope: string }) };
   }
 
+  test.each(['billing', 'maps'])(
+    'are renewed beyond their lifetime by a Confidential Client, without prompt=consent: %s',
+    async (audience) => {
+      const { refresh_token: token } = await tokensFor(audience, {
+        scope: 'openid read offline_access',
+      });
+      const { body } = await refresh(service, 'shop', token, { resource: identifierOf(audience) });
+      expect(body).toMatchObject({ scope: 'read', refresh_token: expect.any(String) });
+      expect(await introspect(service, 'shop', body.access_token)).toMatchObject({
+        active: true,
+        aud: identifierOf(audience),
+      });
+    },
+  );
+
   test('have its scopes, its aud and its lifetime, and are introspected by it and by their Client', async () => {
     const tokens = await tokensFor('billing');
     expect(tokens).toMatchObject({ scope: 'read write', expires_in: 300, token_type: 'Bearer' });

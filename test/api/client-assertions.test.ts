@@ -4,6 +4,7 @@ import * as jose from 'jose';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { credentials } from '../provider/party.js';
 import { newAssertionKey } from '../support/assertion-key.js';
+import { signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -25,7 +26,11 @@ interface Wrong {
 describe.each(stores)('a client assertion that is refused, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--limit-factor', '1000'] });
+    service = await startTest({
+      store,
+      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
+    });
+    await createClient(service, 'app');
     await createClient(service, 'program', authentication);
   });
 
@@ -99,6 +104,20 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
       });
       expect(service.logs.slice(before).join('')).not.toContain(sent);
     }
+  });
+
+  test('for another audience is shown at the Client, too, with what to set', async () => {
+    await post('token', await assertion({ claims: { aud: 'https://evil.test' } }));
+    const { tab } = await signIn(service, 'op@example.test');
+    const { body } = await tab.get('clients/program').is(200);
+    expect(body.status.lastRefusals).toContainEqual(
+      expect.objectContaining({
+        endpoint: 'token',
+        error: 'invalid_client',
+        message: expect.stringMatching(/\baud\b/),
+        remedy: expect.stringContaining('aud of the assertion'),
+      }),
+    );
   });
 
   test.each([

@@ -134,14 +134,24 @@ describe.each(stores)('introspection, on %s', (store) => {
       const name = `mail-${tokenForm.toLowerCase()}`;
       await createRequester(service, `${name}-api`, []);
       const claims = ['email', 'groups', 'name', 'iss', 'sub', 'unheard_of'];
+      const groups = `team-${tokenForm.toLowerCase()}`;
       await createAudience(service, name, { tokenForm, claims });
-      const scopes = ['openid', 'email', 'profile'].map((one) => ({ name: one, required: false }));
+      const scopes = ['openid', 'email', 'profile', 'groups'].map((one) => ({
+        name: one,
+        required: false,
+      }));
       await createRequester(service, `${name}-app`, [name], { scopes });
       const tab = await person();
       const { metadata, status } = (await tab.get('accounts/~').is(200)).body;
+      await operator
+        .post('groups', {
+          metadata: { name: groups },
+          spec: { displayName: groups, members: [status.email.address] },
+        })
+        .is(201);
       const answerTo = (token: string) => introspect(service, `${name}-api`, token);
-      const tokenOf = async (agree?: string[]): Promise<string> => {
-        const scope = 'openid email profile read';
+      const tokenOf = async (agree?: string[], more = ''): Promise<string> => {
+        const scope = `openid email profile read${more}`;
         const client = `${name}-app`;
         const wanted = { client, scope, audiences: [name], parameters: { prompt: 'consent' } };
         const back = await visit(tab, { ...wanted, ...(agree && { agree }) });
@@ -159,13 +169,19 @@ describe.each(stores)('introspection, on %s', (store) => {
       });
       expect(full).not.toHaveProperty('groups'); // not requested
       expect(full).not.toHaveProperty('email_verified'); // not wanted
+      const withGroups = await tokenOf(undefined, ' groups');
+      expect((await answerTo(withGroups)).groups).toEqual([groups]);
+      if (tokenForm === 'JWT')
+        expect(
+          JSON.parse(Buffer.from(withGroups.split('.')[1]!, 'base64url').toString()),
+        ).toMatchObject({ email: status.email.address, groups: [groups] });
       const { body: grants } = await tab.get('grants').is(200);
       const grant = grants.items.find(({ status: of }: any) => of.client.name === `${name}-app`);
       const disclosed = grant.status.disclosures.flatMap((one: any) =>
         one.claims.map((claim: string) => `${one.scope} ${claim}`),
       );
       expect(disclosed).toEqual(
-        expect.arrayContaining(['email email', 'profile name', 'openid sub']),
+        expect.arrayContaining(['email email', 'profile name', 'groups groups', 'openid sub']),
       );
       const after = await tokenOf(['openid', 'profile', `${name}/read`]);
       for (const token of tokenForm === 'JWT' ? [before, after] : [after]) {

@@ -4,7 +4,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { Client } from '../../kinds/client/client.js';
 import { prefixRange } from '../../storage/storage.js';
 import { credentials } from '../provider/party.js';
-import { authorizationPath, signIn } from '../support/signin.js';
+import { authorizationPath, redeem as tokensOf, signIn } from '../support/signin.js';
 import { clock } from '../support/clock.js';
 import { settles, until } from '../support/patience.js';
 import { stores } from '../support/stores.js';
@@ -38,6 +38,7 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     await signInAgain();
     await createClient(service, 'spa', { type: 'Public', tokenEndpointAuthMethod: 'none' });
     await createClient(service, 'shop', credentials.basic('hush').spec);
+    await createClient(service, 'keeper', { lifetimes: { refreshToken: '5m' } });
   });
 
   /** Operators change things only soon after a sign-in. */
@@ -61,14 +62,31 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     return service.tab().navigate(`${path.pathname}${path.search}`);
   };
   /** Redeems a code of a new sign-in, as the fields say. */
-  const redeem = async (more: Record<string, string>, times = 1) => {
+  const redeem = async (more: Record<string, string>, times = 1, seconds = 0) => {
     const address = `p-${randomBytes(6).toString('hex')}@example.test`;
     const { callback, verifier } = await signIn(service, address, { client: 'spa' });
     const code = callback.searchParams.get('code')!;
     const fields = { grant_type: 'authorization_code', client_id: 'spa', code, redirect_uri };
+    clock.advance(seconds * 1000);
     for (let i = 1; i < times; i += 1)
       await post('token', { ...fields, code_verifier: verifier, ...more });
     return post('token', { ...fields, code_verifier: verifier, ...more });
+  };
+  /** Sends the refresh token of a new sign-in, each time after so many seconds. */
+  const refreshAfter = async (...pauses: number[]) => {
+    const begun = await signIn(service, `p-${randomBytes(6).toString('hex')}@example.test`, {
+      client: 'keeper',
+      scope: 'openid offline_access',
+      parameters: { prompt: 'consent' },
+    });
+    const { body } = await tokensOf(service, begun);
+    const fields = { grant_type: 'refresh_token', client_id: 'keeper' };
+    for (const [i, seconds] of pauses.entries()) {
+      clock.advance(seconds * 1000);
+      const answer = await post('token', { ...fields, refresh_token: body.refresh_token });
+      if (i === pauses.length - 1) return answer;
+    }
+    throw new Error('it is sent at least once');
   };
   const signOut = async (fields: Record<string, string>) =>
     service.tab().navigate(`/oauth2/logout?${new URLSearchParams(fields)}`);
@@ -134,6 +152,46 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
       'token',
       'authorization code already consumed',
       'one use',
+    ],
+    [
+      'with a code that has just expired',
+      () => redeem({}, 1, 12),
+      'spa',
+      'token',
+      'authorization code',
+      'within its minute',
+    ],
+    [
+      'with a code that expired long ago',
+      () => redeem({}, 1, 120),
+      'spa',
+      'token',
+      'authorization code not found',
+      'within its minute',
+    ],
+    [
+      'with a refresh token for the second time',
+      () => refreshAfter(0, 31),
+      'keeper',
+      'token',
+      'refresh token already used',
+      'one use of each',
+    ],
+    [
+      'with a refresh token that expired',
+      () => refreshAfter(400),
+      'keeper',
+      'token',
+      'refresh token',
+      'a new sign-in',
+    ],
+    [
+      'to sign out with a hint that is none',
+      () => signOut({ client_id: 'spa', id_token_hint: 'x' }),
+      'spa',
+      'end_session',
+      'id_token_hint',
+      'id_token_hint in the program',
     ],
     [
       'with another redirect URI for its code',

@@ -44,6 +44,8 @@ describe.each(stores)('what mends a refusal, on %s', (store) => {
     service.tab().send('GET', `/oauth2/userinfo${query}`, { plain: true, headers });
   const authorize = (more: Record<string, string>, again = '') =>
     service.tab().navigate(authorizationPath('app', 'openid', 'v'.repeat(43), more) + again);
+  const essential = (value: string): string =>
+    JSON.stringify({ id_token: { acr: { essential: true, value } } });
   const tokenFor = async () => {
     const back = await visit(await newPerson(service, `m-${store}@example.test`), {
       client: 'buyer',
@@ -71,7 +73,7 @@ describe.each(stores)('what mends a refusal, on %s', (store) => {
     ['a scope in quotes', () => authorize({ scope: 'openid "email"' }), 'app'],
     ['a max_age that is no number', () => authorize({ max_age: 'x' }), 'app'],
     ['claims that are no object', () => authorize({ claims: '[' }), 'app'],
-    ['an unknown acr', () => authorize({ acr_values: 'x' }), 'app'],
+    ['an essential acr that is unknown', () => authorize({ claims: essential('x') }), 'app'],
     ['a request object', () => authorize({ request: 'e30.e30.' }), 'app'],
     ['a request_uri', () => authorize({ request_uri: 'https://app.example.test/r' }), 'app'],
     [

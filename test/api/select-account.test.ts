@@ -89,11 +89,29 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     ['create consent', 'Login'],
     ['consent', 'Consent'],
     ['consent Welcome back!', 'Consent'],
-  ])('%s leads a person with a session to %s', async (prompt, expected) => {
-    const { body } = await at(await known(), await pathOf(prompt, false));
-    expect(body.spec.prompt).toBe(expected);
-    // If the person must sign in again, the session of the browser is not enough.
-    expect(body.status).not.toHaveProperty('resumeTo');
+  ])('%s leads a person with a session to %s, also pushed', async (prompt, expected) => {
+    const tab = await known();
+    const own = (await tab.get('accounts/~').is(200)).body.status.email.address;
+    for (const pushed of [false, true]) {
+      const { body } = await at(tab, await pathOf(prompt, pushed));
+      expect([pushed, body.spec.prompt]).toEqual([pushed, expected]);
+      // The person sees which account it is: at consent, or as the address that is filled in.
+      const shown = expected === 'Consent' ? body.status.account.email : body.spec.loginHint;
+      expect([pushed, shown]).toEqual([pushed, own]);
+      // If the person must sign in again, the session of the browser is not enough.
+      expect(body.status).not.toHaveProperty('resumeTo');
+    }
+  });
+
+  test('the address that the app suggests comes before that of the session', async () => {
+    const path = `${await pathOf('select_account login', false)}&login_hint=other%40example.test`;
+    const { body } = await at(await known(), path);
+    expect(body.spec.loginHint).toBe('other@example.test');
+  });
+
+  test('without a session no address is filled in', async () => {
+    const { body } = await at(service.tab(), await pathOf('login', false));
+    expect(body.spec).not.toHaveProperty('loginHint');
   });
 
   test('what is no prompt is ignored', async () => {

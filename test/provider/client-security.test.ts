@@ -119,7 +119,12 @@ describe('a Client without a profile', () => {
 
 describe('the audience of a client assertion', () => {
   const { privateKey, authentication } = newAssertionKey();
-  const asked = async (client: string, endpoint: string, aud: unknown): Promise<string> => {
+  const asked = async (
+    client: string,
+    endpoint: string,
+    aud: unknown,
+    more: Record<string, string> = {},
+  ): Promise<string> => {
     const assertion = new jose.SignJWT({ aud } as jose.JWTPayload)
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
       .setIssuer(client)
@@ -136,10 +141,26 @@ describe('the audience of a client assertion', () => {
       client_id: client,
       client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
       client_assertion: await assertion.sign(privateKey),
+      ...more,
     });
     const answer = await fetch(`${house.address}/oauth2/${endpoint}`, { method: 'POST', body });
     return ((await answer.json()) as { error?: string }).error ?? 'none';
   };
+
+  test('is accepted of a Client with the profile FAPI2, which must send a challenge', async () => {
+    await house.client('challenged', {
+      jwks: authentication.jwks,
+      secretHashes: [],
+      profile: 'FAPI2',
+    });
+    const code_challenge = 'c'.repeat(43);
+    for (const [more, error] of [
+      [{}, 'invalid_request'],
+      [{ code_challenge }, 'invalid_request'], // by plain
+      [{ code_challenge, code_challenge_method: 'S256' }, 'none'],
+    ] as const)
+      expect([more, await asked('challenged', 'par', house.baseURL, more)]).toEqual([more, error]);
+  });
 
   test('is the issuer, as one string; a Client may be permitted the endpoint as well', async () => {
     const issuer = house.baseURL;

@@ -21,10 +21,7 @@ const put = (name: string, members: string[]): Promise<unknown> =>
   });
 beforeAll(async () => {
   service = await startTest({ flags: ['--limit-factor', '100', '--operators', 'op@example.test'] });
-  party = await Party.of(service, 'board', credentials.basic('secret'), {
-    scopes,
-    idTokenClaims: ['groups'],
-  });
+  party = await Party.of(service, 'board', credentials.basic('secret'), { scopes });
   await put('staff', ['ada@example.test', 'op@example.test']);
   await put('readers', ['ADA@example.test']);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { prefixRange } from '../../storage/storage.js';
-import { authorizationPath } from '../support/signin.js';
+import { authorizationPath, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
 
@@ -187,6 +187,15 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
     fields.set('redirect_uri', 'r'.repeat(2_049));
     const page = await send('/oauth2/auth', 'GET', fields, 'text/html');
     expect([page.code, page.bytes.toString().includes('redirect_uri')]).toEqual([400, false]);
+  });
+
+  test.each([2_372, 4_096])('a state of %s bytes comes back with the code', async (length) => {
+    const state = `${'s'.repeat(length - 4)}+/= `;
+    const { callback } = await signIn(service, `state${length}@example.test`, {
+      parameters: { state },
+    });
+    expect(callback.searchParams.has('code')).toBe(true);
+    expect(callback.searchParams.get('state')).toBe(state);
   });
 
   test('what is as long as it may be is answered as ever', async () => {

@@ -97,7 +97,7 @@ function DeliveryMessage({
 
 /** Returns the text for a code that was not accepted. */
 function wrongCode({ code, details }: ApiError): string | undefined {
-  if (code === 410) return t('address.over');
+  if (code === 410) return t(details.triesLeft ? 'address.replaced' : 'address.over');
   if (code === 409) return t('address.taken');
   if (code !== 422) return undefined;
   if (details.triesLeft === undefined) return undefined;

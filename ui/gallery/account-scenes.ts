@@ -171,6 +171,12 @@ const invalid = (...fields: string[]): FakeRefusal =>
   new FakeRefusal(422, {
     causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })),
   });
+/** The page after a code for a new address that is refused. */
+const codeRefused = (refusal: FakeRefusal): Scene =>
+  page(
+    { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': refusal },
+    inSequence(toCode, type('new-code', '12345678')),
+  );
 const rename = inSequence(press('passkeys.rename'));
 const down = new FakeRefusal(503, { retryAfterSeconds: 20 });
 
@@ -254,19 +260,10 @@ export const accountScenes: Record<string, () => Scene> = {
       },
       toCode,
     ),
-  'account-email-wrong': () =>
-    page(
-      {
-        'POST accounts/~/emailchallenge': sent,
-        'POST accounts/~/email': new FakeRefusal(422, { triesLeft: 3 }),
-      },
-      inSequence(toCode, type('new-code', '12345678')),
-    ),
-  'account-email-taken': () =>
-    page(
-      { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new FakeRefusal(409) },
-      inSequence(toCode, type('new-code', '12345678')),
-    ),
+  'account-email-wrong': () => codeRefused(new FakeRefusal(422, { triesLeft: 3 })),
+  'account-email-replaced': () => codeRefused(new FakeRefusal(410, { triesLeft: 3 })),
+  'account-email-over': () => codeRefused(new FakeRefusal(410)),
+  'account-email-taken': () => codeRefused(new FakeRefusal(409)),
   'account-passkey-resumed': () => at('passkey-add'),
   'account-passkey-rename': () => page({}, rename),
   'account-passkey-rename-invalid': () =>
