@@ -135,7 +135,7 @@ export function logRefusal(
       ...rest,
       ...(client !== undefined && { client: redact(showableText(client)) }),
       ...(reason && { reason }),
-      parameters,
+      ...(Object.keys(parameters).length > 0 && { parameters }),
     },
     'a request of a Client was refused',
   );

@@ -52,3 +52,29 @@ test('what answers below the API is a resource of discovery, or a document that 
     }
   }
 });
+
+test.each([
+  ['get', '/livez'],
+  ['get', '/readyz'],
+  ['get', '/healthz'],
+  ['post', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'],
+  ['post', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'],
+  ['post', '/apis/authentication.k8s.io/v1/selfsubjectreviews'],
+])('OpenAPI describes the answers of %s %s', async (method, path) => {
+  const operation = (await get('/api/openapi/v3')).paths[path][method];
+  const [answer] = ['200', '201'].flatMap((code) => operation.responses[code] ?? []);
+  expect(operation.responses).toHaveProperty(method === 'get' ? '500' : '401');
+  for (const { schema } of Object.values<any>(answer.content))
+    expect(Object.keys(schema)).not.toEqual([]);
+});
+
+test.each(['/api', '/apis', '/apis/id.vestibule.org/v1alpha1', '/version'])(
+  'OpenAPI describes the document %s with its fields',
+  async (path) => {
+    const openapi = await get('/api/openapi/v3');
+    const { schema } = openapi.paths[path].get.responses['200'].content['application/json'];
+    const { required, properties } = schema.anyOf?.[0] ?? schema;
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(required));
+    expect(Object.keys(await get(path))).toEqual(expect.arrayContaining(required));
+  },
+);

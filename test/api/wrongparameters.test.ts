@@ -184,10 +184,13 @@ describe.each([
       const { body } = await by('no%20body:hush-hush').is(401);
       expect(body.parameters).toEqual(isShown ? { client_id: 'no body' } : undefined);
       await by('100%:hush-hush').is(400);
-      expect(logged(before)).toEqual([
-        expect.objectContaining({ error: 'invalid_client', parameters: { client_id: 'no body' } }),
-        expect.objectContaining({ error: 'invalid_request', endpoint: 'token', parameters: {} }),
-      ]);
+      const [named, bare] = logged(before);
+      expect(named).toMatchObject({
+        error: 'invalid_client',
+        parameters: { client_id: 'no body' },
+      });
+      expect(bare).toMatchObject({ error: 'invalid_request', endpoint: 'token' });
+      expect(bare).not.toHaveProperty('parameters');
       expect(service.logs.slice(before).join('')).not.toContain('hush');
     });
 

@@ -43,6 +43,25 @@ const objects = [
 const file = join(temporary(), 'objects.yaml');
 writeFileSync(file, objects.map((one) => `---\n${JSON.stringify(one)}\n`).join(''));
 const named = objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+
+const group = { ...objects[0], metadata: { name: 'form' } };
+/** Files that kubectl takes, each with a Group. */
+const forms: Readonly<Record<string, string>> = {
+  'a List': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [group] }),
+  'an alias': [
+    'apiVersion: id.vestibule.org/v1alpha1',
+    'kind: Group',
+    'metadata: { name: form, labels: &labels { a: b }, annotations: *labels }',
+    'spec: { displayName: One }',
+  ].join('\n'),
+  'a byte order mark': `\ufeff${JSON.stringify(group)}`,
+  'an object of a foreign kind beside others': [
+    JSON.stringify(group),
+    JSON.stringify({ apiVersion: 'example.org/v1', kind: 'Foreign', metadata: { name: 'x' } }),
+  ]
+    .map((one) => `---\n${one}\n`)
+    .join(''),
+};
 const label = (value: string) => ['--type=merge', '-p', `{"metadata":{"labels":{"a":"${value}"}}}`];
 
 /** In this order, each on what the one before left. (kubectl does not say that a patch was a dry run.) */
@@ -69,6 +88,26 @@ eachKubectl((found) => {
     const ours: unknown[] = [];
     for (const args of commands) ours.push([args, await vestibule(args, environment)]);
     expect(ours).toEqual(theirs);
+  });
+
+  test.each(Object.entries(forms))('create takes %s as kubectl does', async (_, text) => {
+    const kubectl = cluster.kubectl(found);
+    const path = kubectl.file('form.yaml', text);
+    const answers: unknown[] = [];
+    for (const run of [
+      (args: string[]) => kubectl.run(args),
+      (args: string[]) => vestibule(args, environment),
+    ]) {
+      const { code, out, error } = await run(['create', '-f', path]);
+      answers.push([code, out, error.includes('Foreign')]);
+      for (const name of out.matchAll(/^(\S+) created$/gm)) await kubectl.says('delete', name[1]!);
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[1]).toEqual([
+      text.includes('Foreign') ? 1 : 0,
+      expect.stringContaining('group.id.vestibule.org/form created'),
+      text.includes('Foreign'),
+    ]);
   });
 
   test('an object that is refused does not stop those after it', async () => {

@@ -72,6 +72,9 @@ eachKubectl((found) => {
         await operator.says('describe', 'client', name),
       ),
     );
+    expect(await operator.says('events')).toMatch(
+      /Warning +Refused +Client\/\S+ +.* may not delete/,
+    );
     expect(await operator.says('events', '--for', `client/${name}`)).toMatch(
       /Refused +Client\/.* may not delete/,
     );

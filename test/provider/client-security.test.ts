@@ -102,7 +102,7 @@ describe('a Client without a profile', () => {
     expect(await rp.redeem(back.location!, begun)).toHaveProperty('id_token');
   });
 
-  test('whose tokens are DPoP-bound only gets none without a proof', async () => {
+  test('whose tokens are DPoP-bound only gets none without a proof, of any algorithm that discovery lists', async () => {
     await house.client('proves', { dpopBoundAccessTokens: true });
     const rp = await RelyingParty.of(house, 'proves');
     const account = (await house.account()).metadata.name;
@@ -112,8 +112,12 @@ describe('a Client without a profile', () => {
       return [back.location!, begun] as const;
     };
     expect((await outcome(rp.redeem(...(await code())))).error).toBe('invalid_grant');
-    const DPoP = oidc.getDPoPHandle(rp.config, await oidc.randomDPoPKeyPair('ES256'));
-    expect((await rp.redeem(...(await code()), { DPoP })).token_type).toBe('dpop');
+    const { dpop_signing_alg_values_supported: algorithms } = rp.config.serverMetadata();
+    for (const alg of algorithms!.filter((one) => one !== 'EdDSA')) {
+      const DPoP = oidc.getDPoPHandle(rp.config, await oidc.randomDPoPKeyPair(alg));
+      const { token_type: type } = await rp.redeem(...(await code()), { DPoP });
+      expect([alg, type]).toEqual([alg, 'dpop']);
+    }
   });
 });
 

@@ -44,7 +44,12 @@ describe('discovery', () => {
         response_types_supported: ['code'],
         prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
         ui_locales_supported: expect.arrayContaining(['en', 'de', 'zh-Hans']),
-        revocation_endpoint_auth_methods_supported: expect.arrayContaining(['none']),
+        revocation_endpoint_auth_methods_supported: [
+          'client_secret_basic',
+          'client_secret_post',
+          'private_key_jwt',
+          'none',
+        ],
         introspection_endpoint_auth_methods_supported: [
           'client_secret_basic',
           'client_secret_post',

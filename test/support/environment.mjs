@@ -43,11 +43,11 @@ export default class ScaledEnvironment extends TestEnvironment {
   handleTestEvent(event, state) {
     if (event.name === 'hook_start') scale(event.hook, state);
     if (event.name === 'test_start') scale(event.test, state);
-    if (event.name === 'test_fn_failure') this.#nameSeed(event);
+    if (['test_fn_failure', 'hook_failure'].includes(event.name)) this.#nameSeed(event);
     if (event.name === 'test_done') this.#noteSlow(event.test);
   }
 
-  /** Adds the seed to the failure of a test that drew at random (test/support/random.ts). */
+  /** Adds the seed to the failure of a test or hook that drew at random (test/support/random.ts). */
   #nameSeed({ error }) {
     const { testSeed } = this.global;
     if (testSeed === undefined || !error?.stack) return;

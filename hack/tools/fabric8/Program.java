@@ -66,6 +66,8 @@ public final class Program {
             }
           })) {
         next();
+        String idleSeconds = System.getenv().getOrDefault("VESTIBULE_IDLE_SECONDS", "0");
+        Thread.sleep((long) (1000 * Double.parseDouble(idleSeconds)));
         groups.withName("fabric8").edit(object -> {
           object.setAdditionalProperty("spec", Map.of("displayName", "Second"));
           return object;

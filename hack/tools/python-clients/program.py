@@ -1,13 +1,18 @@
 """Uses the API with Kubernetes clients of Python, each as its quick start says, and prints what it sees.
 
-program.py CONFIG CLIENT: CONFIG is a kubeconfig, CLIENT one of the functions below.
+program.py CONFIG CLIENT: CONFIG is a kubeconfig, CLIENT one of the functions below. Each watch is idle for
+VESTIBULE_IDLE_SECONDS before the first change.
 """
 
 import asyncio
 import os
 import sys
 import threading
+import time
 
+IDLE = float(os.environ.get("VESTIBULE_IDLE_SECONDS", "0.2"))
+# The longest that a watch is open, in seconds.
+OPEN = int(IDLE) + 120
 GROUP, VERSION, PLURAL = "id.vestibule.org", "v1alpha1", "groups"
 
 
@@ -23,6 +28,18 @@ def draft(name, display_name="First"):
 def named(name, event_type, found, display_name):
     if found == name:
         print(event_type, display_name, flush=True)
+
+
+def change_later(config, name):
+    """Changes the Group once the watch was idle, by a client of its own."""
+    import kubernetes
+
+    def change():
+        time.sleep(IDLE)
+        api = kubernetes.client.CustomObjectsApi(kubernetes.config.new_client_from_config(config))
+        api.patch_cluster_custom_object(GROUP, VERSION, PLURAL, name, {"spec": {"displayName": "Second"}})
+
+    threading.Thread(target=change, daemon=True).start()
 
 
 def official(config):
@@ -42,13 +59,9 @@ def official(config):
         PLURAL,
         resource_version=listed["metadata"]["resourceVersion"],
         allow_watch_bookmarks=True,
-        timeout_seconds=120,
+        timeout_seconds=OPEN,
     )
-    change = {"spec": {"displayName": "Second"}}
-    threading.Timer(
-        0.2,
-        lambda: api.patch_cluster_custom_object(GROUP, VERSION, PLURAL, "official", change),
-    ).start()
+    change_later(config, "official")
     for event in events:
         if event["type"] == "BOOKMARK":
             continue
@@ -68,13 +81,9 @@ def dynamic(config):
     groups = client.resources.get(api_version=f"{GROUP}/{VERSION}", kind="Group")
     groups.create(body=draft("dynamic"))
     version = groups.get().metadata.resourceVersion
-    groups.patch(
-        name="dynamic",
-        body={"spec": {"displayName": "Second"}},
-        content_type="application/merge-patch+json",
-    )
+    change_later(config, "dynamic")
     watcher = kubernetes.watch.Watch()
-    for event in groups.watch(resource_version=version, timeout=120, watcher=watcher):
+    for event in groups.watch(resource_version=version, timeout=OPEN, watcher=watcher):
         found = event["object"]
         named("dynamic", event["type"], found.metadata.name, found.spec.displayName)
         if found.metadata.name == "dynamic":
@@ -94,21 +103,14 @@ def asyncio_client(config):
             api = kubernetes.client.CustomObjectsApi(client)
             await api.create_cluster_custom_object(GROUP, VERSION, PLURAL, draft("asyncio"))
             listed = await api.list_cluster_custom_object(GROUP, VERSION, PLURAL)
-            await api.patch_cluster_custom_object(
-                GROUP,
-                VERSION,
-                PLURAL,
-                "asyncio",
-                {"spec": {"displayName": "Second"}},
-                _content_type="application/merge-patch+json",
-            )
+            change_later(config, "asyncio")
             async with kubernetes.watch.Watch().stream(
                 api.list_cluster_custom_object,
                 GROUP,
                 VERSION,
                 PLURAL,
                 resource_version=listed["metadata"]["resourceVersion"],
-                timeout_seconds=120,
+                timeout_seconds=OPEN,
             ) as events:
                 async for event in events:
                     found = event["object"]
@@ -123,15 +125,14 @@ def asyncio_client(config):
 def lightkube_client(config):
     import lightkube
     from lightkube.generic_resource import create_global_resource
-    from lightkube.types import PatchType
 
     groups = create_global_resource(GROUP, VERSION, "Group", PLURAL)
     client = lightkube.Client(config=lightkube.KubeConfig.from_file(config))
     client.create(groups(metadata={"name": "lightkube"}, spec={"displayName": "First"}))
     print("listed", "lightkube" in [one.metadata.name for one in client.list(groups)])
     version = client.get(groups, "lightkube").metadata.resourceVersion
-    client.patch(groups, "lightkube", {"spec": {"displayName": "Second"}}, patch_type=PatchType.MERGE)
-    for event_type, found in client.watch(groups, resource_version=version, server_timeout=120):
+    change_later(config, "lightkube")
+    for event_type, found in client.watch(groups, resource_version=version, server_timeout=OPEN):
         named("lightkube", event_type, found.metadata.name, found.spec["displayName"])
         if found.metadata.name == "lightkube":
             break
@@ -152,10 +153,10 @@ def kr8s_client(config):
     group = kind(draft("kr8s"), api=api)
     group.create()
     print("listed", "kr8s" in [one.name for one in api.get("groups")])
-    group.patch({"spec": {"displayName": "Second"}})
+    change_later(config, "kr8s")
     for event_type, found in api.watch("groups"):
         named("kr8s", event_type, found.name, found.spec.displayName)
-        if found.name == "kr8s":
+        if found.name == "kr8s" and found.spec.displayName == "Second":
             break
     group.delete()
 
@@ -187,8 +188,8 @@ def kopf_client(config):
     thread = threading.Thread(target=lambda: asyncio.run(kopf.operator(clusterwide=True, stop_flag=stop)))
     thread.start()
     ready.wait(60)
-    api.patch_cluster_custom_object(GROUP, VERSION, PLURAL, "kopf", {"spec": {"displayName": "Second"}})
-    seen.wait(60)
+    change_later(config, "kopf")
+    seen.wait(OPEN)
     stop.set()
     thread.join()
     api.delete_cluster_custom_object(GROUP, VERSION, PLURAL, "kopf")
