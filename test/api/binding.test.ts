@@ -255,8 +255,7 @@ test('a sign-in is named by a hash of what its cookie holds, which stands nowher
 
 test('names are uniform, distinct and in no order', async () => {
   const { nameOf } = await import('../../security/keyring.js');
-  const { randomBytes } = await import('node:crypto');
-  const names = Array.from({ length: 10_000 }, () => nameOf(randomBytes(32).toString('base64url')));
+  const names = Array.from({ length: 10_000 }, (_, i) => nameOf(`uid-${i}`));
   expect(new Set(names).size).toBe(10_000);
   expect(names.every((name) => /^[a-z2-7]{32}$/.test(name))).toBe(true);
   const counts = new Map<string, number>();

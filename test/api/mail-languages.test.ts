@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogs } from '../../i18n/languages.js';
+import { escapeHTML } from '../../security/escape-html.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { stores } from '../support/stores.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
+
+const hiddenIn = (page: string): string =>
+  new URLSearchParams(
+    [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+      ([, name, value]) => [name!, value!],
+    ),
+  ).toString();
 
 describe.each(stores)('the language of a mail, on %s', (store) => {
   let service: TestService;
@@ -57,6 +65,62 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
       expect(text).toContain(catalog['mail.signIn.own.continue']);
     },
   );
+
+  test.each(Object.keys(catalogs))(
+    'names the command in %s, as the page of its code and the API do',
+    async (language) => {
+      const catalog = catalogs[language]!;
+      const { tab, confirm, I } = await connectDevice(browserIn(language));
+      expect(confirm).toContain(`<bdi>${escapeHTML(catalog['client.command'])}</bdi>`);
+      const { client } = (await tab.get(I).is(200)).body.status;
+      expect(client.name).toBe('vestibule');
+      expect(client.displayName).toBe(catalogs['en']!['client.command']);
+      expect(client.displayNames).toEqual(
+        Object.fromEntries(
+          Object.entries(catalogs).map(([name, { 'client.command': words }]) => [name, words]),
+        ),
+      );
+      const email = `command-${language}@example.test`.toLowerCase();
+      await tab.post(`${I}/emailchallenge`, { spec: { email } }).is(200);
+      const { subject, text } = await mailTo(service, email);
+      const named = (id: 'mail.signIn.subject' | 'mail.signIn.continue'): string =>
+        catalog[id].replace('{app}', catalog['client.command']);
+      expect(subject.replace(/[\u2068\u2069]/g, '')).toBe(named('mail.signIn.subject'));
+      expect(text.replace(/[\u2068\u2069]/g, '')).toContain(named('mail.signIn.continue'));
+    },
+  );
+
+  /** Brings a browser from the address that the command shows to its sign-in. */
+  async function connectDevice(tab: Tab): Promise<{ tab: Tab; confirm: string; I: string }> {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = 'client_id=vestibule&scope=openid+offline_access+api';
+    const { body: device } = await service
+      .tab()
+      .send('POST', '/oauth2/device/auth', { plain: true, body, headers: form })
+      .is(200);
+    const { pathname, search } = new URL(device.verification_uri_complete);
+    let page = (await tab.navigate(`${pathname}${search}`).is(200)).bytes.toString();
+    const headers = {
+      ...form,
+      accept: 'text/html',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-site': 'same-origin',
+    };
+    const submit = () => tab.send('POST', '/oauth2/device', { body: hiddenIn(page), headers });
+    page = (await submit().is(200)).bytes.toString();
+    return { tab, confirm: page, I: (await submit().is(303)).headers.location! };
+  }
+
+  test.each([
+    ['en-GB', /^Someone .* on \d{1,2} [A-Z][a-z]+ 2\d{3} at \d\d:\d\d UTC/m],
+    ['en-US', /^Someone .* on [A-Z][a-z]+ \d{1,2}, 2\d{3} at \d\d:\d\d UTC/m],
+  ])('has dates of the region: %s', async (language, date) => {
+    const email = `region-${language}@example.test`.toLowerCase();
+    await signIn(service, email);
+    await signIn(service, email, { tab: browserIn(language) });
+    const wanted = ({ subject }: { subject: string }) => subject.startsWith('A new sign-in');
+    expect((await mailTo(service, email, [], wanted)).text).toMatch(date);
+  });
 
   test('is English if there is none of the preferred', async () => {
     const mail = await challenge('other@example.test', browserIn('sv'));

@@ -3,7 +3,7 @@ import { catalogs } from '../../i18n/languages.js';
 import { escapeHTML } from '../../security/escape-html.js';
 import { prefersHTML } from '../../security/prefers-html.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, begin, signIn, type Begun } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, signIn, type Begun } from '../support/signin.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);
@@ -106,6 +106,18 @@ describe.each(stores)('a navigation, on %s', (store) => {
     expect(bytes.toString()).toContain('<a class="button main" href="/account">');
   });
 
+  const expectFormIn = (language: string, page: string): void => {
+    const catalog = catalogs[language]!;
+    expect(page).toContain(`<html lang="${language}" dir="${catalog.direction}">`);
+    expect(page).toContain(`<title>${escapeHTML(catalog['page.moment'])}</title>`);
+    const [, withoutScript] = /<noscript>([^]*)<\/noscript>/.exec(page)!;
+    expect(withoutScript).toContain(`<p>${escapeHTML(catalog['page.noScript'])}</p>`);
+    expect(withoutScript).toContain(
+      `type="submit">${escapeHTML(catalog['page.continue'])}</button>`,
+    );
+    expect(page).not.toMatch(/Submitting|does not support/);
+  };
+
   test.each(Object.keys(catalogs))(
     'that the library answers with a form is answered in %s',
     async (language) => {
@@ -115,12 +127,45 @@ describe.each(stores)('a navigation, on %s', (store) => {
         response_mode: 'form_post',
       });
       const page = (await tab.navigate(path).is(200)).bytes.toString();
-      const catalog = catalogs[language]!;
-      expect(page).toContain(`<html lang="${language}" dir="${catalog.direction}">`);
-      for (const id of ['page.moment', 'page.noScript', 'page.continue'] as const)
-        expect(page).toContain(catalog[id].replaceAll("'", '&#39;'));
-      expect(page).not.toMatch(/Submitting|does not support/);
+      expectFormIn(language, page);
       expect(page).toMatch(/name="code" value="[^"]+"/);
+    },
+  );
+
+  /** The library signs a person out by a form that posts itself. */
+  const expectSignOutIn = (language: string, page: string): void => {
+    expectFormIn(language, page);
+    expect(page).toContain(
+      `<form method="post" action="${service.baseURL}/oauth2/logout/confirm">`,
+    );
+    expect(page).toMatch(/name="xsrf" value="[^"]+"/);
+    expect(page).toMatch(/name="logout" value="yes"/);
+  };
+
+  test.each(Object.keys(catalogs))(
+    'to sign out without a session is answered by a form in %s',
+    async (language) => {
+      const tab = service.tab();
+      tab.headers = { 'accept-language': language };
+      const page = (await tab.navigate('/oauth2/logout').is(200)).bytes.toString();
+      expectSignOutIn(language, page);
+    },
+  );
+
+  test.each(Object.keys(catalogs))(
+    'back from a sign-in as another person is answered by a form in %s',
+    async (language) => {
+      const { tab } = await signIn(service, 'ada@example.test');
+      tab.headers = { 'accept-language': language };
+      const other = `other-${store}-${language}@example.test`.toLowerCase();
+      const parameters = { prompt: 'login' };
+      const { I } = await begin(service, { tab, parameters });
+      await tab.post(`${I}/emailchallenge`, { spec: { email: other } }).is(200);
+      const { code } = await mailTo(service, other, [], (mail) => mail.code !== undefined);
+      const login = { spec: { method: 'EmailCode', code } };
+      const { body } = await tab.post(`${I}/login`, login).is(200);
+      const page = (await tab.navigate(body.status.returnTo).is(200)).bytes.toString();
+      expectSignOutIn(language, page);
     },
   );
 

@@ -444,17 +444,29 @@ describe.each(stores)('passkeys, on %s', (store) => {
   });
 
   test('one whose backup eligibility changed says so, to who has its key alone', async () => {
-    const { authenticator } = await signedInByPasskey(service, address());
+    const changes: [boolean, (flags: number) => number][] = [
+      [true, (flags) => flags & ~24], // neither eligible nor backed up any more
+      [false, (flags) => flags | 8], // now eligible
+      [false, (flags) => flags | 24], // now eligible and backed up
+    ];
     const field = 'spec.credential.response.authenticatorData';
-    const lies: Lies = { flags: (flags) => flags & ~24 }; // neither eligible nor backed up
-    const login = async (by: Authenticator, field: string) =>
-      (await passkeyLogin(service, by, { lies })).answer.fails(422, 'Invalid', field);
-    expect((await login(authenticator, field)).message).toContain('remove it and add it again');
-    const thief = new Authenticator({ id: authenticator.id, shared: false });
-    thief.userHandle = authenticator.userHandle;
-    const { details } = await login(thief, 'spec.credential');
-    expect(details!.causes!.map((cause) => cause.field)).toEqual(['spec.credential']);
-    await signInByPasskey(service, authenticator);
+    for (const [synced, flags] of changes) {
+      const own = new Authenticator({ synced });
+      const { authenticator, name } = await signedInByPasskey(service, address(), own);
+      const kept = (await stored(name)).status;
+      expect(kept.deviceType).toBe(synced ? 'multiDevice' : 'singleDevice');
+      const login = async (by: Authenticator, field: string) =>
+        (await passkeyLogin(service, by, { lies: { flags } })).answer.fails(422, 'Invalid', field);
+      const { message, details } = await login(authenticator, field);
+      expect(message).toContain('remove it and add it again');
+      expect(details!.causes!.map((cause) => cause.field)).toEqual([field]);
+      const thief = new Authenticator({ id: authenticator.id, shared: false });
+      thief.userHandle = authenticator.userHandle;
+      const refused = await login(thief, 'spec.credential');
+      expect(refused.details!.causes!.map((cause) => cause.field)).toEqual(['spec.credential']);
+      expect((await stored(name)).status).toEqual(kept);
+      await signInByPasskey(service, authenticator);
+    }
   });
 
   test('twenty passkeys are the most, however many are made at once', async () => {

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { catalogs } from '../../i18n/languages.js';
+import { Grant, grantName } from '../../kinds/grant.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, mailTo, signIn } from '../support/signin.js';
+import { Callback } from './support/callback.js';
 import { Firefox, hasFirefox } from './support/firefox.js';
 import { startNotes, type Notes } from './support/notes.js';
 
@@ -14,6 +17,8 @@ const inFirefox = (name: string, run: () => Promise<void>): void =>
 
 let service: TestService;
 let notes: Notes;
+let redirectURI: string;
+const callback = new Callback();
 const open: Firefox[] = [];
 
 const start = async (preferences: Record<string, unknown> = {}): Promise<Firefox> => {
@@ -25,13 +30,21 @@ const start = async (preferences: Record<string, unknown> = {}): Promise<Firefox
 beforeAll(async () => {
   service = await startTest({ flags: ['--limit-factor', '1000'] });
   notes = await startNotes(service);
-  await createClient(service, 'app');
+  redirectURI = await callback.open();
+  const optional = ['email', 'profile'].map((name) => ({ name, required: false }));
+  await createClient(service, 'receiver', {
+    type: 'Confidential',
+    secretHashes: [`sha256:${createHash('sha256').update('secret').digest('hex')}`],
+    redirectURIs: [redirectURI],
+    scopes: [{ name: 'openid', required: true }, ...optional],
+  });
 });
 afterEach(async () => {
   await Promise.all(open.splice(0).map((firefox) => firefox.close()));
 });
 afterAll(async () => {
   notes?.stop();
+  callback.close();
   await stopAll();
 });
 
@@ -149,19 +162,101 @@ inFirefox('a page from right to left fits its window', async () => {
   ).toEqual(['rtl', 'rtl', true]);
 });
 
+/** The path of a request of a Client whose redirect URI is `callback`. */
+const receiverPath = (scope: string, parameters: Record<string, string> = {}): string =>
+  authorizationPath('receiver', scope, 'v'.repeat(43), {
+    redirect_uri: redirectURI,
+    ...parameters,
+  });
+
+/** Options of a sign-in to that Client. */
+const asReceiver = () => ({ client: 'receiver', parameters: { redirect_uri: redirectURI } });
+
 inFirefox('form_post without script has a button, which posts', async () => {
-  const { tab } = await signIn(service, 'post@example.test');
+  const { tab } = await signIn(service, 'post@example.test', asReceiver());
   const firefox = await start({ 'javascript.enabled': false });
   await firefox.goto(`${service.baseURL}/health`);
   await firefox.addCookies(tab.cookies);
-  const parameters = { response_mode: 'form_post' };
-  await firefox.goto(
-    `${service.baseURL}${authorizationPath('app', 'openid email', 'v'.repeat(43), parameters)}`,
-  );
+  callback.received.length = 0;
+  const path = receiverPath('openid email', { response_mode: 'form_post' });
+  await firefox.goto(`${service.baseURL}${path}`);
   await firefox.says(catalogs['en']!['page.noScript']);
-  await firefox.find(
-    `//form[@action='https://app.example.test/callback']//button[normalize-space()='${catalogs['en']!['page.continue']}']`,
-  );
+  await firefox.find(`//form[@action='${redirectURI}']`);
+  expect(callback.received).toEqual([]);
+  await firefox.press(catalogs['en']!['page.continue']);
+  await firefox.says('Received');
+  const parameters = { code: expect.any(String), state: 'state', iss: service.baseURL };
+  expect(callback.received).toEqual([{ method: 'POST', parameters }]);
+});
+
+inFirefox('what was allowed before is ticked, and Allow keeps it', async () => {
+  const agree = ['openid', 'email'];
+  const { tab } = await signIn(service, 'before@example.test', { ...asReceiver(), agree });
+  const account = (await tab.get('accounts/~').is(200)).body.metadata.name;
+  const firefox = await start();
+  await firefox.goto(`${service.baseURL}/health`);
+  await firefox.addCookies(tab.cookies);
+  const path = receiverPath('openid email profile', { prompt: 'consent' });
+  await firefox.goto(`${service.baseURL}${path}`);
+  await firefox.says('Already allowed');
+  const boxes = "[...document.querySelectorAll('input[type=checkbox]')]";
+  expect(await firefox.evaluate(`${boxes}.map(({ id, checked }) => [id, checked])`)).toEqual([
+    ['scope-openid-box', true],
+    ['scope-email-box', true],
+    ['scope-profile-box', false],
+  ]);
+  callback.received.length = 0;
+  await allow(firefox);
+  await firefox.says('Received');
+  expect(callback.received[0]?.parameters).toHaveProperty('code');
+  const grant = await service.store.reader(Grant).get(grantName(account, 'receiver'));
+  expect(grant!.spec.scopes).toEqual(['openid', 'email']);
+});
+
+inFirefox('a page at which a sign-in ends has one thing to press', async () => {
+  const firefox = await start();
+  const press = async (words: string, action: string): Promise<void> => {
+    await firefox.says(words);
+    const actions = "[...document.querySelectorAll('main :is(a, button)')]";
+    const names = await firefox.evaluate(`${actions}.map((one) => one.textContent)`);
+    expect(names).toEqual([action]);
+    await firefox.press(action);
+    await firefox.at('LoginRequired');
+  };
+  await firefox.goto(`${service.baseURL}/interaction/${'a'.repeat(32)}`);
+  await press('This sign-in was not started in this browser', 'Open your account');
+  await firefox.press('Cancel');
+  await press('You are not signed in', 'Sign in');
+  const { tab } = await signIn(service, 'out@example.test', asReceiver());
+  await firefox.addCookies(tab.cookies);
+  await firefox.goto(`${service.baseURL}/oauth2/logout`);
+  await firefox.press('Sign out');
+  await press('You are signed out', 'Open your account');
+});
+
+inFirefox('an address that is typed in full width is sent as it is written elsewhere', async () => {
+  const firefox = await start();
+  await firefox.goto(`${service.baseURL}/account`);
+  await firefox.at('LoginRequired');
+  await firefox.evaluate(`(() => {
+    const { fetch } = window;
+    window.sent = [];
+    window.fetch = (to, init) => {
+      if (init?.body) window.sent.push(init.body);
+      return fetch.call(window, to, init);
+    };
+  })()`);
+  await firefox.type(emailField, 'wide＠example．test');
+  await firefox.click("//form[.//input[@type='email']]//button[@type='submit']");
+  await firefox.find(codeField);
+  await firefox.says('wide@example.test');
+  const sent = await firefox.evaluate<string[]>('window.sent');
+  expect(sent.map((body) => JSON.parse(body))).toContainEqual({
+    spec: { email: 'wide@example.test' },
+  });
+  const { code } = await mailTo(service, 'wide@example.test');
+  await firefox.type(codeField, code);
+  await firefox.at('Authenticated');
 });
 
 inFirefox('a person adds a passkey and signs in by it', async () => {

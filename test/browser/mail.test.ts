@@ -1,10 +1,10 @@
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { codeIn, Inbox, textOf } from '../support/inbox.js';
 import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, begin, proceed } from '../support/signin.js';
-import { closeBrowser, Person } from './support/person.js';
+import { authorizationPath, begin, mailTo, proceed } from '../support/signin.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 import { stores } from '../support/stores.js';
 
@@ -162,5 +162,46 @@ describe.each(stores)('a person whose mail is refused by the mail server, on %s'
     await page.getByText('could not be sent. Check the address.').waitFor();
     await page.getByText('We sent a code').first().waitFor({ state: 'detached' });
     expect(await person.faults()).toEqual([]);
+  });
+});
+
+describe('a mail that a person asks for on the page', () => {
+  const people: Person[] = [];
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTest({ flags: ['--limit-factor', '100'] });
+    await createClient(service, 'app');
+  });
+  leaveAfterEach(people);
+  afterAll(async () => {
+    await closeBrowser();
+    await stopAll();
+  });
+
+  test.each([
+    ['en-GB', 'Asia/Kolkata', 'GMT+5:30'],
+    ['de-DE', 'Pacific/Chatham', /GMT\+1[23]:45/],
+  ])('has the times of the browser: %s, %s', async (locale, timezoneId, zone) => {
+    const person = await Person.arrive({ locale, timezoneId });
+    people.push(person);
+    const { page } = person;
+    const verifier = randomBytes(32).toString('base64url');
+    await page.goto(service.baseURL + authorizationPath('app', 'openid email', verifier));
+    await person.at('LoginRequired');
+    const email = `${locale}@example.test`.toLowerCase();
+    await page.locator('#email').fill(email);
+    const askedAt = Date.now();
+    await page.keyboard.press('Enter');
+    const { text } = await mailTo(service, email);
+    const format = new Intl.DateTimeFormat(locale, {
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: timezoneId,
+    });
+    const times: string[] = [];
+    for (let at = askedAt; at < Date.now() + 60_000; at += 60_000) times.push(format.format(at));
+    const [, time, shown] = /(\d\d:\d\d) (UTC|GMT[+\d:]*)/.exec(text)!;
+    expect(times).toContain(time);
+    expect(shown).toMatch(zone);
   });
 });

@@ -73,6 +73,9 @@ export class Served {
       '10',
       '--limits-wrong-codes-per-network',
       '1000',
+      // A history may last longer than an operator's sign-in is recent.
+      '--limits-recent-sign-in',
+      '1h',
       '--trusted-proxies',
       '127.0.0.1',
       '--log-level',

@@ -49,6 +49,10 @@ class Listener {
 }
 
 const xsrfIn = (text: string): string => /name="xsrf" value="([^"]+)"/.exec(text)![1]!;
+const wayOn = '<a class="button main" href="/account">Open your account</a>';
+/** The links and buttons of a page, without its footer. */
+const pressable = (text: string): string[] =>
+  /<main[^]*<\/main>/.exec(text)![0].match(/<a\b[^]*?<\/a>|<button/g) ?? [];
 
 describe('signing out on our page', () => {
   test('asks first, then ends the session, its tokens and its cookie, and leads back to the Client', async () => {
@@ -166,7 +170,9 @@ describe('a request to sign out that cannot be believed', () => {
         logout: 'yes',
       });
       expect([query, done.location!.origin]).toEqual([query, new URL(house.baseURL).origin]);
-      expect((await own.go(done.location!)).text).toContain('You are signed out');
+      const { text } = await own.go(done.location!);
+      expect(text).toContain('You are signed out');
+      expect([query, pressable(text)]).toEqual([query, [wayOn]]);
       expect(await house.who(own.cookieFor('/'))).toBeUndefined();
     }
   });

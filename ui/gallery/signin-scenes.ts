@@ -3,6 +3,7 @@ import { FakeRefusal, wrong, type FakeResponse } from './answer.js';
 import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
 import { decision } from './policy.js';
 import type { Script } from './fake-api.js';
+import { installPasskey, passkeyOptions } from './fake-passkey.js';
 import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);
@@ -130,6 +131,17 @@ export const signinScenes: Record<string, () => Scene> = {
       'POST passkeychallenge': new FakeRefusal(503, { retryAfterSeconds: 5 }),
     },
     act: press,
+  }),
+  'passkey-changed': () => ({
+    script: {
+      GET: interaction({ methods: [...all] }),
+      'POST passkeychallenge': passkeyOptions,
+      'POST login': [wrong('spec.credential.response.authenticatorData'), wrong('spec.credential')],
+    },
+    act: (page) => {
+      installPasskey();
+      page.querySelector<HTMLElement>('.or .button')?.click();
+    },
   }),
   'ends-soon': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(272) }) } }),
   'code-sent': () => ({
@@ -304,12 +316,20 @@ export const signinScenes: Record<string, () => Scene> = {
       GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }),
     },
   }),
+  'logo-own': () => ({
+    script: {
+      GET: interaction({ client: { ...client, logoURI: iconAddress() } }),
+    },
+  }),
   logo: () => ({
     script: {
       GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }),
     },
   }),
 };
+
+/** An image of this origin. */
+const iconAddress = (): string => document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href;
 
 function press(page: Document): void {
   page.querySelector<HTMLElement>('.button.main')?.click();

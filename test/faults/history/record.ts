@@ -138,6 +138,7 @@ async function finish(to: Recorder, writer: Writer): Promise<ReadonlyMap<string,
       for (let code: number | undefined; code !== 200; ) {
         code = await writer.patch(key, undefined, shard);
         if (code === 404) await writer.create(key, shard);
+        else if (code === 403) throw new Error('the operator may not write any more');
         else if (code !== 200) await pause(50);
       }
       const written = to.calls.at(-1) as { revision: number };
