@@ -39,7 +39,8 @@ let running: Running | undefined;
 
 beforeAll(async () => {
   service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '100000'],
+    // All programs together may take longer than an operator's sign-in is recent.
+    flags: ['--operators=op@example.test', '--limit-factor=100000', '--limits-recent-sign-in=1h'],
   });
   await createClient(service, 'app');
   operator = (await signIn(service, 'op@example.test')).tab;
@@ -65,10 +66,10 @@ function clientOfTemplate(id: string, url: string): AppClient {
   return toClient(template, draft, new URL(url), 'id.vestibule.org/v1alpha1');
 }
 
-/** Writes the settings that the console shows for a program, as a file of variables. */
+/** Writes the settings that the console shows for a program, as a file. */
 function writeSettings(id: string, { folder, url, issuer }: Place): void {
   const settings = fillSettings(templateOf(id), clientOfTemplate(id, url), issuer, secret);
-  writeFileSync(join(folder, 'environment'), settings);
+  writeFileSync(join(folder, 'settings'), settings);
 }
 
 /** The objects that a program needs, as its page or its folder gives them. */

@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../storage/etcd-server.js';
 import { toolProgram } from '../support/tool-program.js';
+import { apache } from './apache.js';
 import type { Browser, Page } from './browser.js';
+import { gitea } from './gitea.js';
+import { miniflux } from './miniflux.js';
 import {
   goProgram,
-  miniflux,
   npmPackages,
-  postgreSQL,
   python,
   quarkusJar,
   springClasses,
@@ -15,6 +16,7 @@ import {
 } from './packages.js';
 import { startDjango, type Command, type Place } from './place.js';
 import { callAPI } from './resource-server.js';
+import { signInToVault, vault } from './vault.js';
 
 /** A program that no one here wrote, as its own quick start connects it. */
 export interface App {
@@ -98,76 +100,6 @@ const oauth2Proxy = async (): Promise<Command> => ({
   program: toolProgram('oauth2-proxy')!,
   args: ['--config', 'oauth2-proxy.cfg'],
 });
-
-/** Apache with nothing but what the configuration of the page needs. */
-const apache = async ({ folder, port }: Place): Promise<Command> => {
-  const modules = [
-    'mpm_event',
-    'authn_core',
-    'authz_core',
-    'authz_user',
-    'alias',
-    'dir',
-    'include',
-  ];
-  mkdirSync(join(folder, 'pages'));
-  writeFileSync(join(folder, 'pages/index.html'), '<!--#echo var="REMOTE_USER" -->');
-  writeFileSync(
-    join(folder, 'httpd.conf'),
-    [
-      `ServerRoot ${folder}`,
-      `ServerName localhost`,
-      `Listen ${port}`,
-      'PidFile httpd.pid',
-      'ErrorLog httpd.log',
-      ...[...modules, 'auth_openidc'].map(
-        (name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`,
-      ),
-      ...(process.getuid?.() === 0 ? ['User www-data', 'Group www-data'] : []),
-      `DocumentRoot ${folder}/pages`,
-      'DirectoryIndex index.html',
-      `<Directory ${folder}/pages>`,
-      'Options +Includes',
-      'SetOutputFilter INCLUDES',
-      '</Directory>',
-      'Include vestibule.conf',
-      '',
-    ].join('\n'),
-  );
-  return {
-    program: 'apache2',
-    args: ['-d', folder, '-f', 'httpd.conf', '-D', 'FOREGROUND'],
-    log: 'httpd.log',
-  };
-};
-
-/** Miniflux with the settings of its template, on a PostgreSQL of its own. */
-const minifluxOnPostgreSQL = async ({ folder, url, port }: Place): Promise<Command> => {
-  const data = join(folder, 'postgres');
-  const script = [
-    'set -e',
-    `mkdir ${data}`,
-    // PostgreSQL refuses to run as root.
-    'as=; [ "$(id -u)" != 0 ] || { as="runuser -u postgres --"; chown postgres postgres; }',
-    'export LC_ALL=C.UTF-8',
-    `cd ${data}`,
-    '$as "$BIN/initdb" -D database -U miniflux -A trust > initdb.log',
-    `$as "$BIN/postgres" -D database -k ${data} -c listen_addresses= &`,
-    `until "$BIN/pg_isready" -q -h ${data}; do sleep 0.1; done`,
-    'exec "$MINIFLUX"',
-  ];
-  const settings = readFileSync(join(folder, 'environment'), 'utf8');
-  const environment = {
-    ...Object.fromEntries(settings.split('\n').map((line) => line.split(/=(.*)/s))),
-    BIN: postgreSQL()!,
-    MINIFLUX: await miniflux(),
-    DATABASE_URL: `host=${data} user=miniflux dbname=postgres sslmode=disable`,
-    RUN_MIGRATIONS: '1',
-    BASE_URL: url,
-    LISTEN_ADDR: `127.0.0.1:${port}`,
-  };
-  return { program: 'bash', args: ['-c', script.join('\n')], environment, ready: '/healthcheck' };
-};
 
 const rack = async ({ port }: Place): Promise<Command> => ({
   program: 'puma',
@@ -384,10 +316,31 @@ export const apps: readonly App[] = [
     packages: ['miniflux.app/v2'],
     template: 'miniflux',
     needs: ['initdb'],
-    start: minifluxOnPostgreSQL,
+    start: miniflux,
     path: '/oauth2/oidc/redirect',
     act: (browser, _, place) => browser.open(`${place.url}/keys`),
     shows: ['<strong>ada</strong>'],
+  },
+  {
+    name: 'Gitea',
+    registry: 'Go',
+    packages: ['code.gitea.io/gitea'],
+    template: 'gitea',
+    needs: ['gcc', 'git'],
+    start: gitea,
+    path: '/user/oauth2/vestibule',
+    act: (browser, _, place) => browser.open(`${place.url}/user/settings`),
+    shows: ['value="ada"', 'ada@example.test'],
+  },
+  {
+    name: 'Vault',
+    registry: 'Go',
+    packages: ['github.com/hashicorp/vault'],
+    template: 'vault',
+    start: vault,
+    path: '/v1/sys/health',
+    act: (browser, _, place) => signInToVault(browser, place),
+    shows: ['"display_name":"oidc-ada@example.test"'],
   },
   {
     name: 'Apache httpd: mod_auth_openidc',

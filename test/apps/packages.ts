@@ -95,16 +95,32 @@ export async function goProgram(folder: string): Promise<string> {
   return join(folder, 'program');
 }
 
-/** The program of Miniflux. */
-export const miniflux = async (): Promise<string> => {
-  const folder = await installed('miniflux', (cwd) =>
-    run('go', ['build', '-mod=readonly', '-buildvcs=false', '-o', 'program', 'miniflux.app/v2'], {
+/**
+ * Returns the folder with a program of Go that has lock files of its own. The program is `name`.
+ * With `cgo` it is linked with code in C, which gcc compiles.
+ */
+export const goTool = (
+  name: string,
+  module: string,
+  { tags = '', cgo = false } = {},
+): Promise<string> => {
+  const flags = ['-mod=readonly', '-buildvcs=false', '-ldflags=-s -w', `-tags=${tags}`];
+  return installed(name, (cwd) =>
+    run('go', ['build', ...flags, '-o', name, module], {
       cwd,
-      env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' },
+      env: { ...process.env, CGO_ENABLED: cgo ? '1' : '0', GOTOOLCHAIN: 'local' },
     }),
   );
-  return join(folder, 'program');
 };
+
+/** Returns the folder with the source of a module that a folder of lock files names. */
+export async function goSource(folder: string, module: string): Promise<string> {
+  const { stdout } = await run('go', ['mod', 'download', '-json', module], {
+    cwd: folder,
+    env: { ...process.env, GOTOOLCHAIN: 'local' },
+  });
+  return JSON.parse(stdout).Dir;
+}
 
 /** The folder of the programs of PostgreSQL, which Debian does not put on the path. */
 export const postgreSQL = (): string | undefined => {
@@ -133,10 +149,13 @@ function debianVersion(name: string): string | undefined {
   return /^(?:\d+:)?([\d.]+)/.exec(stdout ?? '')?.[1];
 }
 
+/** The programs of Go that have lock files of their own. */
+const goTools = ['miniflux', 'gitea', 'vault'];
+
 /** The file of a program of Go, or of all of `packages/go`, that has the versions. */
 const goMod = (name: string): string => {
   if (name.includes('oauth2-proxy')) return join(root, 'hack/tools/oauth2-proxy/go.mod');
-  return join(locks, name.startsWith('miniflux') ? 'miniflux/go.mod' : 'go/go.mod');
+  return join(locks, goTools.find((tool) => name.includes(tool)) ?? 'go', 'go.mod');
 };
 
 /** Returns the name of a package and its version, as the lock file of its registry has them. */

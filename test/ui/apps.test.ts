@@ -90,6 +90,8 @@ describe.each([...appTemplates, otherApp])('the template $id', (template) => {
 
 /** What the console says of a program that it did not say before this table. */
 test.each([
+  ['forgejo', /--provider openidConnect/, {}],
+  ['gitea', /--auto-discover-url/, {}],
   ['gitlab', /omniauth_allow_single_sign_on'\] = \['openid_connect'\]/, {}],
   ['harbor', /"oidc_scope": ".*,offline_access"/, { pkce: 'Required' }],
   ['hedgedoc', /^CMD_OAUTH2_PKCE=true$/m, { pkce: 'Required' }],
@@ -110,6 +112,7 @@ test.each([
   ['outline', /OIDC_LOGOUT_URI/, { postLogoutRedirectURIs: ['https://a.test'] }],
   ['portainer', /^Automatic user provisioning: on$/m, {}],
   ['rancher', /^PKCE Method: S256$/m, { pkce: 'Required' }],
+  ['vault', /^vault write auth\/oidc\/config/m, { pkce: 'Required' }],
   ['vaultwarden', /^SSO_SCOPES=email profile offline_access$/m, {}],
 ])('%s is set up with %s and %j', (id, settings, fields) => {
   const template = appTemplates.find((one) => one.id === id)!;
