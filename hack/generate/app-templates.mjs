@@ -66,9 +66,9 @@ export const appTemplatesReference = (templates, pages, stringify) =>
     'shown here. The addresses are examples. `<hash>` and `<secret>` are',
     '[a secret that you create](../how-to/applications/README.md#declaring-the-client).',
     '',
-    'The tests create each Client. They run Gitea, Miniflux, oauth2-proxy and Vault, and the libraries with which',
-    'Forgejo, GitLab and Paperless-ngx sign people in ([the table](compatibility.md#apps)). The others are as their',
-    'documentation says.',
+    'The tests create each Client. They run Gitea, Miniflux, oauth2-proxy, Open WebUI and Vault, and the libraries with',
+    'which Forgejo, GitLab and Paperless-ngx sign people in ([the table](compatibility.md#apps)). The others are as their',
+    'documentation says: Argo CD needs a cluster, and no package registry has the servers of the rest.',
     '',
     ...templates.flatMap((template) => sectionOf(template, pages, stringify)),
   ]

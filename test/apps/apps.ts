@@ -6,6 +6,7 @@ import { apache } from './apache.js';
 import type { Browser, Page } from './browser.js';
 import { gitea } from './gitea.js';
 import { miniflux } from './miniflux.js';
+import { openWebUI } from './open-webui.js';
 import {
   goProgram,
   npmPackages,
@@ -221,6 +222,17 @@ export const apps: readonly App[] = [
     page: 'jupyterhub.md',
     start: jupyterHub,
     path: '/hub/oauth_login',
+  },
+  {
+    name: 'Open WebUI',
+    registry: 'PyPI',
+    packages: ['open-webui'],
+    template: 'open-webui',
+    needs: ['open-webui'],
+    start: openWebUI,
+    path: '/oauth/oidc/login',
+    act: (browser, _, place) => browser.open(`${place.url}/api/v1/auths/`),
+    shows: ['"email":"ada@example.test"', '"name":"ada"'],
   },
   {
     name: 'Spring Security: sign-in',

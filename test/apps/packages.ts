@@ -161,7 +161,13 @@ const goMod = (name: string): string => {
 /** Returns the name of a package and its version, as the lock file of its registry has them. */
 const versions: Record<Registry, (name: string) => [string, string | undefined]> = {
   npm: npmPackage,
-  PyPI: (name) => [name, found(join(locks, 'pypi/requirements.txt'), `^${name}==(\\S+)$`)],
+  PyPI: (name) => [
+    name,
+    found(
+      join(locks, existsSync(join(locks, name)) ? name : 'pypi', 'requirements.txt'),
+      `^${name}==(\\S+)$`,
+    ),
+  ],
   Maven: (name) =>
     name.startsWith('quarkus')
       ? [name, found(join(locks, 'quarkus/pom.xml'), '<quarkus.version>([^<]+)')]
