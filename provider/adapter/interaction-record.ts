@@ -88,7 +88,7 @@ async function newInteraction(
       client: params.client_id,
       scopes: await requestedScopeIDs(services, params),
       prompt: promptNames[prompt.name],
-      ...(stepUp && known && { loginHint: known.status.email.address }),
+      ...(stepUp && known && knownAddress(interaction, known.status.email.address)),
       ...hints(params),
     },
     status: {
@@ -120,6 +120,20 @@ async function newInteraction(
     },
   };
 }
+
+/**
+ * Returns the address of a session that is not enough, as a hint; none if it is over or the request
+ * names another person.
+ */
+const knownAddress = (
+  { params, prompt: { reasons } }: LibraryInteraction,
+  loginHint: string,
+): { loginHint?: string } =>
+  params.login_hint !== undefined ||
+  reasons.includes('account_gone') ||
+  reasons.includes('id_token_hint')
+    ? {}
+    : { loginHint };
 
 /** The name of each prompt of oidc-provider in `spec.prompt`. */
 const promptNames = {

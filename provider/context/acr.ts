@@ -35,6 +35,10 @@ export function demandedAcr(
   return byStrength.findLast((acr) => weakest.includes(acr));
 }
 
+/** Returns the words of `acr_values` that this service does not know. */
+export const unknownAcrs = (acrValues: unknown): string[] =>
+  splitWords(acrValues).filter((value) => !byStrength.includes(value));
+
 /** Returns true if a sign-in with `acr` satisfies the demanded one. */
 export const satisfies = (acr: string | undefined, demanded: string): boolean =>
   byStrength.indexOf(acr ?? '') >= byStrength.indexOf(demanded);
@@ -59,6 +63,8 @@ export function assertClaims({ oidc }: ProviderContext, claims: string | undefin
     !(Array.isArray(values) && values.every((one) => typeof one === 'string'))
   )
     throw new errors.InvalidRequest('claims.id_token.acr.values must be an array of strings');
+  if (acr.essential !== undefined && typeof acr.essential !== 'boolean')
+    throw new errors.InvalidRequest('claims.id_token.acr.essential must be a boolean');
   oidc.params!.claims = JSON.stringify({ id_token: { acr } });
 }
 
@@ -95,10 +101,10 @@ interface RequestedAcr {
 function acrOf(claims: unknown): RequestedAcr {
   if (typeof claims !== 'string') return { values: [] };
   const { id_token: token } = parseClaims(claims) as {
-    id_token?: { acr?: { value?: string; values?: string[]; essential?: unknown } | null } | null;
+    id_token?: { acr?: { value?: string; values?: string[]; essential?: boolean } | null } | null;
   };
-  const { value, values = [], essential } = token?.acr ?? {};
-  return { values: value === undefined ? values : [value], essential: essential === true };
+  const { value, values = [], essential = false } = token?.acr ?? {};
+  return { values: value === undefined ? values : [value, ...values], essential };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

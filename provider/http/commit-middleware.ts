@@ -19,7 +19,7 @@ import { revokeReused } from '../adapter/revocation.js';
 import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
 import {
-  logIgnoredScopes,
+  logIgnoredValues,
   mayShowParameters,
   sentParameters,
   wrongParameters,
@@ -55,7 +55,7 @@ export const commitMiddleware =
     }
     unitOfWork.client = client;
     translateFormPage(ctx);
-    if (ctx.status < 400) logIgnoredScopes(services, ctx);
+    if (ctx.status < 400) logIgnoredValues(services, ctx);
     await finishHeaders(services, provider, ctx);
   };
 

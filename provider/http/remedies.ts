@@ -86,7 +86,10 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^prompt none/, 'prompt none without any other value in the program'],
   [/max_age/, 'max_age as a whole number of seconds in the program'],
   [/^claims |claims parameter/, 'claims as a JSON object in the program'],
-  [/acr values/, 'acr_values that discovery lists (acr_values_supported), or none'],
+  [
+    /acr values/,
+    'acr_values, and an essential acr of claims, that discovery lists (acr_values_supported), or none',
+  ],
   [/Pushed Authorization Request must/, 'pushed requests in the program'],
   [/^request_uri is/, 'one use of each request_uri in the program, within a minute'],
   [

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../security/loopback.js';
 import type { KoaContext } from 'oidc-provider';
+import { unknownAcrs } from '../context/acr.js';
 import { sentScopes } from './requested-scopes.js';
 import type { ProviderServices } from '../context/context.js';
 
@@ -179,10 +180,10 @@ const scopeRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Logs the scopes of a request that were ignored: those that do not exist or that the Client does not list,
- * and `offline_access` where it needs `prompt=consent`.
+ * Logs the values of a request that were ignored: scopes that do not exist or that the Client does not
+ * list, `offline_access` where it needs `prompt=consent`, and unknown acr values.
  */
-export function logIgnoredScopes(
+export function logIgnoredValues(
   { log, scopes }: Pick<ProviderServices, 'log' | 'scopes'>,
   ctx: KoaContext,
 ): void {
@@ -195,15 +196,21 @@ export function logIgnoredScopes(
       .map(({ name }) => name)
       .filter((name) => kept.has(name)),
   ]);
-  const ignored = sentScopes(ctx).filter((name) => !granted.has(name));
-  if (ignored.length === 0) return;
-  const parameters = {
-    client_id: redact(showableText(String(sentParameters(ctx).client_id))),
-    scope: redact(showableText(ignored.join(' '))),
-  };
+  const clientID = redact(showableText(String(sentParameters(ctx).client_id)));
   const auditID = ctx.response.get('Audit-ID');
-  log.info(
-    { parameters, auditID },
+  const logIgnored = (name: string, values: readonly string[], message: string): void => {
+    if (values.length === 0) return;
+    const parameters = { client_id: clientID, [name]: redact(showableText(values.join(' '))) };
+    log.info({ parameters, auditID }, message);
+  };
+  logIgnored(
+    'scope',
+    sentScopes(ctx).filter((name) => !granted.has(name)),
     'scopes of a request were ignored: set spec.scopes of the Client',
+  );
+  logIgnored(
+    'acr_values',
+    unknownAcrs(ctx.oidc!.params?.acr_values),
+    'acr values of a request were ignored: acr_values_supported of discovery lists those that are known',
   );
 }

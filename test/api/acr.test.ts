@@ -22,6 +22,7 @@ const demands: readonly Record<string, string>[] = [
   { claims: claims({ values: ['phr'] }) },
   { acr_values: `phr ${emailed}`, claims: claims({ value: 'phr' }) },
   { acr_values: 'phr', claims: claims({ value: 'silver' }) },
+  { claims: claims({ value: 'gold', values: ['phr'] }) },
 ];
 
 describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
@@ -98,12 +99,25 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     ).toBe(emailed);
   });
 
+  test('that is unknown is logged with what discovery lists', async () => {
+    const before = service.logs.length;
+    await errorOf(service.tab(), { acr_values: 'phr gold phr,gold PHR' });
+    const lines = service.logs.slice(before).map((line) => JSON.parse(line));
+    expect(lines.filter(({ message }) => /acr/.test(message))).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining('acr_values_supported'),
+        parameters: { client_id: 'app', acr_values: 'gold phr,gold PHR' },
+      }),
+    ]);
+  });
+
   test('that cannot be met is reported to the Client, signed in or not', async () => {
     const { tab } = await signIn(service, address());
     const unmet: Record<string, string>[] = [
       { claims: claims({ essential: true, values: ['gold', 'silver'] }) },
       { acr_values: 'phr', claims: claims({ essential: true, value: 'silver' }) },
       { claims: claims({ essential: true, values: [], value: 'gold' }) },
+      { claims: claims({ essential: true, value: 'gold', values: ['silver'] }) },
     ];
     for (const parameters of unmet)
       for (const one of [tab, service.tab()])
@@ -187,6 +201,8 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       claims({ value: 1 }),
       claims({ values: 'phr' }),
       claims({ values: [1] }),
+      claims({ essential: 'true', value: 'phr' }),
+      claims({ essential: 1 }),
       '{"id_token":{},"id_token":{}}',
     ])
       expect(await errorOf(service.tab(), { claims: wrong })).toBe('invalid_request');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Session } from '../../kinds/session/session.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, begin, mailTo, proceed, signIn } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { stores } from '../support/stores.js';
 
@@ -107,6 +108,31 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     const path = `${await pathOf('select_account login', false)}&login_hint=other%40example.test`;
     const { body } = await at(await known(), path);
     expect(body.spec.loginHint).toBe('other@example.test');
+  });
+
+  test('no address is filled in where the app names another person, by a user name or an ID token', async () => {
+    const { id_token: token } = (
+      await redeem(service, await signIn(service, `named-${store}@example.test`))
+    ).body;
+    for (const [name, value] of [
+      ['login_hint', 'bob'],
+      ['id_token_hint', token],
+    ]) {
+      const path = `${await pathOf('login', false)}&${name}=${encodeURIComponent(value)}`;
+      const { body } = await at(await known(), path);
+      expect([name, body.spec.prompt, body.spec.loginHint]).toEqual([name, 'Login', undefined]);
+    }
+  });
+
+  test('no address is filled in once the session has ended', async () => {
+    const tab = await known();
+    const account = (await tab.get('accounts/~').is(200)).body.metadata.name;
+    await service.store.change(service.store.systemCall(), async (tx) => {
+      for (const { metadata } of await service.store.reader(Session).list(account))
+        await tx.delete(Session, metadata.name);
+    });
+    const { body } = await at(tab, await pathOf('login', false));
+    expect(body.spec).not.toHaveProperty('loginHint');
   });
 
   test('without a session no address is filled in', async () => {
