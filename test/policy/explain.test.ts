@@ -413,7 +413,7 @@ function randomFacts(chance: Chance): Facts {
 /** No entity exists. */
 const nothing = { peek: () => null, ofObject: () => undefined };
 
-const refusals = Number(process.env.VESTIBULE_REFUSALS ?? (isQuick ? 200 : 3_000));
+const refusals = Number(process.env.VESTIBULE_REFUSALS ?? (isQuick ? 200 : 1_500));
 
 test(`${refusals} random refusals: each alternative is permitted by Cedar itself, and no smaller one exists`, async () => {
   const chance = new Chance(seed);
