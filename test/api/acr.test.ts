@@ -99,6 +99,17 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     ).toBe(emailed);
   });
 
+  test.each(['device/auth', 'par'])('that is unknown is no error at %s', async (endpoint) => {
+    const wanted = authorizationPath('app', 'openid', 'v'.repeat(43), { acr_values: 'silver' });
+    const before = service.logs.length;
+    const { code } = await form(
+      `/oauth2/${endpoint}`,
+      Object.fromEntries(new URLSearchParams(wanted.split('?')[1])),
+    );
+    expect([endpoint, code]).toEqual([endpoint, endpoint === 'par' ? 201 : 200]);
+    expect(service.logs.slice(before).join('')).toContain('"acr_values":"silver"');
+  });
+
   test('that is unknown is logged with what discovery lists', async () => {
     const before = service.logs.length;
     await errorOf(service.tab(), { acr_values: 'phr gold phr,gold PHR' });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { codeSpellings } from '../support/code-spellings.js';
 import { clock } from '../support/clock.js';
 import { begin, mailTo, signIn, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
@@ -159,13 +160,7 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
     clock.release();
   });
 
-  test.each([
-    ['as the mail prints it', ' '],
-    ['with a space of fixed width', '\u00a0'],
-    ['with a dash', '-'],
-    ['with another dash', ' – '],
-    ['with a line break', '\n'],
-  ])('a code %s is taken', async (_, between) => {
+  test.each(codeSpellings)('a code %s is taken', async (_, between) => {
     await byCode(begun, `${mail.code.slice(0, 4)}${between}${mail.code.slice(4)} `).is(200);
   });
 

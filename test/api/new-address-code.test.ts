@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { codeSpellings } from '../support/code-spellings.js';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn, wrong } from '../support/signin.js';
@@ -37,13 +38,7 @@ describe.each(stores)('the code of a new address, on %s', (store) => {
   };
   const use = (code: string) => tab.post('accounts/~/email', { spec: { code } });
 
-  test.each([
-    ['as the mail prints it', ' '],
-    ['with a space of fixed width', '\u00a0'],
-    ['with a dash', '-'],
-    ['with another dash', ' – '],
-    ['with a line break', '\n'],
-  ])('%s is taken', async (_, between) => {
+  test.each(codeSpellings)('%s is taken', async (_, between) => {
     const code = await ask();
     const { body } = await use(`${code.slice(0, 4)}${between}${code.slice(4)} `).is(200);
     expect(body.status.email.address).toBe(next);

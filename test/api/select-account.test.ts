@@ -110,6 +110,19 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     expect(body.spec.loginHint).toBe('other@example.test');
   });
 
+  test.each<Record<string, string>>([{ max_age: '0' }, { acr_values: 'phr' }, { prompt: 'login' }])(
+    'the address is filled in whichever way a new sign-in is asked for: %j',
+    async (parameters) => {
+      const tab = await known();
+      const own = (await tab.get('accounts/~').is(200)).body.status.email.address;
+      const { body } = await at(
+        tab,
+        authorizationPath('app', 'openid email', verifier, { ...parameters }),
+      );
+      expect(body.spec.loginHint).toBe(own);
+    },
+  );
+
   test('no address is filled in where the app names another person, by a user name or an ID token', async () => {
     const { id_token: token } = (
       await redeem(service, await signIn(service, `named-${store}@example.test`))

@@ -194,6 +194,18 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
     }
   });
 
+  test('a change from a page of another site passes, as at the cluster’s own API', async () => {
+    const dashboard = {
+      plain: true,
+      headers: { origin: 'https://dashboard.example.org', 'sec-fetch-site': 'cross-site' },
+    };
+    const tab = cluster.as('admin');
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `of-${store}` } };
+    await tab.post('/api/v1/namespaces', namespace, dashboard).is(201);
+    await tab.post(`${API}/groups`, group('dashboard'), dashboard).is(201);
+    await tab.delete(`${API}/groups/dashboard`, dashboard).is(200);
+  });
+
   test('refuses by the cluster’s rules before it is asked at all, by its policy after them, and to each user by their own name', async () => {
     const [ada, clerk] = [cluster.kubectl('ada'), cluster.kubectl('clerk')];
     expect(await ada.fails('get', 'groups.id.vestibule.org')).toContain(

@@ -28,7 +28,7 @@ export class Surroundings {
       'vestibule-serving': serving,
       'vestibule-keys': { 'keys.json': keys, 'all.json': keys },
       'vestibule-mail': { 'smtp-url': mail, url: mail },
-      'front-proxies': { 'ca.crt': ca },
+      'front-proxies': { 'requestheader-client-ca-file': ca },
       'own-authority': { 'ca.crt': ca },
       collector: { headers: 'authorization=Bearer%20one', token: 'authorization=Bearer%20two' },
     };
