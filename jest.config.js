@@ -9,7 +9,7 @@ const slow = [
   '/test/(apps|clients|docs|chart|new-kind|sbom|bundle)',
   '/test/storage/etcd-(faults|certificates|versions)',
   '/test/cmd/snapshot',
-  '/test/api/slowreader',
+  '/test/api/watch/slowreader',
 ];
 
 /**

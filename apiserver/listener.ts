@@ -4,7 +4,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StatusError, badRequest } from '../registry/status.js';
+import { StatusError, badRequest } from '../registry/status/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';

@@ -1,7 +1,7 @@
 import type { NextFunction } from 'express';
 import type { Awaitable } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
-import { noSuchPath } from '../registry/status.js';
+import { noSuchPath } from '../registry/status/status.js';
 import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
 import type { ApiDescription } from './discovery/api-description.js';
 import { Documents } from './discovery/documents.js';
@@ -17,7 +17,7 @@ import {
   type ResourceRequestInfo,
 } from './request/request-info.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
-import type { Watcher } from './handlers/watch.js';
+import type { Watcher } from './handlers/watch/watch.js';
 
 /** What the API needs. */
 interface ApiDependencies extends HandlerDependencies {

@@ -4,16 +4,16 @@ import type { AuthorityChanges } from '../registry/authority-changes.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
-import type { NetworkLimits } from '../registry/network-limits.js';
+import type { NetworkLimits } from '../registry/limits/network-limits.js';
 import {
   internalError,
   noSuchPath,
   StatusError,
   unauthorized,
   unsupportedEncoding,
-} from '../registry/status.js';
+} from '../registry/status/status.js';
 import { originOf } from './chain/authorization-attributes.js';
-import type { Store } from '../registry/store.js';
+import type { Store } from '../registry/store/store.js';
 import { showRefusal } from '../security/cross-origin.js';
 import { withSpan } from '../observability/tracer.js';
 import { Authorization } from './chain/authorization.js';
@@ -44,7 +44,7 @@ import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
 import { ApiPaths } from './request/api-paths.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
-import { Watcher } from './handlers/watch.js';
+import { Watcher } from './handlers/watch/watch.js';
 
 /** The dependencies of the server; what wires it provides them. */
 interface ServerDependencies extends AccessLogParts {

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { BoundedMap } from '../security/bounded-map.js';
 import { hsts } from '../security/hsts.js';
 import type { Awaitable } from '../registry/kind.js';
-import { noSuchPath, type StatusError } from '../registry/status.js';
+import { noSuchPath, type StatusError } from '../registry/status/status.js';
 import { isNavigation } from './http/headers.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 import { encodeContent, type EncodedContent } from './codec/content-encoding.js';

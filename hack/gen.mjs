@@ -7,8 +7,8 @@ import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
 import { subcommands } from '../dist/cmd/vestibule/terminal/commands.js';
 import { actions, kinds } from '../dist/kinds/index.js';
 import { Metrics } from '../dist/observability/metrics/metrics.js';
-import { Registry } from '../dist/registry/registry.js';
-import { codes } from '../dist/registry/status.js';
+import { Registry } from '../dist/registry/store/registry.js';
+import { codes } from '../dist/registry/status/status.js';
 import { contextAttributes } from '../dist/policy/model/context-attributes.js';
 import { entityAttributes } from '../dist/policy/model/entity-attributes.js';
 import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
@@ -60,9 +60,9 @@ const files = {
   'docs/reference/command.md': commandReference(subcommands, flags),
   'docs/reference/metrics.md': metricsReference(new Metrics().definitions),
   'docs/reference/policy.md': policyReference(vocabulary, contextAttributes, entityAttributes),
-  'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
+  'docs/reference/errors.md': errorsReference(codes, read('registry/status/status.ts')),
   'docs/reference/app-templates.md': appTemplatesReference(
-    JSON.parse(read('ui/console/app-templates.json')),
+    JSON.parse(read('ui/console/apps/app-templates.json')),
     { 'argo-cd': 'argo-cd.md', grafana: 'grafana.md', 'oauth2-proxy': 'oauth2-proxy.md' },
     stringify,
   ),
@@ -74,8 +74,8 @@ const files = {
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
-  'ui/console/known-settings.gen.ts': knownSettings(settings),
-  'ui/console/policy-vocabulary.gen.ts': pageVocabulary(
+  'ui/console/settings/known-settings.gen.ts': knownSettings(settings),
+  'ui/console/policy/policy-vocabulary.gen.ts': pageVocabulary(
     vocabulary,
     contextAttributes,
     entityAttributes,

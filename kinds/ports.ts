@@ -6,9 +6,9 @@ import type { ObjectOf } from '../registry/kind.js';
 import type { PolicyCheckResult } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
 import type { PolicyFault } from './policy/fault.js';
-import type { NameFallback } from './claims/name-fallback.js';
-import type { Scope } from './claims/scopes.js';
-import type { SignOut } from './session/session.js';
+import type { NameFallback } from './apps/claims/name-fallback.js';
+import type { Scope } from './apps/claims/scopes.js';
+import type { SignOut } from './people/session/session.js';
 
 /** A response to an outgoing request; its body is complete and within the size limit. */
 export interface FetchResponse {

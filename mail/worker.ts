@@ -1,6 +1,6 @@
 import type { StagedWrites } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Worker } from '../registry/outbox.js';
+import type { Worker } from '../registry/store/outbox.js';
 import { withSpan } from '../observability/tracer.js';
 import type { MailAppearance } from './layout.js';
 import {

@@ -1,6 +1,6 @@
 import type { Log } from '../observability/log.js';
-import { timeout } from '../registry/status.js';
-import type { Store } from '../registry/store.js';
+import { timeout } from '../registry/status/status.js';
+import type { Store } from '../registry/store/store.js';
 import type { Engine } from './engine.js';
 import { ParsedPolicyCache } from './parsed-policy-cache.js';
 import {

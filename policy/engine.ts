@@ -18,7 +18,7 @@ import {
   type EvaluationCounts,
 } from './evaluate/evaluator.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
-import type { Operator } from '../kinds/group/operator.js';
+import type { Operator } from '../kinds/people/group/operator.js';
 import type { Alternative } from '../kinds/policy/alternatives.js';
 import { alternativesTo, type SearchBudget } from './explain/explain.js';
 import { builtInMessage } from './built-in-texts.js';

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
-import { authenticationClaims } from '../kinds/session/acr.js';
-import type { Method } from '../kinds/session/session.js';
+import { authenticationClaims } from '../kinds/people/session/acr.js';
+import type { Method } from '../kinds/people/session/session.js';
 import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
 import type { UnknownValue } from './evaluate/unknowns.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
-import type { Operator } from '../kinds/group/operator.js';
+import type { Operator } from '../kinds/people/group/operator.js';
 
 const samplePerson: Caller = {
   type: 'Account',

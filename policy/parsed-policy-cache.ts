@@ -1,4 +1,4 @@
-import type { Store } from '../registry/store.js';
+import type { Store } from '../registry/store/store.js';
 import type { Engine } from './engine.js';
 import { hashOf } from '../kinds/policy/policy.js';
 import type { Rule } from './parse/rules.js';

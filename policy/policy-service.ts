@@ -1,7 +1,7 @@
 import { withLoad, type AuthorizationAttributes, type Authorizer } from '../registry/authorizer.js';
 import type { Decision, Transaction } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Store } from '../registry/store.js';
+import type { Store } from '../registry/store/store.js';
 import { withSpan } from '../observability/tracer.js';
 import type { PolicyPort } from '../kinds/ports.js';
 import type { Engine } from './engine.js';

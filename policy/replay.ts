@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { LoadedEntities } from '../registry/authorizer.js';
 import type { AnyKind } from '../registry/kind.js';
-import type { Store } from '../registry/store.js';
-import { fromTimestamp } from '../registry/timestamp.js';
-import { countFrom, listPages } from '../registry/pager.js';
+import type { Store } from '../registry/store/store.js';
+import { fromTimestamp } from '../registry/schema/timestamp.js';
+import { countFrom, listPages } from '../registry/store/pager.js';
 import { PolicyDecision, type DecisionObject } from '../kinds/policy/policy-decision.js';
 import type { CompiledPolicy, Engine } from './engine.js';
 import { toAttributes } from './decisions/record.js';

@@ -1,6 +1,6 @@
 import { errors, Provider, type AdapterPayload } from 'oidc-provider';
-import type { LimitOf } from '../registry/rate-limit.js';
-import { prefixesOf } from '../registry/prefixes.js';
+import type { LimitOf } from '../registry/limits/rate-limit.js';
+import { prefixesOf } from '../registry/limits/prefixes.js';
 import { hideRefusedDocuments, showErrorsHere } from './configuration/client-documents.js';
 import { configuration } from './configuration/configuration.js';
 import { hashAccessTokens } from './claims/token-hash.js';

@@ -1,8 +1,8 @@
 import type { Provider } from 'oidc-provider';
-import { Session, type SignOut } from '../kinds/session/session.js';
+import { Session, type SignOut } from '../kinds/people/session/session.js';
 import { objectKey } from '../registry/encoded-object.js';
 import type { StagedWrites } from '../registry/kind.js';
-import type { Outcome, Worker } from '../registry/outbox.js';
+import type { Outcome, Worker } from '../registry/store/outbox.js';
 import { discloseLogout } from './claims/disclosures.js';
 import type { ProviderServices, SessionObject } from './context/context.js';
 import { noticeGraceMs, noticeRow, type Cleanup, type Notice } from './adapter/outbox-rows.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { endSignInsUnderWay } from '../kinds/account/end-tokens.js';
+import { endSignInsUnderWay } from '../kinds/people/account/end-tokens.js';
 import type { Ports } from '../registry/kind.js';
 import { recordSignIn } from '../registry/sign-in-event.js';
 import { clearedSession, cookieValue, isSigned } from './context/cookies.js';

@@ -4,11 +4,11 @@ import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Settings } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
-import type { NetworkLimits } from '../registry/network-limits.js';
+import type { NetworkLimits } from '../registry/limits/network-limits.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics/metrics.js';
-import type { Outbox } from '../registry/outbox.js';
-import type { Store } from '../registry/store.js';
+import type { Outbox } from '../registry/store/outbox.js';
+import type { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.js';
 import {
   bearerAuthenticator,

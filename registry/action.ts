@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { AnyKind, Call, KindObject, ObjectOf } from './kind.js';
-import type { LimitOf } from './rate-limit.js';
+import type { LimitOf } from './limits/rate-limit.js';
 
 /** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`. */
 export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {

@@ -1,5 +1,5 @@
 import type { AnyKind, Awaitable, Caller, Decision, KindObject } from './kind.js';
-import type { Details } from './status.js';
+import type { Details } from './status/status.js';
 
 type Texts = Readonly<Record<string, string>>;
 

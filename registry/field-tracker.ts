@@ -1,6 +1,6 @@
 import type { KindObject } from './object.js';
-import type { JSONSchema } from './json-schema.js';
-import type { KindNames } from './status.js';
+import type { JSONSchema } from './schema/json-schema.js';
+import type { KindNames } from './status/status.js';
 
 /** What a tracker knows of a write. */
 export interface TrackedWrite {

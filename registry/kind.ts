@@ -6,9 +6,9 @@ import type { EventSource } from './event-source.js';
 import type { FieldTracker } from './field-tracker.js';
 import type { KindObject, Metadata } from './object.js';
 import type { Keys } from '../security/keyring.js';
-import type { Limits } from './limit-settings.js';
-import type { Limit, LimitOf } from './rate-limit.js';
-import type { Cause, DecisionSummary } from './status.js';
+import type { Limits } from './limits/limit-settings.js';
+import type { Limit, LimitOf } from './limits/rate-limit.js';
+import type { Cause, DecisionSummary } from './status/status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
 export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from './object.js';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { readConfig } from '../cmd/vestibule/options/config.js';
 import { release } from '../observability/build-info.js';
-import { limitSettings } from '../registry/limit-settings.js';
+import { limitSettings } from '../registry/limits/limit-settings.js';
 import { settings } from '../cmd/vestibule/options/flags.js';
 // @ts-expect-error the generators have no types
 import { valuesOf } from '../hack/generate/chart.mjs';

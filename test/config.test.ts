@@ -1,4 +1,4 @@
-import { limitFlag } from '../registry/limit-flag.js';
+import { limitFlag } from '../registry/limits/limit-flag.js';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import {
   parseLimit,
   type LimitName,
   type LimitSetting,
-} from '../registry/limit-settings.js';
+} from '../registry/limits/limit-settings.js';
 import {
   settingKey,
   settings,

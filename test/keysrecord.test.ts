@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { requireStoreKeys } from '../cmd/vestibule/serve/keys-record.js';
-import { ClockSkew } from '../cmd/vestibule/serve/clock-skew.js';
+import { requireStoreKeys } from '../cmd/vestibule/serve/replicas/keys-record.js';
+import { ClockSkew } from '../cmd/vestibule/serve/replicas/clock-skew.js';
 import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
 import { createLog } from '../observability/log.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
@@ -8,7 +8,7 @@ import { openEtcd } from '../storage/etcd/etcd.js';
 import type { Storage } from '../storage/storage.js';
 import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { startTest, stopAll, temporary } from './support/service.js';
-import { memberOf } from './support/member.js';
+import { memberOf } from './support/people/member.js';
 import { stores } from './support/stores.js';
 import { scaled } from './support/patience.js';
 

@@ -125,8 +125,8 @@ const suites = [
   'test/structure.test.ts',
   'test/kinds/conformance.test.ts',
   'test/policy/default.test.ts',
-  'test/api/matrix.test.ts',
-  'test/api/views.test.ts',
+  'test/api/policy/matrix.test.ts',
+  'test/api/request/views.test.ts',
   'test/docs/applications.test.ts',
   'test/ui/policytext.test.ts',
 ];
@@ -218,7 +218,7 @@ describe('hack/new-kind', () => {
   });
 
   test('prints the lines that it finds no place for, and adds none twice', async () => {
-    const views = join(copy, 'test/api/views.test.ts');
+    const views = join(copy, 'test/api/request/views.test.ts');
     const messages = join(copy, 'ui/messages/en/decisions.json');
     const replace = (file: string, from: string, to: string): void =>
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
@@ -227,7 +227,7 @@ describe('hack/new-kind', () => {
     const { code, out } = await run('hack/new-kind', 'Gadget', 'gadgets');
     expect(code).toBe(0);
     expect(out).toContain(
-      "\nadd to test/api/views.test.ts, at the end of `columns`:\n      gadgets: 'Display-Name',\n",
+      "\nadd to test/api/request/views.test.ts, at the end of `columns`:\n      gadgets: 'Display-Name',\n",
     );
     expect(out.match(/^add to /gm)).toHaveLength(1);
     expect(out).not.toContain('changed ui/messages/en/decisions.json');

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { Metrics } from '../observability/metrics/metrics.js';
-import { exchange } from './support/tab.js';
-import { Scrape } from './support/scrape.js';
+import { exchange } from './support/people/tab.js';
+import { Scrape } from './support/network/scrape.js';
 import { stopAll } from './support/service.js';
-import { redeem, signIn } from './support/signin.js';
-import { Stream } from './support/stream.js';
+import { redeem, signIn } from './support/people/signin.js';
+import { Stream } from './support/network/stream.js';
 import { endWatched, etcdBehind, startWatched } from './support/watched.js';
 
 const { definitions } = new Metrics();

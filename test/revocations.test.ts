@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { Account } from '../kinds/account/account.js';
-import { Group } from '../kinds/group/group.js';
-import { Passkey } from '../kinds/passkey/passkey.js';
+import { Account } from '../kinds/people/account/account.js';
+import { Group } from '../kinds/people/group/group.js';
+import { Passkey } from '../kinds/people/passkey/passkey.js';
 import type { AnyKind } from '../registry/kind.js';
 import { encode, objectKey, EncodedObject } from '../registry/encoded-object.js';
 import { uniqueKey } from '../registry/encoded-object.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { WatchAuthority } from '../apiserver/handlers/watch-authority.js';
+import { WatchAuthority } from '../apiserver/handlers/watch/watch-authority.js';
 import { followAuthority } from '../cmd/vestibule/serve/follow-authority.js';
 import type { Caller } from '../registry/kind.js';
 

@@ -1,8 +1,7 @@
 /**
- * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes
- * dist/ui-gallery or FOLDER, `node ui/build.mjs pages FOLDER PLUGIN` writes the pages with the change
- * of a Vite plugin. Merges the manifests of the entries into one in Vite's form, and compresses the
- * files of the pages once, into siblings that end in .br and .gz.
+ * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs FOLDER PLUGIN` writes them
+ * to a folder with the change of a Vite plugin. Merges the manifests of the entries into one in Vite's
+ * form, and compresses the files once, into siblings that end in .br and .gz.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +9,9 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const here = import.meta.dirname;
-const [what, folder, plugin] = process.argv.slice(2);
-const gallery = what === 'gallery';
-const entries = gallery
-  ? ['gallery']
-  : ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'];
+const [out = join(here, '..', 'dist', 'ui'), plugin] = process.argv.slice(2);
+const entries = ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'];
 const plugins = plugin ? [(await import(join(process.cwd(), plugin))).default] : [];
-const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {
   br: (bytes) =>
@@ -56,11 +51,9 @@ for (const entry of entries) {
 }
 await writeFile(join(out, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
-if (!gallery) {
-  const files = await readdir(out, { recursive: true });
-  await Promise.all(
-    files
-      .filter((name) => /\.(html|js|css|svg)$/.test(name))
-      .map((name) => compress(join(out, name))),
-  );
-}
+const files = await readdir(out, { recursive: true });
+await Promise.all(
+  files
+    .filter((name) => /\.(html|js|css|svg)$/.test(name))
+    .map((name) => compress(join(out, name))),
+);

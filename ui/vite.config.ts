@@ -52,10 +52,12 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'alternatives',
   ],
   invitation: ['base', 'invitation'],
-  gallery: readdirSync(join(messages, 'en'))
-    .map((file) => file.replace('.json', ''))
-    .concat('scopes'),
 };
+
+/** What an entry that is no page of the service has, such as the gallery of the tests: all parts. */
+const allParts = readdirSync(join(messages, 'en'))
+  .map((file) => file.replace('.json', ''))
+  .concat('scopes');
 
 /** The entry of a language in `catalog:languages`: computed here, since it takes browsers long. */
 function languageEntry(tag: string): string {
@@ -82,7 +84,7 @@ const catalogs = (entry: string): Plugin => ({
       return `export const languages = new Map([${entries.join()}]);`;
     }
     const catalog: Record<string, string> = {};
-    for (const part of partsOf[entry]!) {
+    for (const part of partsOf[entry] ?? allParts) {
       const file =
         part === 'scopes'
           ? join(sharedMessages, `${name}.json`)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Keys } from '../../security/keyring.js';
 import type { Log } from '../../observability/log.js';
-import type { StatusError } from '../../registry/status.js';
+import type { StatusError } from '../../registry/status/status.js';
 import { getTracer } from '../../observability/tracer.js';
 import { auditEvent, signInFacts, type AuditSink } from './audit.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';

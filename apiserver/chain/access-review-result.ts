@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../registry/kind.js';
-import { StatusError } from '../../registry/status.js';
+import { StatusError } from '../../registry/status/status.js';
 
 /** The result of an access review. */
 export interface AccessReviewResult {

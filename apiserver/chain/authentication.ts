@@ -4,7 +4,7 @@ import type { Authenticator, AuthenticationRequest } from '../../registry/authen
 import { cookieValues } from '../../security/cookie-header.js';
 import type { Awaitable, Caller } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
-import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
+import { forbidden, StatusError, unauthorized } from '../../registry/status/status.js';
 import { withSpan } from '../../observability/tracer.js';
 import type { ApiRequest } from '../http/message.js';
 import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';

@@ -1,7 +1,7 @@
 import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
 import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import { unauthorized } from '../../registry/status.js';
+import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';

@@ -5,7 +5,7 @@ import {
   insufficientAuthentication,
   StatusError,
   unauthorized,
-} from '../../registry/status.js';
+} from '../../registry/status/status.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { AuthorizationRequestContext } from './authorization-attributes.js';
 

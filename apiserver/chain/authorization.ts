@@ -4,8 +4,8 @@ import {
   type AuthorizationAttributes,
 } from '../../registry/authorizer.js';
 import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
-import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status.js';
-import type { Store } from '../../registry/store.js';
+import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status/status.js';
+import type { Store } from '../../registry/store/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { isApply } from '../http/body.js';
 import type { AuthorizedRequest } from '../http/message.js';

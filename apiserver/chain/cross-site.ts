@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { forbidden, type StatusError } from '../../registry/status.js';
+import { forbidden, type StatusError } from '../../registry/status/status.js';
 import { isBrowser, rawValues } from '../http/headers.js';
 import { isWatchRequest, type RequestInfo } from '../request/request-info.js';
 import type { Step } from './step.js';

@@ -1,4 +1,4 @@
-import { StatusError } from '../../registry/status.js';
+import { StatusError } from '../../registry/status/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { emptyQuery, timeoutMsOf } from '../codec/query.js';
 import { isWatchRequest } from '../request/request-info.js';

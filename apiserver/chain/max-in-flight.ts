@@ -1,4 +1,4 @@
-import { tooManyRequests } from '../../registry/status.js';
+import { tooManyRequests } from '../../registry/status/status.js';
 import { hasBody } from '../http/headers.js';
 import type { MemoryGuard } from '../http/memory-guard.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';

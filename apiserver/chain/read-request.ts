@@ -1,4 +1,4 @@
-import type { Registry } from '../../registry/registry.js';
+import type { Registry } from '../../registry/store/registry.js';
 import { checkParameters } from '../codec/query.js';
 import type { ApiPaths } from '../request/api-paths.js';
 import { parseRequest } from '../request/request-info.js';

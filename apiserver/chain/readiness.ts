@@ -1,4 +1,4 @@
-import { unavailable } from '../../registry/status.js';
+import { unavailable } from '../../registry/status/status.js';
 import type { Step } from './step.js';
 
 /** Refuses everything but health checks until the server is ready. */

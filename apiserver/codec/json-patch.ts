@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { dangerousKeys } from '../../registry/strict-json.js';
-import { badRequest, StatusError } from '../../registry/status.js';
+import { dangerousKeys } from '../../registry/schema/strict-json.js';
+import { badRequest, StatusError } from '../../registry/status/status.js';
 
 /** An operation of a JSON patch (RFC 6902 §4). */
 interface Operation {

@@ -1,4 +1,4 @@
-import { badRequest } from '../../registry/status.js';
+import { badRequest } from '../../registry/status/status.js';
 
 const malformed = () => badRequest('the body is not valid protobuf');
 const magic = Buffer.from('k8s\0');

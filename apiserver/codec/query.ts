@@ -1,4 +1,4 @@
-import { badRequest } from '../../registry/status.js';
+import { badRequest } from '../../registry/status/status.js';
 
 /** The parameters of a query. A known single-valued parameter that is given twice is a 400. */
 export type Query = ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import type { AnyKind, Call } from '../../registry/kind.js';
-import { notAcceptable } from '../../registry/status.js';
+import { notAcceptable } from '../../registry/status/status.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from './accept.js';
 import type { Query } from './query.js';

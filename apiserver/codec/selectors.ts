@@ -1,5 +1,5 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { badRequest } from '../../registry/status.js';
+import { badRequest } from '../../registry/status/status.js';
 import type { Query } from './query.js';
 
 type Requirement = {

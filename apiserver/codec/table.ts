@@ -1,5 +1,5 @@
 import type { AnyKind, Column, KindObject } from '../../registry/kind.js';
-import { fromTimestamp } from '../../registry/timestamp.js';
+import { fromTimestamp } from '../../registry/schema/timestamp.js';
 
 interface Definition {
   readonly name: string;

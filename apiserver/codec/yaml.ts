@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJSON } from '../../registry/strict-json.js';
-import { badRequest } from '../../registry/status.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
+import { badRequest } from '../../registry/status/status.js';
 import { convertYAML } from './yaml-worker.js';
 
 /**

@@ -1,7 +1,7 @@
 import { buildInfo } from '../../observability/build-info.js';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
-import type { Registry } from '../../registry/registry.js';
+import type { Registry } from '../../registry/store/registry.js';
 
 /**
  * Returns the versions served at `/api`: of Kubernetes' core group in `versions`, because its clients

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Registry } from '../../registry/registry.js';
-import { notAcceptable } from '../../registry/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { notAcceptable } from '../../registry/status/status.js';
 import { encodeContent, type EncodedContent } from '../codec/content-encoding.js';
 import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from '../codec/accept.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';

@@ -1,6 +1,6 @@
-import type { Registry } from '../../registry/registry.js';
-import type { JSONSchema } from '../../registry/schema.js';
-import type { Reason } from '../../registry/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import type { JSONSchema } from '../../registry/schema/schema.js';
+import type { Reason } from '../../registry/status/status.js';
 import { reviewPaths } from '../request/request-info.js';
 import { commonErrors, jsonBody, responses, type OpenAPIOperation } from './openapi-operations.js';
 import { textSchema, schemaRef } from './openapi-schemas.js';

@@ -4,10 +4,10 @@ import {
   generateNameGrammar,
   Metadata,
   nameGrammar,
-} from '../../registry/metadata-schema.js';
-import type { Registry } from '../../registry/registry.js';
-import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
-import { codes } from '../../registry/status.js';
+} from '../../registry/schema/metadata-schema.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { toJSONSchema, type JSONSchema } from '../../registry/schema/schema.js';
+import { codes } from '../../registry/status/status.js';
 import { deleteOptionsSchema } from '../request/delete-options.js';
 
 /** Returns a reference to one of the document's schemas. */

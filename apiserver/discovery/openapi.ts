@@ -1,7 +1,7 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
-import type { Registry } from '../../registry/registry.js';
-import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { toJSONSchema, type JSONSchema } from '../../registry/schema/schema.js';
 import type { ApiDescription, ServedDocument } from './api-description.js';
 import { methodOf } from '../request/verbs.js';
 import {

@@ -1,5 +1,5 @@
-import type { Limits } from '../../registry/limit-settings.js';
-import type { NetworkLimits } from '../../registry/network-limits.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
+import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { AuthorizedRequest } from '../http/message.js';
 
 /** A day in seconds. */

@@ -1,8 +1,14 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { generateNameGrammar, nameGrammar } from '../../registry/metadata-schema.js';
-import type { JSONSchema } from '../../registry/schema.js';
-import { forbiddenField, invalidValue, requiredValue } from '../../registry/field-errors.js';
-import { badRequest, conflict, invalid, staleVersion, type Cause } from '../../registry/status.js';
+import { generateNameGrammar, nameGrammar } from '../../registry/schema/metadata-schema.js';
+import type { JSONSchema } from '../../registry/schema/schema.js';
+import { forbiddenField, invalidValue, requiredValue } from '../../registry/status/field-errors.js';
+import {
+  badRequest,
+  conflict,
+  invalid,
+  staleVersion,
+  type Cause,
+} from '../../registry/status/status.js';
 import {
   hiddenCharacters,
   isRecord,

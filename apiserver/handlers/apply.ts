@@ -1,4 +1,4 @@
-import { forbiddenField, invalidType, requiredValue } from '../../registry/field-errors.js';
+import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import { clone } from '../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import {
@@ -7,8 +7,14 @@ import {
 } from '../../registry/managedfields/apply.js';
 import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
-import type { Registry } from '../../registry/registry.js';
-import { badRequest, invalid, notFound, StatusError, type Cause } from '../../registry/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import {
+  badRequest,
+  invalid,
+  notFound,
+  StatusError,
+  type Cause,
+} from '../../registry/status/status.js';
 import { originOf } from '../chain/authorization-attributes.js';
 import type { Authorization } from '../chain/authorization.js';
 import { booleanParameter } from '../codec/query.js';

@@ -1,6 +1,6 @@
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser, rawValues } from '../http/headers.js';
 import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';

@@ -1,8 +1,8 @@
 import type { Caller } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
 import { BoundedMap } from '../../security/bounded-map.js';
-import { forbiddenField } from '../../registry/field-errors.js';
-import { badRequest, invalid } from '../../registry/status.js';
+import { forbiddenField } from '../../registry/status/field-errors.js';
+import { badRequest, invalid } from '../../registry/status/status.js';
 import type { Revision } from '../../storage/storage.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { Query } from '../codec/query.js';

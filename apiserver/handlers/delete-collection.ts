@@ -1,7 +1,7 @@
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
-import { toStatusError } from '../../registry/storage-errors.js';
-import type { Store } from '../../registry/store.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { maxCount, wholeNumber } from '../codec/query.js';

@@ -1,8 +1,8 @@
 import type { KindObject } from '../../registry/kind.js';
-import { Validator, prune } from '../../registry/schema.js';
-import { unsupportedValue } from '../../registry/field-errors.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { badRequest, conflict, invalid, type Cause } from '../../registry/status.js';
+import { Validator, prune } from '../../registry/schema/schema.js';
+import { unsupportedValue } from '../../registry/status/field-errors.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { badRequest, conflict, invalid, type Cause } from '../../registry/status/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isDryRun, checkUnknownFields } from './field-validation.js';

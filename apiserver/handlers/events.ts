@@ -1,8 +1,8 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import { toStatusError } from '../../registry/storage-errors.js';
-import type { Store } from '../../registry/store.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
 import type { Revision } from '../../storage/storage.js';
@@ -15,7 +15,7 @@ import type { Query } from '../codec/query.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { parseEventSelector, type EventSelector } from './event-selector.js';
 import { viewContextOf } from './list-body.js';
-import type { Watcher } from './watch.js';
+import type { Watcher } from './watch/watch.js';
 
 /** How many events are listed at most, the newest ones. */
 const maxEvents = 100;

@@ -1,14 +1,14 @@
 import type { AnyKind, Verb } from '../../registry/kind.js';
-import { CallerMetadata } from '../../registry/metadata-schema.js';
-import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
+import { CallerMetadata } from '../../registry/schema/metadata-schema.js';
+import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema/schema.js';
 import {
   forbiddenField,
   invalidValue,
   tooLongValue,
   unsupportedValue,
-} from '../../registry/field-errors.js';
-import { hasInvisibleCharacters } from '../../registry/line-of-text.js';
-import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status.js';
+} from '../../registry/status/field-errors.js';
+import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
+import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status/status.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
 import { isBrowser } from '../http/headers.js';

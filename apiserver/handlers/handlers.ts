@@ -7,11 +7,11 @@ import type {
   KindObject,
   Ports,
 } from '../../registry/kind.js';
-import type { LimitOf } from '../../registry/rate-limit.js';
-import type { NetworkLimits } from '../../registry/network-limits.js';
-import type { Registry } from '../../registry/registry.js';
-import { badRequest, invalid, notFound } from '../../registry/status.js';
-import type { Store } from '../../registry/store.js';
+import type { LimitOf } from '../../registry/limits/rate-limit.js';
+import type { NetworkLimits } from '../../registry/limits/network-limits.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { badRequest, invalid, notFound } from '../../registry/status/status.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import {
   actionPatchTypes,

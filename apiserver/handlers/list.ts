@@ -8,10 +8,10 @@ import {
   type Revision,
 } from '../../storage/storage.js';
 import type { AnyKind } from '../../registry/kind.js';
-import { forbiddenField } from '../../registry/field-errors.js';
-import { badRequest, expired, invalid } from '../../registry/status.js';
-import { toStatusError } from '../../registry/storage-errors.js';
-import type { Store } from '../../registry/store.js';
+import { forbiddenField } from '../../registry/status/field-errors.js';
+import { badRequest, expired, invalid } from '../../registry/status/status.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
+import type { Store } from '../../registry/store/store.js';
 import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import { uniqueKey } from '../../registry/encoded-object.js';
 import type { Keys } from '../../security/keyring.js';

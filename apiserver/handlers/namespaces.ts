@@ -1,6 +1,6 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import type { Limits } from '../../registry/limit-settings.js';
-import { notFound } from '../../registry/status.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
+import { notFound } from '../../registry/status/status.js';
 import { negotiateRepresentation } from '../codec/representation.js';
 import { parseSelector } from '../codec/selectors.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
@@ -10,8 +10,8 @@ import {
   type NonResourceRequestInfo,
   type ResourceRequestInfo,
 } from '../request/request-info.js';
-import type { Watcher } from './watch.js';
-import { parseWatchOptions } from './watch-options.js';
+import type { Watcher } from './watch/watch.js';
+import { parseWatchOptions } from './watch/watch-options.js';
 
 /** The one namespace, which never changes. */
 const namespace = {

@@ -1,6 +1,6 @@
-import { toStatusError } from '../../registry/storage-errors.js';
-import { timeout } from '../../registry/status.js';
-import type { Store } from '../../registry/store.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
+import { timeout } from '../../registry/status/status.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Revision } from '../../storage/storage.js';
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
-import type { Registry } from '../../registry/registry.js';
-import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
-import { invalidValue } from '../../registry/field-errors.js';
-import { badRequest, invalid, unauthorized } from '../../registry/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
+import { badRequest, invalid, unauthorized } from '../../registry/status/status.js';
 import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
@@ -22,7 +22,7 @@ import {
   type ResourceRequestInfo,
 } from '../request/request-info.js';
 import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
-import { nameGrammar } from '../../registry/metadata-schema.js';
+import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { checkWriteParameters, isDryRun } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { parseJSON } from '../../registry/strict-json.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
 import {
   badRequest,
   StatusError,
   tooLarge,
   unsupportedEncoding,
   unsupportedMediaType,
-} from '../../registry/status.js';
+} from '../../registry/status/status.js';
 import type { ApiRequest, ApiResponse } from './message.js';
 import { parseMediaType } from '../codec/media-type.js';
 import { parseYAML } from '../codec/yaml.js';

@@ -1,4 +1,4 @@
-import { timeout, unavailable } from '../../registry/status.js';
+import { timeout, unavailable } from '../../registry/status/status.js';
 
 /**
  * Maps an error of the provider's library about the store to a Status error; the library passes

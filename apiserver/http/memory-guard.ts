@@ -1,6 +1,6 @@
-import type { Limits } from '../../registry/limit-settings.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
-import { tooManyRequests } from '../../registry/status.js';
+import { tooManyRequests } from '../../registry/status/status.js';
 import { recentMemoryUse, type MemoryUse } from './memory-use.js';
 
 /** The Retry-After of a refusal in seconds. */

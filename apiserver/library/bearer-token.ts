@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../registry/authenticator.js';
-import { unauthorized } from '../../registry/status.js';
+import { unauthorized } from '../../registry/status/status.js';
 import { digest } from '../../security/keyring.js';
 
 /** A user that a token stands for, as Kubernetes names users. */

@@ -31,12 +31,16 @@ export type {
 } from '../../registry/kind.js';
 
 // Schemas
-export { conditions, withTransitionTimes, type Condition } from '../../registry/conditions.js';
-export { atomicObject, mapList, setList } from '../../registry/list-type.js';
-export { secret, type SecretStorage } from '../../registry/secret-schema.js';
-export { hasSecret, openSecret, secretMatches } from '../../registry/secret-fields.js';
-export { describePattern, lineOfText } from '../../registry/pattern.js';
-export { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
+export {
+  conditions,
+  withTransitionTimes,
+  type Condition,
+} from '../../registry/schema/conditions.js';
+export { atomicObject, mapList, setList } from '../../registry/schema/list-type.js';
+export { secret, type SecretStorage } from '../../registry/schema/secret-schema.js';
+export { hasSecret, openSecret, secretMatches } from '../../registry/store/secret-fields.js';
+export { describePattern, lineOfText } from '../../registry/schema/pattern.js';
+export { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
 
 // Errors
 export {
@@ -50,7 +54,7 @@ export {
   unauthorized,
   unavailable,
   type Cause,
-} from '../../registry/status.js';
+} from '../../registry/status/status.js';
 export {
   duplicateValue,
   forbiddenField,
@@ -59,23 +63,23 @@ export {
   tooLongValue,
   tooManyItems,
   unsupportedValue,
-} from '../../registry/field-errors.js';
+} from '../../registry/status/field-errors.js';
 
 // Authentication and authorization
 export type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
 export type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
 
 // Background work
-export { Informer } from '../../registry/informer.js';
-export type { Outcome, Worker } from '../../registry/outbox.js';
+export { Informer } from '../../registry/store/informer.js';
+export type { Outcome, Worker } from '../../registry/store/outbox.js';
 
 // Parts, for a server that is wired in another way
 export { Server } from '../server.js';
 export { createLog, type Log } from '../../observability/log.js';
-export { defaultLimits, type Limits } from '../../registry/limit-settings.js';
-export { Outbox } from '../../registry/outbox.js';
-export { Registry } from '../../registry/registry.js';
-export { Store } from '../../registry/store.js';
+export { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
+export { Outbox } from '../../registry/store/outbox.js';
+export { Registry } from '../../registry/store/registry.js';
+export { Store } from '../../registry/store/store.js';
 export { WatchCache } from '../../registry/watchcache/watch-cache.js';
 export { Keys, newKeys } from '../../security/keyring.js';
 export { startCompactor } from '../../storage/compactor.js';

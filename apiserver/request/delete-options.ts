@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toJSONSchema } from '../../registry/schema.js';
+import { toJSONSchema } from '../../registry/schema/schema.js';
 
 const DeleteOptions = z.object({
   propagationPolicy: z

@@ -1,5 +1,5 @@
 import type { Verb } from '../../registry/kind.js';
-import type { KindNames } from '../../registry/status.js';
+import type { KindNames } from '../../registry/status/status.js';
 
 const kinds: Readonly<Record<Verb, string>> = {
   get: 'GetOptions',

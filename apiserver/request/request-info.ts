@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind, KindObject, Verb } from '../../registry/kind.js';
-import type { Registry } from '../../registry/registry.js';
-import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchPath,
+  notFound,
+} from '../../registry/status/status.js';
 import type { ApiPaths } from './api-paths.js';
 import { endpointMethods } from './provider-paths.js';
 import { allowed, methodOf, verbOf, withHead } from './verbs.js';

@@ -72,7 +72,7 @@ const unknownSubcommand = (word: string): CommandError =>
 
 /** Runs `vestibule keys new FILE`, or a step of a rotation. */
 async function keys(step: string, file: string): Promise<void> {
-  const { isStep, rotate, writeNewKeys } = await import('./serve/keys-file.js');
+  const { isStep, rotate, writeNewKeys } = await import('./serve/keys/keys-file.js');
   if (step === 'new') return writeNewKeys(file);
   if (!isStep(step)) throw new CommandError(`usage: ${program} ${subcommands['keys']!.usage}`, 2);
   process.stdout.write(`${rotate(file, step)}\n`);

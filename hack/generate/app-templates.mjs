@@ -60,7 +60,7 @@ export const appTemplatesReference = (templates, pages, stringify) =>
   `${[
     '# Programs that the console knows',
     '',
-    '<!-- Generated from ui/console/app-templates.json by hack/gen. Do not edit. -->',
+    '<!-- Generated from ui/console/apps/app-templates.json by hack/gen. Do not edit. -->',
     '',
     'The console offers these programs at [*Add an app*](../how-to/console.md#apps), and creates the Client that is',
     'shown here. The addresses are examples. `<hash>` and `<secret>` are',

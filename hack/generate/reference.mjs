@@ -216,7 +216,7 @@ const oauth = {
 
 /**
  * Returns the reference of all reasons, codes and causes of the API and the errors of the
- * provider's endpoints. `source` is the text of registry/status.ts.
+ * provider's endpoints. `source` is the text of registry/status/status.ts.
  */
 export function errorsReference(codes, source) {
   const causes = [

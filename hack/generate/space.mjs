@@ -4,8 +4,8 @@ import {
   neededBytes,
   signInRecords,
   storeFactors,
-} from '../../dist/cmd/vestibule/serve/space-need.js';
-import { defaultLimits } from '../../dist/registry/limit-settings.js';
+} from '../../dist/cmd/vestibule/serve/warnings/space-need.js';
+import { defaultLimits } from '../../dist/registry/limits/limit-settings.js';
 
 const gigabyte = 1e9;
 const number = (value, digits = 0) =>

@@ -4,12 +4,12 @@ import { defineAction } from '../../registry/action.js';
 import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
-import { forbidden } from '../../registry/status.js';
-import { mayRequest } from '../accessrequest/access-request.js';
-import { Account } from '../account/account.js';
-import { accountFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
-import { Client } from '../client/client.js';
-import { Session } from '../session/session.js';
+import { forbidden } from '../../registry/status/status.js';
+import { mayRequest } from '../access/accessrequest/access-request.js';
+import { Account } from '../people/account/account.js';
+import { accountFacts, sessionFacts, signedInNow } from '../people/account/policy-facts.js';
+import { Client } from '../apps/client/client.js';
+import { Session } from '../people/session/session.js';
 import { statusTexts } from '../signin/schema-types.js';
 
 /** The most Clients that one menu is made of, by name. */

@@ -5,8 +5,8 @@ import { defineAction } from '../../registry/action.js';
 import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import { apiVersion } from '../define-kind.js';
 import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
-import { perMinute } from '../../registry/rate-limit.js';
-import { invalidValue } from '../../registry/field-errors.js';
+import { perMinute } from '../../registry/limits/rate-limit.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
   expired,
@@ -14,8 +14,8 @@ import {
   invalid,
   StatusError,
   tooManyRequests,
-} from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+} from '../../registry/status/status.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -25,8 +25,8 @@ import {
 import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
 import { maxCountedMails, type CountedMail } from '../interaction/schema.js';
 import { accountPageClient } from '../signin/account-page.js';
-import { operators } from '../group/group.js';
-import { verifiedFacts } from '../invitation/verified-person.js';
+import { operators } from '../people/group/group.js';
+import { verifiedFacts } from '../access/invitation/verified-person.js';
 import {
   areCodesLocked,
   codesLocked,
@@ -44,16 +44,16 @@ import {
   withoutSeparators,
 } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
-import { revokeOtherSessions } from '../account/end-sessions.js';
-import { isTakenAddress } from '../invitation/taken-address.js';
-import { delayAllPasskeys } from '../passkey/delay-strength.js';
-import { phishingResistant } from '../session/acr.js';
+import { revokeOtherSessions } from '../people/account/end-sessions.js';
+import { isTakenAddress } from '../access/invitation/taken-address.js';
+import { delayAllPasskeys } from '../people/passkey/delay-strength.js';
+import { phishingResistant } from '../people/session/acr.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
-import { Account } from '../account/account.js';
-import { requestedFacts, signedInNow } from '../account/policy-facts.js';
+import { Account } from '../people/account/account.js';
+import { requestedFacts, signedInNow } from '../people/account/policy-facts.js';
 import {
   readChallenge,
   removeChallenge,

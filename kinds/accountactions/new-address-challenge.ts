@@ -1,8 +1,8 @@
 import type { CountedMail } from '../interaction/schema.js';
 import type { DeliveryState } from '../../mail/worker.js';
 import type { Transaction } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
-import { Session } from '../session/session.js';
+import type { Store } from '../../registry/store/store.js';
+import { Session } from '../people/session/session.js';
 
 /** An emailed code, as the hash that it is compared with. */
 export interface SentCode {

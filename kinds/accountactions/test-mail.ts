@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
-import { conflict } from '../../registry/status.js';
-import { Account } from '../account/account.js';
+import { conflict } from '../../registry/status/status.js';
+import { Account } from '../people/account/account.js';
 import { mailLimits } from '../interaction/email-challenge.js';
 import { requesterOf } from '../signin/code-throttle.js';
 import { canonicalAddress } from '../signin/email-address.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { MailAppearance } from '../../mail/layout.js';
-import { Informer } from '../../registry/informer.js';
+import { Informer } from '../../registry/store/informer.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import { Appearance, appearanceName, storedLogo, type AppearanceSpec } from './appearance.js';
 import { accentStyleSheet } from './palette.js';
 

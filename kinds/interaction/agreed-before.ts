@@ -1,10 +1,10 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
-import { Audience } from '../audience/audience.js';
-import { grantedScopesOf } from '../audience/grant-audiences.js';
-import { parseAudienceScopeID } from '../claims/scope-id.js';
-import type { Scope } from '../claims/scopes.js';
-import type { Client } from '../client/client.js';
-import { Grant, grantName, isGrantValid } from '../grant.js';
+import { Audience } from '../apps/audience/audience.js';
+import { grantedScopesOf } from '../apps/audience/grant-audiences.js';
+import { parseAudienceScopeID } from '../apps/claims/scope-id.js';
+import type { Scope } from '../apps/claims/scopes.js';
+import type { Client } from '../apps/client/client.js';
+import { Grant, grantName, isGrantValid } from '../apps/grant.js';
 
 type GrantObject = ObjectOf<typeof Grant>;
 type ClientObject = ObjectOf<typeof Client>;

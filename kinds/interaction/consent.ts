@@ -7,27 +7,27 @@ import {
   invalidValue,
   requiredValue,
   unsupportedValue,
-} from '../../registry/field-errors.js';
-import { setList } from '../../registry/list-type.js';
-import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account/account.js';
-import { Audience } from '../audience/audience.js';
-import { scopeFinder } from '../audience/audience-scope.js';
+} from '../../registry/status/field-errors.js';
+import { setList } from '../../registry/schema/list-type.js';
+import { expired, forbidden, invalid, type Cause } from '../../registry/status/status.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { Account } from '../people/account/account.js';
+import { Audience } from '../apps/audience/audience.js';
+import { scopeFinder } from '../apps/audience/audience-scope.js';
 import {
   grantedScopeIDs,
   recordAudiences,
   type AudienceConsent,
-} from '../audience/grant-audiences.js';
-import { parseAudienceScopeID } from '../claims/scope-id.js';
-import { Client } from '../client/client.js';
-import { Grant, grantName } from '../grant.js';
-import { isSessionValid } from '../account/end-sessions.js';
-import { scopesRequiredBy, type Scope } from '../claims/scopes.js';
-import { Session } from '../session/session.js';
+} from '../apps/audience/grant-audiences.js';
+import { parseAudienceScopeID } from '../apps/claims/scope-id.js';
+import { Client } from '../apps/client/client.js';
+import { Grant, grantName } from '../apps/grant.js';
+import { isSessionValid } from '../people/account/end-sessions.js';
+import { scopesRequiredBy, type Scope } from '../apps/claims/scopes.js';
+import { Session } from '../people/session/session.js';
 import { grantInForce } from './agreed-before.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { requestedFacts, sessionFacts } from '../account/policy-facts.js';
+import { requestedFacts, sessionFacts } from '../people/account/policy-facts.js';
 import { assertPhase } from './preconditions.js';
 
 /**

@@ -1,5 +1,5 @@
 import { defineAction } from '../../registry/action.js';
-import { notFound } from '../../registry/status.js';
+import { notFound } from '../../registry/status/status.js';
 import { PolicyDecision } from '../policy/policy-decision.js';
 import { Interaction } from './interaction.js';
 

@@ -1,27 +1,27 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import type { Call, Decision } from '../../registry/kind.js';
-import { expired } from '../../registry/status.js';
+import { expired } from '../../registry/status/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { Account, accountSummary } from '../account/account.js';
-import { nameFallbackOf } from '../claims/name-fallback.js';
-import { Audience } from '../audience/audience.js';
-import { scopeFinder } from '../audience/audience-scope.js';
-import { Client } from '../client/client.js';
+import { Account, accountSummary } from '../people/account/account.js';
+import { nameFallbackOf } from '../apps/claims/name-fallback.js';
+import { Audience } from '../apps/audience/audience.js';
+import { scopeFinder } from '../apps/audience/audience-scope.js';
+import { Client } from '../apps/client/client.js';
 import {
   builtInProvider,
   scopesRequiredBy,
   type ClaimValue,
   type Scope,
-} from '../claims/scopes.js';
-import { canBeRelyingPartyId } from '../passkey/rp-id.js';
-import { Session, type Method } from '../session/session.js';
-import { subjectOf } from '../client/subject-identifier.js';
+} from '../apps/claims/scopes.js';
+import { canBeRelyingPartyId } from '../people/passkey/rp-id.js';
+import { Session, type Method } from '../people/session/session.js';
+import { subjectOf } from '../apps/client/subject-identifier.js';
 import { findAgreedScopes } from './agreed-before.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
-import { requestedFacts, sessionFacts, signedInNow } from '../account/policy-facts.js';
+import { requestedFacts, sessionFacts, signedInNow } from '../people/account/policy-facts.js';
 import { naming } from '../signin/interaction-naming.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { endsAt, type ConsentScope, type InteractionObject } from './schema.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];

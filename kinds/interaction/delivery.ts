@@ -1,5 +1,5 @@
 import type { DeliveryState } from '../../mail/worker.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import { Interaction } from './interaction.js';
 
 /**

@@ -5,12 +5,12 @@ import { localText } from '../../i18n/local-text.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
-import type { Limits } from '../../registry/limit-settings.js';
-import type { Limit } from '../../registry/rate-limit.js';
-import { invalidValue } from '../../registry/field-errors.js';
-import { invalid, StatusError, tooManyRequests } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account/account.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
+import type { Limit } from '../../registry/limits/rate-limit.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
+import { invalid, StatusError, tooManyRequests } from '../../registry/status/status.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { Account } from '../people/account/account.js';
 import {
   canonicalAddress,
   emailAddress,

@@ -1,5 +1,5 @@
 import { defineKind } from '../define-kind.js';
-import { conflict } from '../../registry/status.js';
+import { conflict } from '../../registry/status/status.js';
 import { naming } from '../signin/interaction-naming.js';
 import {
   InteractionInternal,

@@ -3,26 +3,26 @@ import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
-import { perMinute } from '../../registry/rate-limit.js';
-import { invalidValue } from '../../registry/field-errors.js';
+import { perMinute } from '../../registry/limits/rate-limit.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
 import {
   expired,
   forbidden,
   invalid,
   StatusError,
   tooManyRequests,
-} from '../../registry/status.js';
-import { randomName } from '../../registry/random-name.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { Account, createAccount } from '../account/account.js';
-import { acceptInvitation } from '../invitation/accept.js';
-import { isTakenAddress } from '../invitation/taken-address.js';
+} from '../../registry/status/status.js';
+import { randomName } from '../../registry/store/random-name.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { Account, createAccount } from '../people/account/account.js';
+import { acceptInvitation } from '../access/invitation/accept.js';
+import { isTakenAddress } from '../access/invitation/taken-address.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { browserTimeZone } from '../signin/mail-language.js';
 import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
-import { Assertion } from '../passkey/webauthn/credential.js';
+import { Assertion } from '../people/passkey/webauthn/credential.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
-import type { Method } from '../session/session.js';
+import type { Method } from '../people/session/session.js';
 import { codeMacInput, giveBackMails } from './email-challenge.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';

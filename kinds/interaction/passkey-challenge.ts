@@ -4,9 +4,9 @@ import {
   challengeLimit,
   challengesPerSessionLimit,
   registrationOptions,
-} from '../passkey/registration-challenge.js';
+} from '../people/passkey/registration-challenge.js';
 import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
-import { challengeResponse, PasskeyChallenge, requestOptions } from '../passkey/options.js';
+import { challengeResponse, PasskeyChallenge, requestOptions } from '../people/passkey/options.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 import { assertPhase } from './preconditions.js';

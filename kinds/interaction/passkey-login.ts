@@ -1,9 +1,9 @@
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
-import { invalidValue } from '../../registry/field-errors.js';
-import { invalid, StatusError } from '../../registry/status.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account/account.js';
-import { acceptInvitation } from '../invitation/accept.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
+import { invalid, StatusError } from '../../registry/status/status.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { Account } from '../people/account/account.js';
+import { acceptInvitation } from '../access/invitation/accept.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import {
   backupEligibilityChanged,
@@ -11,12 +11,12 @@ import {
   isCounterIncreased,
   verifyAssertion,
   type AssertionVerdict,
-} from '../passkey/webauthn/verify-assertion.js';
+} from '../people/passkey/webauthn/verify-assertion.js';
 import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
-import type { Assertion } from '../passkey/webauthn/credential.js';
-import { Passkey } from '../passkey/passkey.js';
-import { hasFullStrength } from '../passkey/strength.js';
-import { cancelWaitingRecovery } from '../recovery/recovery.js';
+import type { Assertion } from '../people/passkey/webauthn/credential.js';
+import { Passkey } from '../people/passkey/passkey.js';
+import { hasFullStrength } from '../people/passkey/strength.js';
+import { cancelWaitingRecovery } from '../people/recovery/recovery.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertPhase } from './preconditions.js';

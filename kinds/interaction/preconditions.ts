@@ -1,5 +1,5 @@
 import type { Call } from '../../registry/kind.js';
-import { conflict, expired, notFound, type StatusError } from '../../registry/status.js';
+import { conflict, expired, notFound, type StatusError } from '../../registry/status/status.js';
 import { naming } from '../signin/interaction-naming.js';
 import { expiresAt, type InteractionObject } from './schema.js';
 

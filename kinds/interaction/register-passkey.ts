@@ -1,5 +1,5 @@
 import { defineAction } from '../../registry/action.js';
-import { Account, accountSummary } from '../account/account.js';
+import { Account, accountSummary } from '../people/account/account.js';
 import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import {
   addPasskey,
@@ -7,9 +7,9 @@ import {
   Passkey,
   passkeyLimit,
   verifiedRegistration,
-} from '../passkey/passkey.js';
-import { hasFullStrength } from '../passkey/strength.js';
-import { addedPasskeyAt } from '../session/added-passkey.js';
+} from '../people/passkey/passkey.js';
+import { hasFullStrength } from '../people/passkey/strength.js';
+import { addedPasskeyAt } from '../people/session/added-passkey.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 

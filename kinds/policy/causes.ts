@@ -1,5 +1,5 @@
-import { invalidValue } from '../../registry/field-errors.js';
-import type { Cause } from '../../registry/status.js';
+import { invalidValue } from '../../registry/status/field-errors.js';
+import type { Cause } from '../../registry/status/status.js';
 import type { PolicyFault } from './fault.js';
 
 /** Returns a fault with its position in the text. */

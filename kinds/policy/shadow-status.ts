@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Condition } from '../../registry/conditions.js';
-import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
+import type { Condition } from '../../registry/schema/conditions.js';
+import { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
 /** How long no decision may differ before `Agreed` is true, in seconds, if the spec has no value. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describePattern } from '../../registry/pattern.js';
-import { duplicateValue, invalidValue } from '../../registry/field-errors.js';
-import type { Cause } from '../../registry/status.js';
+import { describePattern } from '../../registry/schema/pattern.js';
+import { duplicateValue, invalidValue } from '../../registry/status/field-errors.js';
+import type { Cause } from '../../registry/status/status.js';
 
 /**
  * Returns the schema of an email address in the accepted ASCII grammar: dot-atom (RFC 5322 §3.2.3),

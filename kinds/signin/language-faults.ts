@@ -1,5 +1,5 @@
-import { invalidValue, tooLongValue, tooManyItems } from '../../registry/field-errors.js';
-import type { Cause } from '../../registry/status.js';
+import { invalidValue, tooLongValue, tooManyItems } from '../../registry/status/field-errors.js';
+import type { Cause } from '../../registry/status/status.js';
 
 const maxLanguages = 32;
 

@@ -1,5 +1,5 @@
 import type { Call } from '../../registry/kind.js';
-import { forbidden, type KindNames } from '../../registry/status.js';
+import { forbidden, type KindNames } from '../../registry/status/status.js';
 
 /** Every method to sign in. */
 export const anyMethod = ['EmailCode', 'EmailLink', 'Passkey'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describePattern, lineOfText } from '../../registry/pattern.js';
+import { describePattern, lineOfText } from '../../registry/schema/pattern.js';
 
 /**
  * Returns the schema of a line of text that people read and compare. It is validated as sent and

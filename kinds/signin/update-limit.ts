@@ -1,4 +1,4 @@
-import { perMinute } from '../../registry/rate-limit.js';
+import { perMinute } from '../../registry/limits/rate-limit.js';
 
 /** Limits updates and patches of what people own, by client network. */
 export const updateLimit = perMinute('changes', 'changesPerNetwork');

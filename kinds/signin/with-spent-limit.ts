@@ -1,6 +1,6 @@
 import type { Call } from '../../registry/kind.js';
-import type { Limit } from '../../registry/rate-limit.js';
-import { StatusError } from '../../registry/status.js';
+import type { Limit } from '../../registry/limits/rate-limit.js';
+import { StatusError } from '../../registry/status/status.js';
 
 /**
  * Counts one against a limit by client network before `work`, and takes it back if `work` is

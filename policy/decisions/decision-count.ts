@@ -1,7 +1,7 @@
 import type { Transaction } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import { encodedObjectOf, objectKey } from '../../registry/encoded-object.js';
-import { countOwned } from '../../registry/owned-count.js';
+import { countOwned } from '../../registry/store/owned-count.js';
 import { decisionCountKey } from '../../kinds/policy/decision-count-key.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { refusalKey } from '../../kinds/policy/refusal-event.js';

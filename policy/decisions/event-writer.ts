@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:timers/promises';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Log } from '../../observability/log.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { seriesEvent, seriesKey, writeEvent, type DecisionEvent } from './event.js';
 

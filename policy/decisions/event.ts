@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { KindObject, Transaction } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import {
   encode,
   encodedObjectOf,
   objectKey,
   type EncodedObject,
 } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { ownerReference } from '../../registry/owner-reference.js';
 import { nameOf } from '../../security/keyring.js';
-import { Account } from '../../kinds/account/account.js';
+import { Account } from '../../kinds/people/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';

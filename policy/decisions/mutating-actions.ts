@@ -1,4 +1,4 @@
-import type { Registry } from '../../registry/registry.js';
+import type { Registry } from '../../registry/store/registry.js';
 
 const mutatingVerbs = new Set([
   'create',

@@ -1,4 +1,4 @@
-import { randomName } from '../../registry/random-name.js';
+import { randomName } from '../../registry/store/random-name.js';
 
 /** The prefix of decisions without an account; no account has this name. */
 const noAccount = 'd';

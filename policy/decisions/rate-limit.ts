@@ -1,4 +1,4 @@
-import type { Limits } from '../../registry/limit-settings.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 
 /** The number of owners that are tracked at a time. */

@@ -1,5 +1,5 @@
 import type { FactChange } from '../../kinds/policy/alternatives.js';
-import { Method } from '../../kinds/session/session.js';
+import { Method } from '../../kinds/people/session/session.js';
 import type { AuthorizationRequest, DecisionEnvironment } from '../model/authorization-request.js';
 import { localTime } from '../model/local-time.js';
 import type { Literals } from './literals.js';

@@ -1,5 +1,5 @@
-import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
-import { Method } from '../../kinds/session/session.js';
+import { emailAcr, phishingResistant } from '../../kinds/people/session/acr.js';
+import { Method } from '../../kinds/people/session/session.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { CedarValue } from './cedar-value.js';
 import { localTime, weekdays } from './local-time.js';

@@ -1,5 +1,5 @@
-import type { AccessRequestFacts } from '../../kinds/accessrequest/policy-facts.js';
-import type { ClientFacts } from '../../kinds/client/policy-facts.js';
+import type { AccessRequestFacts } from '../../kinds/access/accessrequest/policy-facts.js';
+import type { ClientFacts } from '../../kinds/apps/client/policy-facts.js';
 import type { EntityFacts } from '../../registry/authorizer.js';
 import type { CedarValue } from './cedar-value.js';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../../registry/nearest-name.js';
+import { nearest } from '../../registry/schema/nearest-name.js';
 import { contextAttributes } from '../model/context-attributes.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 

@@ -7,7 +7,7 @@ import { position, scan } from './limits.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
 import { catalogLanguage, catalogs } from '../../i18n/languages.js';
 import type { Texts } from '../../i18n/local-text.js';
-import { lineFault } from '../../registry/line-of-text.js';
+import { lineFault } from '../../registry/schema/line-of-text.js';
 
 /** One rule (a Cedar policy) of a text. */
 export interface Rule {

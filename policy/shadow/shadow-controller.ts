@@ -1,7 +1,7 @@
 import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
 import type { Awaitable } from '../../registry/kind.js';
 import type { Log } from '../../observability/log.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import {
   Policy,
   readLatestShadow,

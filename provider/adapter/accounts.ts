@@ -1,10 +1,10 @@
-import { Account } from '../../kinds/account/account.js';
-import type { SignInFacts } from '../../kinds/account/policy-facts.js';
+import { Account } from '../../kinds/people/account/account.js';
+import type { SignInFacts } from '../../kinds/people/account/policy-facts.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
-import { operators } from '../../kinds/group/group.js';
-import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
+import { operators } from '../../kinds/people/group/group.js';
+import type { OperatorPasskeyFacts } from '../../kinds/people/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
-import { fromTimestamp } from '../../registry/timestamp.js';
+import { fromTimestamp } from '../../registry/schema/timestamp.js';
 import { ownerReference } from '../../registry/owner-reference.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';

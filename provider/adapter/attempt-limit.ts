@@ -4,9 +4,9 @@ import {
   scaleLimit,
   addUse,
   type Limit,
-} from '../../registry/rate-limit.js';
-import type { Limits } from '../../registry/limit-settings.js';
-import { tooManyRequests, type StatusError } from '../../registry/status.js';
+} from '../../registry/limits/rate-limit.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
+import { tooManyRequests, type StatusError } from '../../registry/status/status.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors, toProviderError } from '../context/errors.js';

@@ -1,6 +1,6 @@
-import { Audience, type AudienceObject } from '../../kinds/audience/audience.js';
-import { mayRequest } from '../../kinds/audience/audience-scope.js';
-import { isDocumentURL } from '../../kinds/client/document-url.js';
+import { Audience, type AudienceObject } from '../../kinds/apps/audience/audience.js';
+import { mayRequest } from '../../kinds/apps/audience/audience-scope.js';
+import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { clientObject } from './clients.js';

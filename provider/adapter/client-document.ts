@@ -1,9 +1,9 @@
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
-import { clientFaults, type ClientSpec } from '../../kinds/client/client.js';
+import { clientFaults, type ClientSpec } from '../../kinds/apps/client/client.js';
 import { line, redirectURI, webAddress } from '../../kinds/signin/schema-types.js';
-import { lineFault } from '../../registry/line-of-text.js';
-import { parseJSON } from '../../registry/strict-json.js';
+import { lineFault } from '../../registry/schema/line-of-text.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { ProviderServices } from '../context/context.js';
 import { knownScopes, metadataOf } from './clients.js';

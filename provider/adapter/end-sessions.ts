@@ -1,12 +1,12 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { grantName } from '../../kinds/grant.js';
+import { grantName } from '../../kinds/apps/grant.js';
 import type { StagedSessionEnd } from '../../kinds/ports.js';
-import { Session, type SignOut } from '../../kinds/session/session.js';
+import { Session, type SignOut } from '../../kinds/people/session/session.js';
 import type { DeleteOnlyFallback } from '../../registry/delete-only-fallback.js';
 import type { KindObject, StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import type { Check, Write } from '../../storage/storage.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
 import {

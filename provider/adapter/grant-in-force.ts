@@ -1,5 +1,5 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { Account } from '../../kinds/account/account.js';
+import { Account } from '../../kinds/people/account/account.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { accountObject } from './accounts.js';

@@ -1,5 +1,5 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { grantName } from '../../kinds/grant.js';
+import { grantName } from '../../kinds/apps/grant.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import type { Entry } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';

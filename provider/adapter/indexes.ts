@@ -1,5 +1,5 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { grantName } from '../../kinds/grant.js';
+import { grantName } from '../../kinds/apps/grant.js';
 import { digest } from '../../security/keyring.js';
 import type { SignedIn } from './accounts.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';

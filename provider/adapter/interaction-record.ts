@@ -6,16 +6,16 @@ import type {
   InteractionResults,
   ProviderContext,
 } from 'oidc-provider';
-import { accountSummary } from '../../kinds/account/account.js';
-import { audienceScopeID } from '../../kinds/claims/scope-id.js';
-import { phishingResistant } from '../../kinds/session/acr.js';
+import { accountSummary } from '../../kinds/people/account/account.js';
+import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
+import { phishingResistant } from '../../kinds/people/session/acr.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { expiresAt } from '../../kinds/interaction/schema.js';
 import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { nameOf } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { isDocumentURL } from '../../kinds/client/document-url.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { spendStoredBytes } from './attempt-limit.js';
 import { accountObject } from './accounts.js';
 import { demandedAcr } from '../context/acr.js';

@@ -1,7 +1,7 @@
 import type { Interaction } from '../../kinds/interaction/interaction.js';
-import { newBrowserMailTo } from '../../kinds/account/new-browser-mail.js';
+import { newBrowserMailTo } from '../../kinds/people/account/new-browser-mail.js';
 import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
-import { outboxRow } from '../../registry/outbox-row.js';
+import { outboxRow } from '../../registry/store/outbox-row.js';
 import { accountObject } from './accounts.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';

@@ -1,4 +1,4 @@
-import { Session } from '../../kinds/session/session.js';
+import { Session } from '../../kinds/people/session/session.js';
 import { prefixRange } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
 import { endSessions } from './end-sessions.js';

@@ -1,5 +1,5 @@
 import { errors } from 'oidc-provider';
-import { Grant } from '../../kinds/grant.js';
+import { Grant } from '../../kinds/apps/grant.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { prefixRange, type Write } from '../../storage/storage.js';

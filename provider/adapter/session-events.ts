@@ -1,6 +1,6 @@
-import { Session, type Method } from '../../kinds/session/session.js';
+import { Session, type Method } from '../../kinds/people/session/session.js';
 import type { StagedWrites } from '../../registry/kind.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { accountPageClient } from './built-in-clients.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';

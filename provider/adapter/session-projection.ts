@@ -1,11 +1,11 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { Session, type Method } from '../../kinds/session/session.js';
+import { Session, type Method } from '../../kinds/people/session/session.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { ownerReferencesOf } from './accounts.js';
 import { clientNames } from './clients.js';
-import { phishingResistant } from '../../kinds/session/acr.js';
+import { phishingResistant } from '../../kinds/people/session/acr.js';
 import type { UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
 import { enforceSessionLimit } from './new-session.js';

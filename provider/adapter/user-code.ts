@@ -1,5 +1,5 @@
 import type { AdapterPayload } from 'oidc-provider';
-import type { LimitOf } from '../../registry/rate-limit.js';
+import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { cookieValue } from '../context/cookies.js';
 import type { Origin } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';

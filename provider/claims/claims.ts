@@ -4,9 +4,9 @@ import {
   type ProviderContext,
   type Token,
 } from 'oidc-provider';
-import { nameFallbackOf } from '../../kinds/claims/name-fallback.js';
-import { idTokenClaimsOf } from '../../kinds/client/client-report.js';
-import type { Scope } from '../../kinds/claims/scopes.js';
+import { nameFallbackOf } from '../../kinds/apps/claims/name-fallback.js';
+import { idTokenClaimsOf } from '../../kinds/apps/client/client-report.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import { refusalMessage } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';

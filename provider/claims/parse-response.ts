@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ClaimValue, Scope } from '../../kinds/claims/scopes.js';
-import { hasInvisibleCharacters } from '../../registry/line-of-text.js';
-import { parseJSON } from '../../registry/strict-json.js';
+import type { ClaimValue, Scope } from '../../kinds/apps/claims/scopes.js';
+import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
 
 /** The supplied values, by scope and claim. */
 export type SuppliedClaims = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;

@@ -1,5 +1,5 @@
-import { Grant, grantName } from '../../kinds/grant.js';
-import type { Scope } from '../../kinds/claims/scopes.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import type { AccountObject, ProviderServices, GrantObject } from '../context/context.js';
 import { libraryError, withProviderErrors } from '../context/errors.js';
 

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { Account } from '../../kinds/account/account.js';
-import { availabilityOf, recordAvailability } from '../../kinds/claims/claims-provider.js';
-import { ClaimsReview, retentionMs, reviewCountKey } from '../../kinds/claims/claims-review.js';
-import type { Scope } from '../../kinds/claims/scopes.js';
-import type { ClaimsProviderObject } from '../../kinds/claims/scope-index.js';
+import { Account } from '../../kinds/people/account/account.js';
+import { availabilityOf, recordAvailability } from '../../kinds/apps/claims/claims-provider.js';
+import {
+  ClaimsReview,
+  retentionMs,
+  reviewCountKey,
+} from '../../kinds/apps/claims/claims-review.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
+import type { ClaimsProviderObject } from '../../kinds/apps/claims/scope-index.js';
 import { apiVersion } from '../../kinds/define-kind.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { withSpan } from '../../observability/tracer.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { countOwned } from '../../registry/owned-count.js';
-import { randomName } from '../../registry/random-name.js';
+import { countOwned } from '../../registry/store/owned-count.js';
+import { randomName } from '../../registry/store/random-name.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { prefixRange } from '../../storage/storage.js';
 import { ResponseCache } from './response-cache.js';

@@ -5,9 +5,9 @@ import {
   type KoaContext,
   type Provider,
 } from 'oidc-provider';
-import { documentURL, isDocumentURL } from '../../kinds/client/document-url.js';
+import { documentURL, isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { authorizeLoaded } from '../../registry/authorizer.js';
-import type { LimitOf } from '../../registry/rate-limit.js';
+import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { spendAttempt, spendNetworkAttempt } from '../adapter/attempt-limit.js';
 import { DocumentError, metadataOfDocument } from '../adapter/client-document.js';
 import type { ProviderServices } from '../context/context.js';

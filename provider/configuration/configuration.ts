@@ -10,7 +10,7 @@ import {
 import { catalogs } from '../../i18n/languages.js';
 import { assertClaims, offeredAcrs } from '../context/acr.js';
 import { clockTolerance, StoreAdapter } from '../adapter/adapter.js';
-import { pairwiseSubject } from '../../kinds/client/subject-identifier.js';
+import { pairwiseSubject } from '../../kinds/apps/client/subject-identifier.js';
 import { builtInClients } from '../adapter/built-in-clients.js';
 import { audienceClaims, findAccount } from '../claims/claims.js';
 import { CookieSigner } from '../context/cookies.js';

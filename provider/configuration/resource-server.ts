@@ -1,7 +1,7 @@
 import { errors, type Client, type ProviderContext, type ResourceServer } from 'oidc-provider';
-import type { AudienceObject } from '../../kinds/audience/audience.js';
-import { grantedScopesOf } from '../../kinds/audience/grant-audiences.js';
-import { parseDuration } from '../../registry/units.js';
+import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
+import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
+import { parseDuration } from '../../registry/schema/units.js';
 import { audienceOf } from '../adapter/audiences.js';
 import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
 import type { ProviderServices } from '../context/context.js';

@@ -1,7 +1,7 @@
 import { errors, type ProviderContext } from 'oidc-provider';
-import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
-import { canBeRelyingPartyId } from '../../kinds/passkey/rp-id.js';
-import { parseJSON } from '../../registry/strict-json.js';
+import { emailAcr, phishingResistant } from '../../kinds/people/session/acr.js';
+import { canBeRelyingPartyId } from '../../kinds/people/passkey/rp-id.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
 import type { Settings } from '../../registry/kind.js';
 
 /**

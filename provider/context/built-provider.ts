@@ -1,6 +1,6 @@
 import { Provider } from 'oidc-provider';
 import type { CurrentAppearance } from '../../kinds/appearance/appearance-index.js';
-import type { Scope } from '../../kinds/claims/scopes.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import type { NotifyClient } from './logout-notice.js';
 
 /**

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
 import type { Awaitable } from '../../registry/kind.js';
-import { StatusError } from '../../registry/status.js';
+import { StatusError } from '../../registry/status/status.js';
 import { UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 
 /** Returns an oidc-provider error with its own status, which its pages and JSON responses use. */

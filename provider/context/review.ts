@@ -1,4 +1,4 @@
-import type { Scope } from '../../kinds/claims/scopes.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
 
 /** A request for claims: the person, the Client and the purpose. */
 export interface ClaimsReviewRequest {

@@ -1,11 +1,11 @@
 import type { AdapterPayload } from 'oidc-provider';
-import type { Scope } from '../../kinds/claims/scopes.js';
-import { Client } from '../../kinds/client/client.js';
-import { idTokenClaimsOf } from '../../kinds/client/client-report.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
+import { Client } from '../../kinds/apps/client/client.js';
+import { idTokenClaimsOf } from '../../kinds/apps/client/client-report.js';
 import type { ObjectOf, Settings } from '../../registry/kind.js';
-import { outboxRow } from '../../registry/outbox-row.js';
-import type { Outcome, Worker } from '../../registry/outbox.js';
-import type { Store } from '../../registry/store.js';
+import { outboxRow } from '../../registry/store/outbox-row.js';
+import type { Outcome, Worker } from '../../registry/store/outbox.js';
+import type { Store } from '../../registry/store/store.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { digest, type Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { StagedWrites } from '../../registry/kind.js';
-import type { Store } from '../../registry/store.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Check, Entry, Write } from '../../storage/storage.js';
 import { withProviderErrors } from './errors.js';
 

@@ -1,7 +1,7 @@
 import { Translator } from '../../i18n/translator.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
-import { StatusError } from '../../registry/status.js';
+import { perMinute, type LimitOf } from '../../registry/limits/rate-limit.js';
+import { StatusError } from '../../registry/status/status.js';
 import { storedBytesLimit } from '../adapter/attempt-limit.js';
 import { routes } from '../context/routes.js';
 import type { BuiltProvider } from '../context/built-provider.js';

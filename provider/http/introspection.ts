@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose';
 import type { Client, KoaContext, Provider, Token } from 'oidc-provider';
-import { grantedScopesOf } from '../../kinds/audience/grant-audiences.js';
+import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
 import { thumbprint } from '../../security/keyring.js';
 import { accountObject } from '../adapter/accounts.js';
 import { audienceOf } from '../adapter/audiences.js';

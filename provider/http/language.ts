@@ -8,7 +8,7 @@ import { html, type Html } from './html.js';
 /** The query parameter of the language menu. */
 const parameter = 'language';
 
-/** The cookie of the language that a person chose, as the other pages set it (ui/base/i18n.ts). */
+/** The cookie of the language that a person chose, as the other pages set it (ui/base/text/i18n.ts). */
 const cookie = 'vestibule.language';
 
 const cookieMaxAgeSeconds = 365 * 86_400;

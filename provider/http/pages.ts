@@ -1,6 +1,6 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { AppearanceSpec } from '../../kinds/appearance/appearance.js';
-import { documentURL } from '../../kinds/client/document-url.js';
+import { documentURL } from '../../kinds/apps/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
 import type { Translator } from '../../i18n/translator.js';
 import { html, type Html } from './html.js';

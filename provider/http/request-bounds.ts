@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { isPostToRedirect } from './post-to-get.js';
 import { showableText } from './wrong-parameters.js';
 import { routes } from '../context/routes.js';
-import type { LimitName, Limits } from '../../registry/limit-settings.js';
+import type { LimitName, Limits } from '../../registry/limits/limit-settings.js';
 
 /** A request whose size, or one of whose parameters, exceeds its bound; the message names which. */
 export class RequestBoundsError extends Error {

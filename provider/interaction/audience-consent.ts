@@ -2,9 +2,9 @@ import {
   grantedScopesOf,
   rejectedScopesOf,
   type AudienceConsent,
-} from '../../kinds/audience/grant-audiences.js';
-import type { AudienceObject } from '../../kinds/audience/audience.js';
-import { audienceScopeID } from '../../kinds/claims/scope-id.js';
+} from '../../kinds/apps/audience/grant-audiences.js';
+import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
+import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
 import type { Decision } from '../../registry/kind.js';
 import type { SignedIn } from '../adapter/accounts.js';
 import { audiencesOf, type RequestedAudience } from '../adapter/audiences.js';

@@ -1,5 +1,5 @@
-import { grantName } from '../../kinds/grant.js';
-import { toStatusError } from '../../registry/storage-errors.js';
+import { grantName } from '../../kinds/apps/grant.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
 import { digest } from '../../security/keyring.js';
 import type { SignedIn } from '../adapter/accounts.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';

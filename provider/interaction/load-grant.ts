@@ -1,18 +1,18 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
-import { Grant, grantName, isGrantValid } from '../../kinds/grant.js';
+import { Grant, grantName, isGrantValid } from '../../kinds/apps/grant.js';
 import {
   grantedScopeIDs,
   recordAudiences,
   type AudienceConsent,
-} from '../../kinds/audience/grant-audiences.js';
-import { scopesRequiredBy } from '../../kinds/claims/scopes.js';
+} from '../../kinds/apps/audience/grant-audiences.js';
+import { scopesRequiredBy } from '../../kinds/apps/claims/scopes.js';
 import { digest } from '../../security/keyring.js';
 import type { Decision } from '../../registry/kind.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/timestamp.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
-import { builtInClients } from '../../kinds/client/client.js';
-import { isDocumentURL } from '../../kinds/client/document-url.js';
+import { builtInClients } from '../../kinds/apps/client/client.js';
+import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
 import { requestedAudiences, type RequestedAudience } from '../adapter/audiences.js';
 import { clientNames, clientObject } from '../adapter/clients.js';

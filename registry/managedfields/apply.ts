@@ -1,9 +1,9 @@
 import { clone } from '../encoded-object.js';
 import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import type { KindObject } from '../kind.js';
-import { applyConflict } from '../status.js';
-import { toTimestamp } from '../timestamp.js';
+import { applyConflict } from '../status/status.js';
+import { toTimestamp } from '../schema/timestamp.js';
 import { decodeOwners } from './entries.js';
 import { FieldSet } from './field-set.js';
 import {

@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { FieldSet } from './field-set.js';
 import { canonicalJSON, type PathElement } from './path-element.js';
 import { entriesOf, type Entry } from './typed-value.js';

@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { keyElement, valueElement, type PathElement } from './path-element.js';
 
 /** How values of a schema are merged. Atomic ones, such as scalars, are replaced as a whole. */

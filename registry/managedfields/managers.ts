@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { compareValues } from './compare.js';
 import { FieldSet } from './field-set.js';
 import { mergeValues } from './merge.js';

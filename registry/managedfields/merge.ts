@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import type { PathElement } from './path-element.js';
 import { entriesOf, withEntries, type Entry } from './typed-value.js';
 

@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { isRecord } from './field-type.js';
 import { entriesOf, withEntries } from './typed-value.js';
 

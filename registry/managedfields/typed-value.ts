@@ -1,4 +1,4 @@
-import type { JSONSchema } from '../json-schema.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { FieldSet } from './field-set.js';
 import {
   declaredField,

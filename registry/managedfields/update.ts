@@ -1,7 +1,7 @@
-import { tooLongValue } from '../field-errors.js';
+import { tooLongValue } from '../status/field-errors.js';
 import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
-import { invalid } from '../status.js';
-import { toTimestamp } from '../timestamp.js';
+import { invalid } from '../status/status.js';
+import { toTimestamp } from '../schema/timestamp.js';
 import { decodeOwners, encodeOwners } from './entries.js';
 import { ownersAfterUpdate, type ManagedFields } from './managers.js';
 import { trackedFields } from './tracked-fields.js';

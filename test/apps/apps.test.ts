@@ -12,10 +12,10 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
-import { fillSettings, toClient, type AppClient } from '../../ui/console/app-client.js';
-import { appTemplates, type AppTemplate } from '../../ui/console/app-templates.js';
+import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
+import { fillSettings, toClient, type AppClient } from '../../ui/console/apps/app-client.js';
+import { appTemplates, type AppTemplate } from '../../ui/console/apps/app-templates.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { apps, type App } from './apps.js';
 import { Browser, type Page } from './browser.js';

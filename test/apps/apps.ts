@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../storage/etcd-server.js';
-import { toolProgram } from '../support/tool-program.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { apache } from './apache.js';
 import type { Browser, Page } from './browser.js';
 import { gitea } from './gitea.js';

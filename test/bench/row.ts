@@ -1,5 +1,5 @@
 import type { Bench } from './bench.js';
-import type { Bounds } from './evaluate.js';
+import type { Bounds } from './measure/evaluate.js';
 import type { Memo } from './memo.js';
 
 /**

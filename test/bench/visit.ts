@@ -1,6 +1,6 @@
 import type { Cookie } from './browser.js';
 import type { Chromium } from './chromium.js';
-import { record, scriptTime } from './trace.js';
+import { record, scriptTime } from './measure/trace.js';
 
 /** What one cold visit of a page came to. */
 export interface Visit {

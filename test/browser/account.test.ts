@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { readFileSync } from 'node:fs';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { mailTo, redeem, signIn, wrong } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { mailTo, redeem, signIn, wrong } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stopAll } from '../support/service.js';
-import { mailTo } from '../support/signin.js';
+import { mailTo } from '../support/people/signin.js';
 import { startBoard, type Board } from './support/board.js';
 import { closeBrowser, Person } from './support/person.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { catalogs } from '../../i18n/languages.js';
-import { Grant, grantName } from '../../kinds/grant.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, mailTo, signIn } from '../support/signin.js';
+import { authorizationPath, mailTo, signIn } from '../support/people/signin.js';
 import { Callback } from './support/callback.js';
 import { Firefox, hasFirefox } from './support/firefox.js';
 import { startNotes, type Notes } from './support/notes.js';

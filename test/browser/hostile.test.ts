@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { authorizationPath, mailTo } from '../support/signin.js';
+import { authorizationPath, mailTo } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { startNotes, type Notes } from './support/notes.js';
 import { closeBrowser, Person } from './support/person.js';

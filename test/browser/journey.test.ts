@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
-import { mailTo, wrong } from '../support/signin.js';
+import { mailTo, wrong } from '../support/people/signin.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { startNotes, type Notes } from './support/notes.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';

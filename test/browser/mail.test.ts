@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { codeIn, Inbox, textOf } from '../support/inbox.js';
+import { codeIn, Inbox, textOf } from '../support/people/inbox.js';
 import { settles } from '../support/patience.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, begin, mailTo, proceed } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, proceed } from '../support/people/signin.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 import { stores } from '../support/stores.js';

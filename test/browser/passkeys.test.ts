@@ -11,7 +11,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { authorizationPath } from '../support/signin.js';
+import { authorizationPath } from '../support/people/signin.js';
 import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, join, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { clock } from '../support/clock.js';
 import { until } from '../support/patience.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
-import { mailTo } from '../support/signin.js';
+import { mailTo } from '../support/people/signin.js';
 import { stores } from '../support/stores.js';
 import { axeFindings } from './support/inspection.js';
 import { comeByEmail, confirm, join, says } from './support/own-page.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { randomBytes } from 'node:crypto';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { authorizationPath, mailTo, signIn } from '../support/signin.js';
+import { authorizationPath, mailTo, signIn } from '../support/people/signin.js';
 import { closeBrowser, Person } from './support/person.js';
 import { stores } from '../support/stores.js';
 

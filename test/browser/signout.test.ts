@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import { startNotes, type Notes } from './support/notes.js';
 import { confirm, says, typeCode } from './support/own-page.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';

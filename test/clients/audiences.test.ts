@@ -10,8 +10,8 @@ import {
   secretOf,
 } from '../support/audiences.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { proceed } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { proceed } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 
 afterAll(stopAll);
 

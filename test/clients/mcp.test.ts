@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'yaml';
 import { freePorts } from '../storage/etcd-server.js';
-import { startDocumentServer, type DocumentServer } from '../support/document-server.js';
+import { startDocumentServer, type DocumentServer } from '../support/network/document-server.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { proceed, signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { proceed, signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 
 const root = join(import.meta.dirname, '../..');
 const sample = join(root, 'deploy/examples/apps/tools');

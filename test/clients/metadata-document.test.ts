@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getValidatedIdTokenClaims, None } from 'oauth4webapi';
-import { errorOf, Party } from '../provider/party.js';
-import { startDocumentServer, type DocumentServer } from '../support/document-server.js';
+import { errorOf, Party } from '../provider/support/party.js';
+import { startDocumentServer, type DocumentServer } from '../support/network/document-server.js';
 import { stopAll } from '../support/service.js';
 import { openService, type ClientsService } from './clients.js';
 

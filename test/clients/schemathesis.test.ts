@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toTimestamp } from '../../registry/timestamp.js';
-import { authenticated, signedInByPasskey } from '../support/passkeys.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { authenticated, signedInByPasskey } from '../support/people/passkeys.js';
 import {
   createClient,
   startTest,
@@ -11,9 +11,9 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { begin, mailTo, signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
-import { toolProgram } from '../support/tool-program.js';
+import { begin, mailTo, signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 
 jest.setTimeout(900_000);
 

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
-import { aggregate, API, type Aggregated } from '../support/aggregated.js';
-import { eventually, KubeAPIServer } from '../support/kubeapiserver.js';
-import type { Kubectl } from '../support/kubectl.js';
+import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 
 jest.setTimeout(300_000);
 

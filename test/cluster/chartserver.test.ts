@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { API } from '../support/aggregated.js';
+import { API } from '../support/cluster/aggregated.js';
 import { program } from '../support/command.js';
-import { master } from '../support/frontproxy.js';
-import { eventually, KubeAPIServer } from '../support/kubeapiserver.js';
-import { exchange } from '../support/tab.js';
+import { master } from '../support/cluster/frontproxy.js';
+import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import { exchange } from '../support/people/tab.js';
 import {
   chart,
   everythingRendered,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually, KubeAPIServer } from '../support/kubeapiserver.js';
+import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
 import { chart, forget, helms, valuesFile, valuesOf, type Helm } from './helm.js';
 import { Kubelet } from './kubelet.js';
 import { Objects } from './objects.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { aggregate, API, type Aggregated } from '../support/aggregated.js';
-import { eventually, KubeAPIServer } from '../support/kubeapiserver.js';
+import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
 import { stopAll } from '../support/service.js';
-import { signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 
 jest.setTimeout(400_000);
 

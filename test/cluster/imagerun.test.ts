@@ -17,8 +17,8 @@ import { parse } from 'yaml';
 import { release } from '../../observability/build-info.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { checkout } from '../support/checkout.js';
-import { begin, redeem, signIn, type Reached } from '../support/signin.js';
-import { Tab } from '../support/tab.js';
+import { begin, redeem, signIn, type Reached } from '../support/people/signin.js';
+import { Tab } from '../support/people/tab.js';
 import { base, build, Container, engine, packagesOf, removeBuilt, run } from './container.js';
 
 /** Everything is installed and built again, twice. */

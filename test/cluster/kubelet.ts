@@ -1,6 +1,6 @@
 import { vestibule } from '../support/command.js';
-import type { KubeAPIServer } from '../support/kubeapiserver.js';
-import { exchange, type Tab } from '../support/tab.js';
+import type { KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import { exchange, type Tab } from '../support/people/tab.js';
 import type { Rendered } from './helm.js';
 import type { Held, LocalPod } from './pod.js';
 import type { Surroundings } from './surroundings.js';

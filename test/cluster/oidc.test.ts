@@ -12,7 +12,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { stringify } from 'yaml';
-import { serverAuth } from '../support/issue-certificate.js';
+import { serverAuth } from '../support/cluster/issue-certificate.js';
 import { newKeys } from '../../security/keyring.js';
 import { clientOf, givenYaml } from '../docs/clients.js';
 import { indentedOf, read } from '../docs/pages.js';
@@ -20,13 +20,13 @@ import { signInAt } from '../docs/through.js';
 import { Served } from '../faults/served.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { vestibule } from '../support/command.js';
-import { confirm } from '../support/device.js';
-import { authority, certificate } from '../support/frontproxy.js';
-import { eventually, KubeAPIServer } from '../support/kubeapiserver.js';
-import type { Kubectl } from '../support/kubectl.js';
+import { confirm } from '../support/people/device.js';
+import { authority, certificate } from '../support/cluster/frontproxy.js';
+import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll, temporary } from '../support/service.js';
-import { authorizationPath } from '../support/signin.js';
-import { Tab } from '../support/tab.js';
+import { authorizationPath } from '../support/people/signin.js';
+import { Tab } from '../support/people/tab.js';
 
 jest.setTimeout(300_000);
 

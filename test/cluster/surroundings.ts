@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newKeys } from '../../security/keyring.js';
-import { makeCertificates } from '../storage/certificates.js';
+import { makeCertificates } from '../storage/cases/certificates.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import type { Rendered } from './helm.js';
 import { LocalPod, type Around, type Held } from './pod.js';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type CertificatePair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
-import { clientAuth } from '../support/issue-certificate.js';
-import { aggregate, API, type Aggregated } from '../support/aggregated.js';
-import { authority, certificate, master, proxyOf } from '../support/frontproxy.js';
-import { eventually, KubeAPIServer, userOf } from '../support/kubeapiserver.js';
+import { type CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import { clientAuth } from '../support/cluster/issue-certificate.js';
+import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { authority, certificate, master, proxyOf } from '../support/cluster/frontproxy.js';
+import { eventually, KubeAPIServer, userOf } from '../support/cluster/kubeapiserver.js';
 import { stopAll } from '../support/service.js';
-import { Tab } from '../support/tab.js';
+import { Tab } from '../support/people/tab.js';
 
 jest.setTimeout(300_000);
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Activity, type Totals } from '../../cmd/vestibule/serve/activity.js';
+import { Activity, type Totals } from '../../cmd/vestibule/serve/replicas/activity.js';
 
 const none: Totals = {
   signIns: 0,

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { eachKubectl } from '../support/cluster.js';
+import { eachKubectl } from '../support/cluster/cluster.js';
 import { program, signedIn, vestibule } from '../support/command.js';
-import { Kubectl } from '../support/kubectl.js';
-import { signIn } from '../support/signin.js';
+import { Kubectl } from '../support/cluster/kubectl.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { program, signedIn } from '../support/command.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,

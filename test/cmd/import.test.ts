@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Account } from '../../kinds/account/account.js';
-import { Group } from '../../kinds/group/group.js';
+import { Account } from '../../kinds/people/account/account.js';
+import { Group } from '../../kinds/people/group/group.js';
 import { signedIn, vestibule } from '../support/command.js';
 import {
   createClient,
@@ -11,7 +11,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);

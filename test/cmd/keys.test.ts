@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKeys, rotate } from '../../cmd/vestibule/serve/keys-file.js';
+import { readKeys, rotate } from '../../cmd/vestibule/serve/keys/keys-file.js';
 import { main } from '../../cmd/vestibule/main.js';
 import { Keys, KeysFile } from '../../security/keyring.js';
 import { stopAll, temporary } from '../support/service.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { vestibule } from '../support/command.js';
-import { Inbox } from '../support/inbox.js';
+import { Inbox } from '../support/people/inbox.js';
 
 const address = ['mail', 'test', 'ada@example.test', '--data-dir', 'data'];
 const command = [...address, '--email-from', 'sign-in@example.test'];

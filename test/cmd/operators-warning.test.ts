@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vestibule as run } from '../support/command.js';
-import { confirm } from '../support/device.js';
+import { confirm } from '../support/people/device.js';
 import { settles } from '../support/patience.js';
-import { begin, signIn } from '../support/signin.js';
+import { begin, signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,

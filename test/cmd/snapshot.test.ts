@@ -19,8 +19,8 @@ import {
   signedInByPasskey,
   signInByPasskey,
   withPasskey,
-} from '../support/passkeys.js';
-import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
+} from '../support/people/passkeys.js';
+import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -28,7 +28,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { Stream } from '../support/stream.js';
+import { Stream } from '../support/network/stream.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(180_000);

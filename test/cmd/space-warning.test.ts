@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bytesOfDailySignIn, neededBytes } from '../../cmd/vestibule/serve/space-need.js';
-import { capacityOf, loadOf, warnOfSpace } from '../../cmd/vestibule/serve/space-warning.js';
+import { bytesOfDailySignIn, neededBytes } from '../../cmd/vestibule/serve/warnings/space-need.js';
+import {
+  capacityOf,
+  loadOf,
+  warnOfSpace,
+} from '../../cmd/vestibule/serve/warnings/space-warning.js';
 import { createLog } from '../../observability/log.js';
-import { defaultLimits } from '../../registry/limit-settings.js';
-import { signIn } from '../support/signin.js';
+import { defaultLimits } from '../../registry/limits/limit-settings.js';
+import { signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
 

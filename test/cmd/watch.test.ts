@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keys } from '../../security/keyring.js';
 import { Following, signedIn, stopFollowing, vestibule } from '../support/command.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -12,7 +12,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
+import type { Tab } from '../support/people/tab.js';
 import { stores } from '../support/stores.js';
 import { testKeys } from '../support/keys.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
 import { signedIn, vestibule, type Ran } from '../support/command.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -14,7 +14,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
+import type { Tab } from '../support/people/tab.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

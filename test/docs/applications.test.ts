@@ -7,7 +7,7 @@ import * as oidc from 'openid-client';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
 import { Phase } from '../../kinds/interaction/schema.js';
-import { confirm } from '../support/device.js';
+import { confirm } from '../support/people/device.js';
 import {
   createClient,
   startTest,
@@ -15,8 +15,8 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import { clientOf, given, givenYaml, objectsShown } from './clients.js';
 import { pages, read, secret } from './pages.js';
 import { folderOf } from './run.js';

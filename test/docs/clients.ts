@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parse, parseAllDocuments } from 'yaml';
-import type { ClientSpec } from '../../kinds/client/client.js';
+import type { ClientSpec } from '../../kinds/apps/client/client.js';
 import { blocksOf, filled, indentedOf, pages, secret } from './pages.js';
 
 /** An object that a page shows, whole. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { master, saying, startFronted } from '../support/frontproxy.js';
+import { master, saying, startFronted } from '../support/cluster/frontproxy.js';
 import { stopAll } from '../support/service.js';
 import { read } from './pages.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { until } from '../support/patience.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
-import { authorizationPath } from '../support/signin.js';
+import { authorizationPath } from '../support/people/signin.js';
 import { read, root } from './pages.js';
 
 afterAll(stopAll);

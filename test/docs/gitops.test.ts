@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { exampleFile } from '../support/gitops-example.js';
-import { master, saying, startFronted } from '../support/frontproxy.js';
+import { exampleFile } from '../support/cluster/gitops-example.js';
+import { master, saying, startFronted } from '../support/cluster/frontproxy.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import { blocksOf, indentedOf, root } from './pages.js';
 
 const page = 'docs/how-to/gitops.md';

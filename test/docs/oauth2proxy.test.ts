@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { freePorts } from '../storage/etcd-server.js';
 import { settles } from '../support/patience.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
-import { Tab } from '../support/tab.js';
+import { Tab } from '../support/people/tab.js';
 import { clientOf, given } from './clients.js';
 import { secret } from './pages.js';
 import { signInAt } from './through.js';

@@ -6,7 +6,7 @@ import { freePorts } from '../storage/etcd-server.js';
 import { temporary } from '../support/service.js';
 import { settles } from '../support/patience.js';
 import { signInAt } from './through.js';
-import { Tab } from '../support/tab.js';
+import { Tab } from '../support/people/tab.js';
 import { root } from './pages.js';
 
 /** It starts the service and three samples, each a process, on a machine that may be busy. */

@@ -1,5 +1,5 @@
-import { mailTo, proceed, type Reached } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { mailTo, proceed, type Reached } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 
 /**
  * Goes to the address that an application sends a browser to, signs in there by emailed code,

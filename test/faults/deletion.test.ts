@@ -13,8 +13,8 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { redeem, signIn } from '../support/signin.js';
-import { memberOf } from '../support/member.js';
+import { redeem, signIn } from '../support/people/signin.js';
+import { memberOf } from '../support/people/member.js';
 import { stores } from '../support/stores.js';
 import { until } from '../support/patience.js';
 import { testKeys } from '../support/keys.js';

@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { authorizationPath, begin, signIn } from '../support/signin.js';
+import { authorizationPath, begin, signIn } from '../support/people/signin.js';
 import { stopAll, temporary } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
+import type { Tab } from '../support/people/tab.js';
 import { Served } from './served.js';
 
 jest.setTimeout(300_000);

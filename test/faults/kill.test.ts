@@ -6,7 +6,7 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Entry } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { Tab, type Answer } from '../support/tab.js';
+import { Tab, type Answer } from '../support/people/tab.js';
 import { Chance } from './chance.js';
 import { everythingIn, halves, objectsOf } from './coherence.js';
 import { Mailbox } from './mailbox.js';

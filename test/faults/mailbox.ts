@@ -1,5 +1,5 @@
-import { Stream } from '../support/stream.js';
-import { Tab } from '../support/tab.js';
+import { Stream } from '../support/network/stream.js';
+import { Tab } from '../support/people/tab.js';
 import type { Served } from './served.js';
 
 /** One mail as its reader needs it. */

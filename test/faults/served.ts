@@ -6,7 +6,7 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
 import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
-import { Tab } from '../support/tab.js';
+import { Tab } from '../support/people/tab.js';
 import { testKeys } from '../support/keys.js';
 
 const root = join(import.meta.dirname, '../..');

@@ -4,10 +4,10 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
 import { answered, made } from '../storage/drive.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import { stopAll, temporary } from '../support/service.js';
-import { Stream } from '../support/stream.js';
-import type { Tab } from '../support/tab.js';
+import { Stream } from '../support/network/stream.js';
+import type { Tab } from '../support/people/tab.js';
 import { Served } from './served.js';
 
 const [objects, rounds] = [80, 125];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { catalogs } from '../../i18n/languages.js';
 import { localText } from '../../i18n/local-text.js';
-import { builtInScopes } from '../../kinds/claims/scopes.js';
+import { builtInScopes } from '../../kinds/apps/claims/scopes.js';
 
 const texts = { en: 'Photos', de: 'Fotos', 'de-CH': 'Föteli', 'zh-Hans': '照片', sv: 'Foton' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { ClientSpec } from '../../kinds/client/client.js';
-import { pairwiseSubject, subjectOf } from '../../kinds/client/subject-identifier.js';
+import type { ClientSpec } from '../../kinds/apps/client/client.js';
+import { pairwiseSubject, subjectOf } from '../../kinds/apps/client/subject-identifier.js';
 
 const keys = { pairwise: Buffer.alloc(32, 7) };
 const client = (spec: Partial<ClientSpec>) =>

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
-import { exampleFolder, exampleObjects } from '../support/gitops-example.js';
-import { toolProgram } from '../support/tool-program.js';
-import { Follower, type Kubectl } from '../support/kubectl.js';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { exampleFolder, exampleObjects } from '../support/cluster/gitops-example.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
+import { Follower, type Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 /** The program may have to be built. */

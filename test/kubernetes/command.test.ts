@@ -3,12 +3,12 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { Grant, grantName } from '../../kinds/grant.js';
-import { eachKubectl } from '../support/cluster.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
+import { eachKubectl } from '../support/cluster/cluster.js';
 import { program, vestibule, type Ran } from '../support/command.js';
-import { confirm } from '../support/device.js';
-import { Kubectl } from '../support/kubectl.js';
-import { signIn } from '../support/signin.js';
+import { confirm } from '../support/people/device.js';
+import { Kubectl } from '../support/cluster/kubectl.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -16,7 +16,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
+import type { Tab } from '../support/people/tab.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

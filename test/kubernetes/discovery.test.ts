@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
-import type { Kubectl } from '../support/kubectl.js';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;

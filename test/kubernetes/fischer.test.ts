@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { kindsOf, openStorage, startApiServer } from '../../apiserver/library/index.js';
 import { Keys } from '../../security/keyring.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { eachKubectl } from '../support/cluster.js';
-import { makeCertificate } from '../support/issue-certificate.js';
+import { eachKubectl } from '../support/cluster/cluster.js';
+import { makeCertificate } from '../support/cluster/issue-certificate.js';
 import { testKeys } from '../support/keys.js';
-import { Kubectl, type Found } from '../support/kubectl.js';
+import { Kubectl, type Found } from '../support/cluster/kubectl.js';
 import { stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';
 

@@ -5,13 +5,13 @@ import {
   type KubernetesObject,
 } from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Group } from '../../kinds/group/group.js';
+import { Group } from '../../kinds/people/group/group.js';
 import { kinds } from '../../kinds/index.js';
 import type { Transaction } from '../../registry/kind.js';
-import { tokenOf } from '../support/device.js';
-import { group, kubeConfig, servingFiles, version, Watched } from '../support/informer.js';
+import { tokenOf } from '../support/people/device.js';
+import { group, kubeConfig, servingFiles, version, Watched } from '../support/cluster/informer.js';
 import { settles } from '../support/patience.js';
-import { signIn } from '../support/signin.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -19,8 +19,8 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
-import { Wire } from '../support/wire.js';
+import type { Tab } from '../support/people/tab.js';
+import { Wire } from '../support/network/wire.js';
 import { stores } from '../support/stores.js';
 
 jest.setTimeout(120_000);

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { openKubernetes, type Cluster } from '../support/cluster.js';
+import { openKubernetes, type Cluster } from '../support/cluster/cluster.js';
 import { stopAll } from '../support/service.js';
-import { toolProgram } from '../support/tool-program.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 
 /** The programs may have to be installed. */
 jest.setTimeout(900_000);

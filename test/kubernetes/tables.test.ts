@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
-import type { Kubectl } from '../support/kubectl.js';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;

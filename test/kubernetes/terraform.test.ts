@@ -3,9 +3,9 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
-import { exampleFile } from '../support/gitops-example.js';
-import { toolProgram } from '../support/tool-program.js';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { exampleFile } from '../support/cluster/gitops-example.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { stopAll } from '../support/service.js';
 
 /** The programs may have to be built. */

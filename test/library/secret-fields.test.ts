@@ -14,7 +14,7 @@ import {
   type ApiServer,
   type KindObject,
 } from '../../apiserver/library/index.js';
-import { Registry } from '../../registry/registry.js';
+import { Registry } from '../../registry/store/registry.js';
 import { Keys } from '../../security/keyring.js';
 import { allKeys } from '../../storage/snapshot/layout.js';
 import type { Storage } from '../../storage/storage.js';

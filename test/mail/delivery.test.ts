@@ -1,10 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { codeIn, Inbox, textOf, type Received } from '../support/inbox.js';
+import { codeIn, Inbox, textOf, type Received } from '../support/people/inbox.js';
 import { PNG } from 'pngjs';
 import { Appearance } from '../../kinds/appearance/appearance.js';
 import { png } from '../kinds/appearance/images.js';
-import { begin } from '../support/signin.js';
+import { begin } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { settles, until } from '../support/patience.js';
 import { Stopwatch } from '../support/stopwatch.js';

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { causeOf, smtpTransport } from '../../mail/smtp.js';
 import { clock } from '../support/clock.js';
-import { codeIn, Inbox, textOf } from '../support/inbox.js';
-import { begin, proceed } from '../support/signin.js';
+import { codeIn, Inbox, textOf } from '../support/people/inbox.js';
+import { begin, proceed } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
@@ -14,8 +14,8 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { Stream } from '../support/stream.js';
-import { until } from '../provider/fixture.js';
+import { Stream } from '../support/network/stream.js';
+import { until } from '../provider/support/fixture.js';
 import { stores } from '../support/stores.js';
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { causesOf } from '../../kinds/policy/causes.js';
 import type { PolicyCheckResult } from '../../kinds/policy/check-result.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
-import type { Operator } from '../../kinds/group/operator.js';
+import type { Operator } from '../../kinds/people/group/operator.js';
 import { policyLimits } from '../../policy/parse/limits.js';
 import { actions, kindOf, kinds } from './kinds.js';
 

@@ -8,7 +8,7 @@ import { attributesOf, provePromises, type Proof } from '../../policy/prove/prov
 import { vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 import { isQuick } from '../support/stores.js';
-import { toolProgram } from '../support/tool-program.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 
 afterAll(stopAll);
 

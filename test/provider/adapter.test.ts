@@ -1,7 +1,7 @@
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
-import { adapterCases } from './adapter.js';
-import { openStorage } from './fixture.js';
+import { adapterCases } from './support/adapter.js';
+import { openStorage } from './support/fixture.js';
 import { scaled } from '../support/patience.js';
 
 adapterCases('embedded', openStorage);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newKeys, nameOf } from '../../security/keyring.js';
-import { Browser } from './browser.js';
-import { House, openStorage } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House, openStorage } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {

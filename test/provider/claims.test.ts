@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import * as jose from 'jose';
-import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { prefixRange } from '../../storage/storage.js';
 import {
   createClient,
@@ -10,12 +10,12 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
-import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { begin, mailTo, redeem, signIn, type Begun } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import { clock } from '../support/clock.js';
 import { settles } from '../support/patience.js';
-import { until } from './fixture.js';
-import { lies, says, Supplier } from './supplier.js';
+import { until } from './support/fixture.js';
+import { lies, says, Supplier } from './support/supplier.js';
 import { stores } from '../support/stores.js';
 import { Stopwatch } from '../support/stopwatch.js';
 

@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { Browser } from './browser.js';
-import { newAssertionKey } from '../support/assertion-key.js';
-import { House } from './fixture.js';
-import { outcome, RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { newAssertionKey } from '../support/people/assertion-key.js';
+import { House } from './support/fixture.js';
+import { outcome, RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {

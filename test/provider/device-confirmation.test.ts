@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { clock } from '../support/clock.js';
-import { Browser } from './browser.js';
-import { House } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 const cards = {
   displayName: 'Cards',

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import * as oidc from 'openid-client';
-import { Grant, grantName } from '../../kinds/grant.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import type { Caller } from '../../registry/kind.js';
-import { Browser } from './browser.js';
-import { House } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('the command', () => {
     const rp = await RelyingParty.of(house, 'vestibule', { public: true });
     const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     expect(await bearer(next.access_token)).toEqual(known);
-    // The API server refuses a token that a browser sends (test/api/programs.test.ts).
+    // The API server refuses a token that a browser sends (test/api/client/programs.test.ts).
     await expect(oidc.fetchUserInfo(rp.config, next.access_token, name)).rejects.toThrow();
     await house.store.change(house.store.systemCall(), (tx) =>
       tx.delete(Grant, grantName(name, 'vestibule')),

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import * as jose from 'jose';
-import type { ClientSpec } from '../../kinds/client/client.js';
-import { Grant, grantName } from '../../kinds/grant.js';
-import { Session } from '../../kinds/session/session.js';
+import type { ClientSpec } from '../../kinds/apps/client/client.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
+import { Session } from '../../kinds/people/session/session.js';
 import { withClaims } from '../../provider/claims/disclosures.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { Chance } from '../faults/chance.js';
 import { clock } from '../support/clock.js';
-import { confirm } from '../support/device.js';
-import { Endpoint } from '../support/endpoint.js';
+import { confirm } from '../support/people/device.js';
+import { Endpoint } from '../support/network/endpoint.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { begin, mailTo, proceed } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
-import { until } from './fixture.js';
+import { begin, mailTo, proceed } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
+import { until } from './support/fixture.js';
 import { stores } from '../support/stores.js';
 
 beforeAll(() => clock.own());

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
-import { credentials, Party } from './party.js';
+import { credentials, Party } from './support/party.js';
 
 afterAll(stopAll);
 

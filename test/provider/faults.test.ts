@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog, type Log } from '../../observability/log.js';
 import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
-import { Browser } from './browser.js';
-import { House, openStorage } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House, openStorage } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;
 let house: House;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { Grant, grantName } from '../../kinds/grant.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import { Browser } from './browser.js';
-import { counting, House, openStorage } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { counting, House, openStorage } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { Grant, grantName } from '../../kinds/grant.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { prefixRange, type Entry, type Storage, type Write } from '../../storage/storage.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { scaled } from '../support/patience.js';
 import { stores } from '../support/stores.js';
-import { Browser } from './browser.js';
-import { House, openStorage } from './fixture.js';
-import { outcome, RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House, openStorage } from './support/fixture.js';
+import { outcome, RelyingParty } from './support/relyingparty.js';
 
 const realNow = Date.now;
 const day = 86_400_000;

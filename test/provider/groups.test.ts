@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Group } from '../../kinds/group/group.js';
+import { Group } from '../../kinds/people/group/group.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
-import { begin, mailTo } from '../support/signin.js';
-import { credentials, Party } from './party.js';
+import { begin, mailTo } from '../support/people/signin.js';
+import { credentials, Party } from './support/party.js';
 
 let service: TestService;
 let party: Party;

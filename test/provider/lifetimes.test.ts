@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { newKeys } from '../../security/keyring.js';
-import { Browser } from './browser.js';
-import { House, openStorage } from './fixture.js';
-import { outcome, RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House, openStorage } from './support/fixture.js';
+import { outcome, RelyingParty } from './support/relyingparty.js';
 
 const realNow = Date.now;
 /** Moves the clock that this process and the library read, in seconds from the real one. */

@@ -3,12 +3,12 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getValidatedIdTokenClaims, type TokenEndpointResponse } from 'oauth4webapi';
-import type { ClientSpec } from '../../kinds/client/client.js';
+import type { ClientSpec } from '../../kinds/apps/client/client.js';
 import { clock } from '../support/clock.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
-import { credentials, errorOf, Party, type Credentials } from './party.js';
-import { until } from './fixture.js';
+import type { Tab } from '../support/people/tab.js';
+import { credentials, errorOf, Party, type Credentials } from './support/party.js';
+import { until } from './support/fixture.js';
 import { stores } from '../support/stores.js';
 
 const sorts: {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { Account } from '../../kinds/account/account.js';
+import { Account } from '../../kinds/people/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import { Session } from '../../kinds/session/session.js';
+import { Session } from '../../kinds/people/session/session.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { clock } from '../support/clock.js';
-import { Browser } from './browser.js';
-import { House } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 let rule: (question: AuthorizationAttributes) => boolean = () => true;
@@ -234,7 +234,7 @@ describe('a refresh', () => {
 
 describe('a Client created again under an old name', () => {
   test('starts without consent', async () => {
-    const { Client } = await import('../../kinds/client/client.js');
+    const { Client } = await import('../../kinds/apps/client/client.js');
     const { rp, browser } = await signedIn('reborn');
     await house.store.change(house.store.systemCall(), async (tx) => {
       await tx.delete(Client, 'reborn');

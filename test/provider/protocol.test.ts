@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { builtInScopes } from '../../kinds/claims/scopes.js';
-import { Browser } from './browser.js';
+import { builtInScopes } from '../../kinds/apps/claims/scopes.js';
+import { Browser } from './support/browser.js';
 import { clock } from '../support/clock.js';
-import { House } from './fixture.js';
-import { RelyingParty } from './relyingparty.js';
+import { House } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 let scopes = builtInScopes;
@@ -460,8 +460,8 @@ describe('headers', () => {
 
 describe('floods', () => {
   test('of what stores something are 429 by client network, as page or as JSON', async () => {
-    const { NetworkLimits } = await import('../../registry/network-limits.js');
-    const { openStorage } = await import('./fixture.js');
+    const { NetworkLimits } = await import('../../registry/limits/network-limits.js');
+    const { openStorage } = await import('./support/fixture.js');
     const kept = await openStorage();
     const small = await House.open({
       storage: kept.storage,
@@ -500,7 +500,7 @@ describe('floods', () => {
 
 describe('a changed Client', () => {
   test('counts at once, and a deleted one is unknown', async () => {
-    const { Client } = await import('../../kinds/client/client.js');
+    const { Client } = await import('../../kinds/apps/client/client.js');
     await house.client('changing');
     const cb = encodeURIComponent(`${house.baseURL}/other`);
     const ask = () =>

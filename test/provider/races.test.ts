@@ -1,7 +1,7 @@
-import { races } from './races.js';
+import { races } from './support/races.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
-import { openStorage } from './fixture.js';
+import { openStorage } from './support/fixture.js';
 import { scaled } from '../support/patience.js';
 
 races('embedded', async () => {

@@ -19,10 +19,10 @@ jest.unstable_mockModule('node:dns/promises', () => ({
   },
 }));
 const { createFetch } = await import('../../provider/context/egress-fetch.js');
-const { ClaimsProvider } = await import('../../kinds/claims/claims-provider.js');
+const { ClaimsProvider } = await import('../../kinds/apps/claims/claims-provider.js');
 const { createClient, startTest, stopAll } = await import('../support/service.js');
-const { signIn } = await import('../support/signin.js');
-const { until } = await import('./fixture.js');
+const { signIn } = await import('../support/people/signin.js');
+const { until } = await import('./support/fixture.js');
 
 const at = (...addresses: string[]): LookupAddress[] =>
   addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

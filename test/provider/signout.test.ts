@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { Grant, grantName } from '../../kinds/grant.js';
-import { Session } from '../../kinds/session/session.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
+import { Session } from '../../kinds/people/session/session.js';
 import { prefixRange } from '../../storage/storage.js';
-import { Browser } from './browser.js';
-import { House, until } from './fixture.js';
-import { outcome, RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import { House, until } from './support/fixture.js';
+import { outcome, RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {

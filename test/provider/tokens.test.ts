@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { clock } from '../support/clock.js';
-import { Browser } from './browser.js';
-import type { ClientSpec } from '../../kinds/client/client.js';
-import { newAssertionKey } from '../support/assertion-key.js';
-import { House, openStorage } from './fixture.js';
-import { outcome, RelyingParty } from './relyingparty.js';
+import { Browser } from './support/browser.js';
+import type { ClientSpec } from '../../kinds/apps/client/client.js';
+import { newAssertionKey } from '../support/people/assertion-key.js';
+import { House, openStorage } from './support/fixture.js';
+import { outcome, RelyingParty } from './support/relyingparty.js';
 
 let house: House;
 beforeAll(async () => {
@@ -129,7 +129,7 @@ describe('refresh tokens', () => {
 
   test('of a disabled account are refused at once', async () => {
     const { rp, tokens, account } = await signedIn('disabled');
-    const { Account } = await import('../../kinds/account/account.js');
+    const { Account } = await import('../../kinds/people/account/account.js');
     await house.store.change(house.store.systemCall(), (tx) =>
       tx.update(Account, account, ({ status }) => {
         status.disabledTimestamp = '2026-01-01T00:00:00Z';

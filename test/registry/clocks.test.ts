@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ClockSkew } from '../../cmd/vestibule/serve/clock-skew.js';
+import { ClockSkew } from '../../cmd/vestibule/serve/replicas/clock-skew.js';
 import { createLog } from '../../observability/log.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';

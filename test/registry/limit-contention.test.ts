@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { defaultLimits } from '../../registry/limit-settings.js';
-import { NetworkLimits } from '../../registry/network-limits.js';
-import type { Limit } from '../../registry/rate-limit.js';
+import { defaultLimits } from '../../registry/limits/limit-settings.js';
+import { NetworkLimits } from '../../registry/limits/network-limits.js';
+import type { Limit } from '../../registry/limits/rate-limit.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';

@@ -11,7 +11,7 @@ import {
 import { mergeValues } from '../../registry/managedfields/merge.js';
 import { formatPath } from '../../registry/managedfields/path-element.js';
 import { fieldSetOf } from '../../registry/managedfields/typed-value.js';
-import type { JSONSchema } from '../../registry/schema.js';
+import type { JSONSchema } from '../../registry/schema/schema.js';
 import fc from '../support/fast-check.js';
 
 const text: JSONSchema = { type: 'string' };

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Transport } from '../../mail/message.js';
 import { mailWorker } from '../../mail/worker.js';
 import type { Log } from '../../observability/log.js';
-import type { Outcome, Worker } from '../../registry/outbox.js';
-import { decodeRow, encodeRow, outboxRow } from '../../registry/outbox-row.js';
+import type { Outcome, Worker } from '../../registry/store/outbox.js';
+import { decodeRow, encodeRow, outboxRow } from '../../registry/store/outbox-row.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, UnavailableError, type Storage } from '../../storage/storage.js';
-import { until } from '../provider/fixture.js';
+import { until } from '../provider/support/fixture.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';
 

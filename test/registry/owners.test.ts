@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
-import { counting } from '../provider/fixture.js';
+import { counting } from '../provider/support/fixture.js';
 import { Room } from './room.js';
 
 const verbs = ['get'] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { kindsOf } from '../../registry/kinds-of.js';
-import { Registry } from '../../registry/registry.js';
+import { Registry } from '../../registry/store/registry.js';
 
 const shape = {
   description: 'A fish.',

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../registry/kind.js';
-import type { StatusError } from '../../registry/status.js';
+import type { StatusError } from '../../registry/status/status.js';
 import { uniqueKey } from '../../registry/encoded-object.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';

@@ -6,7 +6,7 @@ import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Storage } from '../../storage/storage.js';
-import { until } from '../provider/fixture.js';
+import { until } from '../provider/support/fixture.js';
 import { Room, Thing } from './room.js';
 
 let directory: string;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { makeCertificates } from './certificates.js';
+import { makeCertificates } from './cases/certificates.js';
 import { bytes } from './drive.js';
 import { startEtcd } from './etcd-server.js';
 

@@ -9,7 +9,7 @@ import {
   type Lost,
   type Storage,
 } from '../../storage/storage.js';
-import { makeCertificates } from './certificates.js';
+import { makeCertificates } from './cases/certificates.js';
 import { bytes, everything, increment, made, put, remove, text, Watched } from './drive.js';
 import { startEtcd, startEtcdCluster, type EtcdServer } from './etcd-server.js';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { etcdErrorOf, toUnavailableError } from '../../storage/etcd/errors.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { makeCertificates, type Certificates } from './certificates.js';
+import { makeCertificates, type Certificates } from './cases/certificates.js';
 import { scaled } from '../support/patience.js';
 import { freePorts, requireUsers, startEtcd, type EtcdServer } from './etcd-server.js';
 

@@ -3,8 +3,8 @@ import { openEtcd, type EtcdStorage } from '../../storage/etcd/etcd.js';
 import { parseVersion } from '../../storage/etcd/version.js';
 import { UnavailableError } from '../../storage/storage.js';
 import { scaled, settles } from '../support/patience.js';
-import { Scrape } from '../support/scrape.js';
-import { exchange } from '../support/tab.js';
+import { Scrape } from '../support/network/scrape.js';
+import { exchange } from '../support/people/tab.js';
 import { freePorts, startEtcd, type EtcdServer } from './etcd-server.js';
 
 const quota = 64 << 20;

@@ -1,6 +1,6 @@
 import { test } from '@jest/globals';
-import { toolProgram } from '../support/tool-program.js';
-import { etcdConformance } from './etcd-conformance.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
+import { etcdConformance } from './cases/etcd-conformance.js';
 import { etcdVersion } from './etcd-server.js';
 
 /** The etcds that the other suites do not run on. */

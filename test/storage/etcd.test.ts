@@ -1,3 +1,3 @@
-import { etcdConformance } from './etcd-conformance.js';
+import { etcdConformance } from './cases/etcd-conformance.js';
 
 etcdConformance();

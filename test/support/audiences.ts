@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Audience, type AudienceSpec } from '../../kinds/audience/audience.js';
-import { Client } from '../../kinds/client/client.js';
-import { credentials } from '../provider/party.js';
+import { Audience, type AudienceSpec } from '../../kinds/apps/audience/audience.js';
+import { Client } from '../../kinds/apps/client/client.js';
+import { credentials } from '../provider/support/party.js';
 import { repeated } from './repeats.js';
 import { createClient, type TestService } from './service.js';
-import { authorizationPath, proceed, signIn } from './signin.js';
-import type { Answer, Tab } from './tab.js';
+import { authorizationPath, proceed, signIn } from './people/signin.js';
+import type { Answer, Tab } from './people/tab.js';
 
 const form = 'application/x-www-form-urlencoded';
 

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenOf } from './device.js';
-import { Follower } from './kubectl.js';
+import { tokenOf } from './people/device.js';
+import { Follower } from './cluster/kubectl.js';
 import { temporary, type TestService } from './service.js';
-import type { Tab } from './tab.js';
+import type { Tab } from './people/tab.js';
 
 /** The command, as it is installed. */
 export const program = join(import.meta.dirname, '../../bin/vestibule');

@@ -3,8 +3,8 @@ import formats from 'ajv-formats';
 import { openapi } from '../../apiserver/discovery/openapi.js';
 import { apiDescription } from '../../cmd/vestibule/serve/api-description.js';
 import { actions, kinds } from '../../kinds/index.js';
-import { Registry } from '../../registry/registry.js';
-import type { Answer } from './tab.js';
+import { Registry } from '../../registry/store/registry.js';
+import type { Answer } from './people/tab.js';
 
 interface Operation {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;

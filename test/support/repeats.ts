@@ -1,4 +1,4 @@
-import { StatusError } from '../../registry/status.js';
+import { StatusError } from '../../registry/status/status.js';
 
 /** What a store that is late makes of a request. */
 const late: ReadonlySet<string> = new Set([

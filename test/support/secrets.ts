@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/storage.js';
 import { UnavailableError } from '../../storage/storage.js';
-import type { Answer } from './tab.js';
+import type { Answer } from './people/tab.js';
 
 /** Long enough that nothing else is the same by chance. */
 const long = 16;

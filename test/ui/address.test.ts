@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readAddress } from '../../ui/base/address.js';
+import { readAddress } from '../../ui/base/passkeys/address.js';
 
 test.each([
   ['ada@example.test', 'ada@example.test'],

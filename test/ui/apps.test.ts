@@ -5,12 +5,12 @@ import {
   parseAddress,
   toClient,
   type AppDraft,
-} from '../../ui/console/app-client.js';
-import { appTemplates, otherApp } from '../../ui/console/app-templates.js';
-import data from '../../ui/console/app-templates.json' with { type: 'json' };
+} from '../../ui/console/apps/app-client.js';
+import { appTemplates, otherApp } from '../../ui/console/apps/app-templates.js';
+import data from '../../ui/console/apps/app-templates.json' with { type: 'json' };
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/signin.js';
-import type { Tab } from '../support/tab.js';
+import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 
 const apiVersion = 'id.vestibule.org/v1alpha1';
 const issuer = 'https://id.example.org';

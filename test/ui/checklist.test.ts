@@ -4,8 +4,8 @@ import {
   baseURLFinding,
   isPublicURL,
   mailFinding,
-} from '../../ui/console/checklist-rules.js';
-import { readOperators } from '../../ui/console/operators-rules.js';
+} from '../../ui/console/overview/checklist-rules.js';
+import { readOperators } from '../../ui/console/overview/operators-rules.js';
 import type { Replica } from '../../ui/api.js';
 
 const replica = (

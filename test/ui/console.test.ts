@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { OpenAPI, Schema } from '../../ui/console/schema.js';
-import { fromDraft, toDraft } from '../../ui/console/draft.js';
-import { fieldChanges, mergePatch, withValue } from '../../ui/console/merge.js';
-import { toYaml } from '../../ui/console/yaml.js';
+import type { OpenAPI, Schema } from '../../ui/console/base/schema.js';
+import { fromDraft, toDraft } from '../../ui/console/base/draft.js';
+import { fieldChanges, mergePatch, withValue } from '../../ui/console/base/merge.js';
+import { toYaml } from '../../ui/console/base/yaml.js';
 
 const texts = [
   '',

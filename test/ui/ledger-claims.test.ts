@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { catalogs } from '../../i18n/languages.js';
-import { builtInScopes, reservedClaims } from '../../kinds/claims/scopes.js';
+import { builtInScopes, reservedClaims } from '../../kinds/apps/claims/scopes.js';
 
 type Messages = Readonly<Record<string, string>>;
 

@@ -1,19 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
-import { call, ApiError } from '../base/api.js';
+import { call, ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { loadLocale } from '../base/i18n.js';
-import { Ltr, t, format } from '../base/message.js';
+import { loadLocale } from '../base/text/i18n.js';
+import { Ltr, t, format } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { FirstLoad } from '../base/first-load.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
-import { useIsLiveTab } from './live-tab.js';
-import { CurrentAccount, type Ending } from './account-context.js';
-import { signalPasskeys } from './signal.js';
-import { signIn } from '../base/sign-in.js';
-import { readArrival, type Arrival } from './redirects.js';
+import { useIsLiveTab } from './base/live-tab.js';
+import { CurrentAccount, type Ending } from './base/account-context.js';
+import { signalPasskeys } from './base/signal.js';
+import { signIn } from '../base/passkeys/sign-in.js';
+import { readArrival, type Arrival } from './base/redirects.js';
 
 interface EndedProps {
   ending: Ending;

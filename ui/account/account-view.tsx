@@ -1,25 +1,25 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Recovery, Session } from '../api.js';
-import { reviewAccess } from '../base/access-review.js';
-import { ApiError, call } from '../base/api.js';
+import { reviewAccess } from '../base/api/access-review.js';
+import { ApiError, call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { useCollection } from '../base/collection.js';
-import { Lazy, useLazy } from '../base/lazy.js';
-import { Ltr, t, format } from '../base/message.js';
+import { useCollection } from '../base/api/collection.js';
+import { Lazy, useLazy } from '../base/api/lazy.js';
+import { Ltr, t, format } from '../base/text/message.js';
 import { View } from '../base/view.js';
-import { Data } from './data.js';
-import { Email } from './email.js';
-import { Grants } from './grants.js';
-import { ownedBy, useAccountContext } from './account-context.js';
-import { ReadError, Section, sectionIDs, focusSection, type SectionID } from './section.js';
-import { Passkeys } from './passkeys.js';
-import { Profile } from './profile.js';
-import { RecoveryNotice } from './recovery.js';
-import { ActionError, useAction } from './use-action.js';
-import { Reviews } from './reviews.js';
-import { Sessions, useSessions } from './sessions.js';
+import { Data } from './sections/data.js';
+import { Email } from './sections/email.js';
+import { Grants } from './sections/grants.js';
+import { ownedBy, useAccountContext } from './base/account-context.js';
+import { ReadError, Section, sectionIDs, focusSection, type SectionID } from './base/section.js';
+import { Passkeys } from './sections/passkeys.js';
+import { Profile } from './sections/profile.js';
+import { RecoveryNotice } from './sections/recovery.js';
+import { ActionError, useAction } from './base/use-action.js';
+import { Reviews } from './sections/reviews.js';
+import { Sessions, useSessions } from './sections/sessions.js';
 
-const appsChunk = new Lazy(() => import('./apps.js'));
+const appsChunk = new Lazy(() => import('./sections/apps.js'));
 const decisionsChunk = new Lazy(() => import('../decisions/decisions-chunk.js'));
 
 /** Links to the sections. The address stays the same, because its fragment may contain a step. */

@@ -2,7 +2,7 @@ import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
 import '../style/account.css';
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import { mountPoint } from '../base/page.js';
 import account from '../messages/en/account.json';
 import address from '../messages/en/address.json';

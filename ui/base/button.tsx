@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
 import { announce } from './live-region.js';
-import { t } from './message.js';
+import { t } from './text/message.js';
 
 /**
  * Returns true after `busy` has lasted 400 ms. Only then is progress announced, and never after the

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import type { ApiError } from './api.js';
-import { relativeTime, t, format } from './message.js';
+import type { ApiError } from './api/api.js';
+import { relativeTime, t, format } from './text/message.js';
 import { View } from './view.js';
 
 const retryTime = (failure: ApiError): string =>

@@ -1,8 +1,8 @@
 import type { MessageID } from '../messages/catalog.js';
-import type { ApiError } from './api.js';
+import type { ApiError } from './api/api.js';
 import { Button } from './button.js';
 import { LoadErrorView } from './error-page.js';
-import { t } from './message.js';
+import { t } from './text/message.js';
 
 interface Props {
   /** What is shown while it loads. */

@@ -1,5 +1,5 @@
 import { Link } from './link.js';
-import { t } from './message.js';
+import { t } from './text/message.js';
 
 interface Props {
   /** Whose links these are. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { t } from './message.js';
+import { t } from './text/message.js';
 
 /**
  * A link that leaves our pages. An address with a scheme other than http and https is shown as

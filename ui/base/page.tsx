@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useAppearance } from './appearance.js';
+import { useAppearance } from './api/appearance.js';
 import { FooterLinks } from './footer-links.js';
-import { catalogLanguage, languages, storePreference, loadLocale } from './i18n.js';
-import { Ltr, t } from './message.js';
+import { catalogLanguage, languages, storePreference, loadLocale } from './text/i18n.js';
+import { Ltr, t } from './text/message.js';
 
 function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
   const choose = async (wanted: string): Promise<void> => {

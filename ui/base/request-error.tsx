@@ -1,6 +1,6 @@
-import type { ApiError } from './api.js';
+import type { ApiError } from './api/api.js';
 import { errorText, Reference } from './error-page.js';
-import { Text } from './message.js';
+import { Text } from './text/message.js';
 import { refusalText } from './refusal-text.js';
 
 /** Why a request failed: the message of the rule that refused it, or the error; with the reference. */

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
-import { useAppearance } from './appearance.js';
-import { t, format } from './message.js';
+import { useAppearance } from './api/appearance.js';
+import { t, format } from './text/message.js';
 
 interface Props {
   title: MessageID;

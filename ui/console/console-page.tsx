@@ -1,24 +1,24 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
-import { ApiError, call } from '../base/api.js';
+import { ApiError, call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { FirstLoad } from '../base/first-load.js';
-import { loadLocale } from '../base/i18n.js';
-import { Lazy } from '../base/lazy.js';
-import { t } from '../base/message.js';
+import { loadLocale } from '../base/text/i18n.js';
+import { Lazy } from '../base/api/lazy.js';
+import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
-import { signIn } from '../base/sign-in.js';
+import { signIn } from '../base/passkeys/sign-in.js';
 import { View } from '../base/view.js';
-import { Chunk } from './chunk.js';
-import { CurrentConsole, useConsole, type ConsoleContext } from './console-context.js';
-import { DetailView } from './detail-view.js';
-import { isAllowed, kindOf, readKinds, readOpenAPI } from './discovery.js';
-import { Frame } from './frame.js';
-import type { Kind } from './kind.js';
-import { ListView } from './list-view.js';
-import { Overview } from './overview.js';
-import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './route.js';
+import { Chunk } from './base/chunk.js';
+import { CurrentConsole, useConsole, type ConsoleContext } from './base/console-context.js';
+import { DetailView } from './objects/detail-view.js';
+import { isAllowed, kindOf, readKinds, readOpenAPI } from './base/discovery.js';
+import { Frame } from './base/frame.js';
+import type { Kind } from './base/kind.js';
+import { ListView } from './objects/list-view.js';
+import { Overview } from './overview/overview.js';
+import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './base/route.js';
 
 /** Shown after a cancelled or refused sign-in. */
 function Visitor() {
@@ -48,8 +48,8 @@ interface PartProps {
   readonly query: URLSearchParams;
 }
 
-const editChunk = new Lazy(() => import('./edit-parts.js'));
-const policyChunk = new Lazy(() => import('./policy-parts.js'));
+const editChunk = new Lazy(() => import('./objects/edit-parts.js'));
+const policyChunk = new Lazy(() => import('./policy/policy-parts.js'));
 
 /** The kinds that one must be able to list, and the views. */
 const partKinds: Record<Part, string> = {
@@ -61,12 +61,14 @@ const partKinds: Record<Part, string> = {
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
   settings: new Lazy(() =>
-    import('./settings-view.js').then(({ SettingsView: View }) => ({ View })),
+    import('./settings/settings-view.js').then(({ SettingsView: View }) => ({ View })),
   ),
-  apps: new Lazy(() => import('./apps-view.js').then(({ AppsView: View }) => ({ View }))),
+  apps: new Lazy(() => import('./apps/apps-view.js').then(({ AppsView: View }) => ({ View }))),
   policy: new Lazy(() => policyChunk.load().then(({ PolicyPart: View }) => ({ View }))),
   decisions: new Lazy(() => policyChunk.load().then(({ DecisionsPart: View }) => ({ View }))),
-  people: new Lazy(() => import('./people-view.js').then(({ PeopleView: View }) => ({ View }))),
+  people: new Lazy(() =>
+    import('./people/people-view.js').then(({ PeopleView: View }) => ({ View })),
+  ),
 };
 
 const isPart = (view: Route['view']): view is Part => Object.hasOwn(partKinds, view);

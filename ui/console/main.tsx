@@ -3,7 +3,7 @@ import '../style/style.css';
 import '../style/decisions.css';
 import '../style/cedar.css';
 import '../style/console.css';
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import { mountPoint } from '../base/page.js';
 import messages from '../messages/en/console.json';
 import { ConsolePage } from './console-page.js';

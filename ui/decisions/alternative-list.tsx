@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { PolicyDecision } from '../api.js';
-import { locale } from '../base/i18n.js';
-import { format, Ltr, t } from '../base/message.js';
+import { locale } from '../base/text/i18n.js';
+import { format, Ltr, t } from '../base/text/message.js';
 import { alternativesOf, type ChangeMessage } from './alternatives.js';
 
 /** Returns the changes of one alternative in words: all of them are needed. */

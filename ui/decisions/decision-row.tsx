@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { Text, Ltr, truncate, t, format } from '../base/message.js';
-import { Timestamp } from '../base/timestamp.js';
+import { Text, Ltr, truncate, t, format } from '../base/text/message.js';
+import { Timestamp } from '../base/text/timestamp.js';
 import { AlternativeList } from './alternative-list.js';
 import type { Names } from './names.js';
 import { ruleMessage, ruleTitle, type RuleMessage } from './rule-words.js';

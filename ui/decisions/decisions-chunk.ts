@@ -1,4 +1,4 @@
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import alternatives from '../messages/en/alternatives.json';
 import decisions from '../messages/en/decisions.json';
 

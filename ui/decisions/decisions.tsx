@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
-import { useCollection } from '../base/collection.js';
-import { t } from '../base/message.js';
+import { useCollection } from '../base/api/collection.js';
+import { t } from '../base/text/message.js';
 import { Status } from '../base/status.js';
 import { errorText } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';

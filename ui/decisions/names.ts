@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, Grant, GrantList } from '../api.js';
-import { call } from '../base/api.js';
-import { claimTitle, nameOf, scopeTitle } from '../base/local-text.js';
+import { call } from '../base/api/api.js';
+import { claimTitle, nameOf, scopeTitle } from '../base/text/local-text.js';
 
 /** Returns the display name of an app or a scope in the language of the page, or else its name. */
 export interface Names {

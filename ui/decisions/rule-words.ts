@@ -1,6 +1,6 @@
-import { catalogLanguage, messageText } from '../base/i18n.js';
-import { foreignLanguage, localText, type Texts } from '../base/local-text.js';
-import { truncate } from '../base/message.js';
+import { catalogLanguage, messageText } from '../base/text/i18n.js';
+import { foreignLanguage, localText, type Texts } from '../base/text/local-text.js';
+import { truncate } from '../base/text/message.js';
 import type { MessageID } from '../messages/catalog.js';
 import { idToWords } from './id-words.js';
 

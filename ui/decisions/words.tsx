@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import { locale, messageText } from '../base/i18n.js';
-import { truncate, Ltr } from '../base/message.js';
+import { locale, messageText } from '../base/text/i18n.js';
+import { truncate, Ltr } from '../base/text/message.js';
 
 /** Returns the word for a name of the policy vocabulary, or the name itself if there is none. */
 export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChild {

@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { MockMessage, MockMessageList } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, ApiError } from '../base/api.js';
+import { call, ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { ignoredMs, useClickGuard } from '../base/click-guard.js';
-import { loadLocale } from '../base/i18n.js';
-import { t } from '../base/message.js';
+import { loadLocale } from '../base/text/i18n.js';
+import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { errorText, ErrorView } from '../base/error-page.js';
 import { FirstLoad } from '../base/first-load.js';
 import { View } from '../base/view.js';
-import { watch } from '../base/watch.js';
+import { watch } from '../base/api/watch.js';
 import { MessageRow } from './message-row.js';
 
 const newestFirst = (messages: readonly MockMessage[]): MockMessage[] =>

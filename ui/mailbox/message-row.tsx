@@ -1,7 +1,7 @@
 import type { MockMessage } from '../api.js';
-import { inGroups } from '../base/code.js';
+import { inGroups } from '../base/passkeys/code.js';
 import { Link } from '../base/link.js';
-import { truncate, clockTime, Ltr, t, format } from '../base/message.js';
+import { truncate, clockTime, Ltr, t, format } from '../base/text/message.js';
 
 /** One message: its code and link first, its text below. */
 export function MessageRow({ message: { status } }: { message: MockMessage }) {

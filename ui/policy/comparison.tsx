@@ -1,4 +1,4 @@
-import { t } from '../base/message.js';
+import { t } from '../base/text/message.js';
 import { View } from '../base/view.js';
 import { Differences } from './differences.js';
 import { policyNamed, type History } from './history.js';

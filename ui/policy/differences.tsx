@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { messageText } from '../base/i18n.js';
-import { t } from '../base/message.js';
+import { messageText } from '../base/text/i18n.js';
+import { t } from '../base/text/message.js';
 import { compare, toHunks, type DiffRow, type Hunk } from './diff.js';
 import { linesOf } from './history.js';
 

@@ -1,8 +1,8 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { truncate, Ltr, t, format } from '../base/message.js';
-import { Timestamp } from '../base/timestamp.js';
+import { truncate, Ltr, t, format } from '../base/text/message.js';
+import { Timestamp } from '../base/text/timestamp.js';
 import { isTrial } from './history.js';
 
 /** Returns the author of a policy. The first one comes with the service. */

@@ -3,7 +3,7 @@ import '../style/style.css';
 import '../style/decisions.css';
 import '../style/cedar.css';
 import '../style/policy.css';
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import { mountPoint } from '../base/page.js';
 import decisions from '../messages/en/decisions.json';
 import policy from '../messages/en/policy.json';

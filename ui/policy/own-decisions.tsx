@@ -1,8 +1,8 @@
-import { ApiError } from '../base/api.js';
+import { ApiError } from '../base/api/api.js';
 import { errorText } from '../base/error-page.js';
-import { Lazy, useLazy } from '../base/lazy.js';
+import { Lazy, useLazy } from '../base/api/lazy.js';
 import { Link } from '../base/link.js';
-import { t, format } from '../base/message.js';
+import { t, format } from '../base/text/message.js';
 import { View } from '../base/view.js';
 import { ruleTitle, type RuleMessage } from '../decisions/rule-words.js';
 

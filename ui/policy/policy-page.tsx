@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
-import { ApiError, call } from '../base/api.js';
-import { useCollection } from '../base/collection.js';
-import { loadLocale } from '../base/i18n.js';
-import { Lazy, useLazy } from '../base/lazy.js';
-import { t, format } from '../base/message.js';
+import { ApiError, call } from '../base/api/api.js';
+import { useCollection } from '../base/api/collection.js';
+import { loadLocale } from '../base/text/i18n.js';
+import { Lazy, useLazy } from '../base/api/lazy.js';
+import { t, format } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { Status } from '../base/status.js';
 import { errorText, ErrorView } from '../base/error-page.js';

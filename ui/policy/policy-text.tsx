@@ -1,4 +1,4 @@
-import { t } from '../base/message.js';
+import { t } from '../base/text/message.js';
 import { linesOf } from './history.js';
 
 /** One line: a comment, or a line with the effect highlighted. */

@@ -1,5 +1,5 @@
 import type { Policy } from '../api.js';
-import { truncate, Ltr, t, format } from '../base/message.js';
+import { truncate, Ltr, t, format } from '../base/text/message.js';
 import { View } from '../base/view.js';
 import type { MessageID } from '../messages/catalog.js';
 import { authorOf, Facts, Span } from './facts.js';

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Policy } from '../api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { t } from '../base/message.js';
+import { t } from '../base/text/message.js';
 import { ruleTitle } from '../decisions/rule-words.js';
 import { RuleRow } from './rule-row.js';
 import { rulesIn, type RuleText } from './rules.js';

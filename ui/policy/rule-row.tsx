@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { truncate, Ltr, Text, t, format } from '../base/message.js';
+import { truncate, Ltr, Text, t, format } from '../base/text/message.js';
 import { ruleMessage, ruleTitle } from '../decisions/rule-words.js';
 import { joinList, wordFor } from '../decisions/words.js';
 import { PolicyText } from './policy-text.js';

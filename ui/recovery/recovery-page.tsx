@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call, ApiError } from '../base/api.js';
+import { call, ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { loadLocale } from '../base/i18n.js';
-import { t } from '../base/message.js';
+import { loadLocale } from '../base/text/i18n.js';
+import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { RequestError } from '../base/request-error.js';
 import { View } from '../base/view.js';

@@ -1,13 +1,13 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../base/api.js';
+import { ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { useLazy, type Lazy } from '../base/lazy.js';
-import { t, format } from '../base/message.js';
+import { useLazy, type Lazy } from '../base/api/lazy.js';
+import { t, format } from '../base/text/message.js';
 import { LoadErrorView } from '../base/error-page.js';
-import { isAccountPage, nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/text/local-text.js';
 import { EmailView } from './email-view.js';
-import type { SignInStore } from './sign-in-store.js';
+import type { SignInStore } from './store/sign-in-store.js';
 import { consentChunk, endsChunk, proofChunk } from './lazy-views.js';
 
 /** The views of the page. */

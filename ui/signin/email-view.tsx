@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { useLazy } from '../base/lazy.js';
-import { t, format } from '../base/message.js';
+import { useLazy } from '../base/api/lazy.js';
+import { t, format } from '../base/text/message.js';
 import { View } from '../base/view.js';
-import { useAppearance } from '../base/appearance.js';
-import { isAccountPage, nameOf } from '../base/local-text.js';
-import type { SignInStore } from './sign-in-store.js';
-import { ClientHeader } from './client-header.js';
+import { useAppearance } from '../base/api/appearance.js';
+import { isAccountPage, nameOf } from '../base/text/local-text.js';
+import type { SignInStore } from './store/sign-in-store.js';
+import { ClientHeader } from './views/client-header.js';
 import { proofChunk, stepUpChunk } from './lazy-views.js';
-import { offersPasskey, PasskeyButton } from './passkey-button.js';
+import { offersPasskey, PasskeyButton } from './views/passkey-button.js';
 
 function EmailForm({ store }: { store: SignInStore }) {
   const { spec, status } = store.interaction!;

@@ -1,9 +1,9 @@
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import messages from '../messages/en/ends.json';
 
 addMessages(messages);
 
-export { ContinueView as continue } from './continue-view.js';
-export { EndsSoon } from './ends-soon.js';
-export { EndView as end } from './end-view.js';
-export { BlockedView as blocked, RefusalView as refused } from './blocked-view.js';
+export { ContinueView as continue } from './views/continue-view.js';
+export { EndsSoon } from './views/ends-soon.js';
+export { EndView as end } from './views/end-view.js';
+export { BlockedView as blocked, RefusalView as refused } from './views/blocked-view.js';

@@ -1,6 +1,6 @@
-import { token } from './token.js';
+import { token } from './store/token.js';
 import '../style/style.css';
-import { addMessages } from '../base/i18n.js';
+import { addMessages } from '../base/text/i18n.js';
 import messages from '../messages/en/signin.json';
 import { openSignIn } from './start.js';
 

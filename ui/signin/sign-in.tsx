@@ -1,14 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { FooterLinks } from '../base/footer-links.js';
-import { useLazy } from '../base/lazy.js';
-import { t, format } from '../base/message.js';
+import { useLazy } from '../base/api/lazy.js';
+import { t, format } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { Reference } from '../base/error-page.js';
-import { isAccountPage, nameOf } from '../base/local-text.js';
+import { isAccountPage, nameOf } from '../base/text/local-text.js';
 import { CurrentView, viewOf, type ViewName } from './current-view.js';
 import { endsChunk } from './lazy-views.js';
-import type { SignInStore } from './sign-in-store.js';
+import type { SignInStore } from './store/sign-in-store.js';
 
 function Cancel({ store }: { store: SignInStore }) {
   const { client } = store.interaction!.status;

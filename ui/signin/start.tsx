@@ -1,8 +1,8 @@
 import { render } from 'preact';
-import { loadAppearance } from '../base/appearance.js';
-import { call } from '../base/api.js';
+import { loadAppearance } from '../base/api/appearance.js';
+import { call } from '../base/api/api.js';
 import { mountPoint } from '../base/page.js';
-import { SignInStore } from './sign-in-store.js';
+import { SignInStore } from './store/sign-in-store.js';
 import { consentChunk, endsChunk, otherTabsChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 

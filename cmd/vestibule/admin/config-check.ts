@@ -116,11 +116,11 @@ async function fileProblems(found: Config): Promise<string[]> {
   await attempt(() => checkKeys(found, directory));
   if (secure)
     await attempt(async () =>
-      (await import('../serve/tls-certificates.js')).checkCertificateFiles(secure, directory),
+      (await import('../serve/tls/tls-certificates.js')).checkCertificateFiles(secure, directory),
     );
   if (frontProxy)
     await attempt(async () =>
-      (await import('../serve/requestheader-trust.js')).checkTrust(frontProxy),
+      (await import('../serve/tls/requestheader-trust.js')).checkTrust(frontProxy),
     );
   if (store.type === 'etcd') {
     const { caFile, certFile, keyFile } = store;
@@ -143,5 +143,5 @@ async function fileProblems(found: Config): Promise<string[]> {
 async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
   const file = keysFile ?? join(directory, 'keys.json');
   if (keysFile !== undefined || existsSync(file))
-    (await import('../serve/keys-file.js')).readKeys(file);
+    (await import('../serve/keys/keys-file.js')).readKeys(file);
 }

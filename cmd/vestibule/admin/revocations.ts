@@ -1,6 +1,6 @@
-import { Account } from '../../../kinds/account/account.js';
-import { Group, operators } from '../../../kinds/group/group.js';
-import { Passkey } from '../../../kinds/passkey/passkey.js';
+import { Account } from '../../../kinds/people/account/account.js';
+import { Group, operators } from '../../../kinds/people/group/group.js';
+import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
 import { encode, objectKey, EncodedObject } from '../../../registry/encoded-object.js';
 import { uniqueKey } from '../../../registry/encoded-object.js';

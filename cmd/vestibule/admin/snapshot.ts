@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { formatTable } from '../client/columns.js';
+import { formatTable } from '../client/output/columns.js';
 import { parseInvocation } from '../client/run.js';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
-import { contextsFile, readContexts } from './contexts.js';
-import { discover, findResources } from './discovery.js';
+import { contextsFile, readContexts } from './connection/contexts.js';
+import { discover, findResources } from './connection/discovery.js';
 import { flags, type Invocation } from '../terminal/flags.js';
-import { readAll } from './list.js';
-import { clientFor, type ApiClient } from './api-client.js';
+import { readAll } from './connection/list.js';
+import { clientFor, type ApiClient } from './connection/api-client.js';
 import { flagNames, completeCommand, subcommands, type Subcommand } from '../terminal/commands.js';
 
 /** Milliseconds that completion may take, because a person waits at a prompt. */

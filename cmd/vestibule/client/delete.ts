@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { resourcePath, typeName, type Resource } from './discovery.js';
+import { resourcePath, typeName, type Resource } from './connection/discovery.js';
 import { isDryRun } from './dry-run.js';
 import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
 import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat } from './output-format.js';
+import { parseFormat } from './output/output-format.js';
 import { writeOut, writeError } from '../terminal/output.js';
-import { readAll } from './list.js';
-import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
-import { parseTargets, type ResourceArgs } from './resource-args.js';
+import { readAll } from './connection/list.js';
+import { clientFor, type ApiClient, type ApiObject } from './connection/api-client.js';
+import { parseTargets, type ResourceArgs } from './connection/resource-args.js';
 
 /** The first and longest pause between polls of a deleted object, in milliseconds. */
 const pollTimesMs = { first: 100, max: 2_000 };

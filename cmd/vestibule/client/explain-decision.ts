@@ -2,8 +2,8 @@ import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { clientFor, type ApiObject } from './api-client.js';
-import { Columns } from './columns.js';
+import { clientFor, type ApiObject } from './connection/api-client.js';
+import { Columns } from './output/columns.js';
 
 /**
  * Prints a recorded decision: the request, the facts, the rules that decided and, of a refusal, the

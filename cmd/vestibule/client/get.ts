@@ -1,13 +1,13 @@
-import type { Resource } from './discovery.js';
+import type { Resource } from './connection/discovery.js';
 import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
 import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat, type Format } from './output-format.js';
-import { formatObjects } from './printers.js';
+import { parseFormat, type Format } from './output/output-format.js';
+import { formatObjects } from './output/printers.js';
 import { writeOut, writeError } from '../terminal/output.js';
-import { readAll, readOne, type ListForm, type ListResult } from './list.js';
-import { TablePrinter } from './table-printer.js';
-import { clientFor, type ApiClient, type ApiObject } from './api-client.js';
-import { parseTargets, type ResourceArgs } from './resource-args.js';
+import { readAll, readOne, type ListForm, type ListResult } from './connection/list.js';
+import { TablePrinter } from './output/table-printer.js';
+import { clientFor, type ApiClient, type ApiObject } from './connection/api-client.js';
+import { parseTargets, type ResourceArgs } from './connection/resource-args.js';
 import { watchAndPrint } from './watch.js';
 
 /** Prints objects as kubectl does, by default as the server's table. */

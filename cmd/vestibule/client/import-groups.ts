@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiStatusError } from '../terminal/errors.js';
-import type { ApiClient, ApiObject } from './api-client.js';
+import type { ApiClient, ApiObject } from './connection/api-client.js';
 import type { ImportRow } from './import-file.js';
 
 /** How often a Group that others change at the same time is read and changed again. */

@@ -1,5 +1,5 @@
 import { CommandError } from '../terminal/errors.js';
-import { formatJSONLine } from './output-format.js';
+import { formatJSONLine } from './output/output-format.js';
 
 /** Returns the values that a path, or one step of it, selects. */
 type Path = (value: unknown) => unknown[];

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { resourcePath } from './discovery.js';
+import { resourcePath } from './connection/discovery.js';
 import { isDryRun } from './dry-run.js';
 import { forEachCollectingErrors, CommandError } from '../terminal/errors.js';
 import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat } from './output-format.js';
-import { qualifiedName, formatObjects } from './printers.js';
+import { parseFormat } from './output/output-format.js';
+import { qualifiedName, formatObjects } from './output/printers.js';
 import { writeOut } from '../terminal/output.js';
-import { clientFor } from './api-client.js';
-import { parseTargets } from './resource-args.js';
+import { clientFor } from './connection/api-client.js';
+import { parseTargets } from './connection/resource-args.js';
 
 /** The media type of each patch type. The service refuses those that it does not support. */
 const mediaTypes: Readonly<Record<string, string>> = {

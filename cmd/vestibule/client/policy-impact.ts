@@ -1,5 +1,5 @@
-import type { ApiClient, ApiObject } from './api-client.js';
-import { formatTable } from './columns.js';
+import type { ApiClient, ApiObject } from './connection/api-client.js';
+import { formatTable } from './output/columns.js';
 
 /** The outcome of recorded decisions under a new policy (docs/design/api.md#policy-dry-run). */
 interface Impact {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { settled } from './contexts.js';
+import { settled } from './connection/contexts.js';
 import { didYouMean } from '../terminal/did-you-mean.js';
 import { CommandError } from '../terminal/errors.js';
 import { flags, type Invocation, type FlagName, type FlagValues } from '../terminal/flags.js';
@@ -10,11 +10,11 @@ import { completeCommand, subcommands, flagNames, type Subcommand } from '../ter
 const implementations: Readonly<
   Record<string, () => Promise<(invocation: Invocation) => Promise<void> | void>>
 > = {
-  login: async () => (await import('./login.js')).login,
-  logout: async () => (await import('./login.js')).logout,
-  whoami: async () => (await import('./login.js')).whoami,
-  kubeconfig: async () => (await import('./kubeconfig.js')).writeKubeconfig,
-  credential: async () => (await import('./exec-credential.js')).credential,
+  login: async () => (await import('./connection/login.js')).login,
+  logout: async () => (await import('./connection/login.js')).logout,
+  whoami: async () => (await import('./connection/login.js')).whoami,
+  kubeconfig: async () => (await import('./connection/kubeconfig.js')).writeKubeconfig,
+  credential: async () => (await import('./connection/exec-credential.js')).credential,
   get: async () => (await import('./get.js')).get,
   watch: async () => (await import('./watch.js')).watch,
   create: async () => (await import('./create.js')).create,

@@ -1,15 +1,15 @@
-import { watchChanges, type WatchedChange } from './watch-stream.js';
+import { watchChanges, type WatchedChange } from './connection/watch-stream.js';
 import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
-import { formatJSONLine, formatYAML, parseFormat, type Format } from './output-format.js';
+import { formatJSONLine, formatYAML, parseFormat, type Format } from './output/output-format.js';
 import { fillTemplate } from './jsonpath.js';
-import { qualifiedName } from './printers.js';
+import { qualifiedName } from './output/printers.js';
 import { writeOut, writeError } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import type { ListItem } from './list.js';
-import { TablePrinter } from './table-printer.js';
-import { clientFor } from './api-client.js';
-import { parseTargets } from './resource-args.js';
+import type { ListItem } from './connection/list.js';
+import { TablePrinter } from './output/table-printer.js';
+import { clientFor } from './connection/api-client.js';
+import { parseTargets } from './connection/resource-args.js';
 
 /** Prints objects of one type, or one object, and each change until interrupted. */
 export const watch = (invocation: Invocation): Promise<void> =>

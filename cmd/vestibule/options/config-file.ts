@@ -9,7 +9,7 @@ import {
   type ParsedNode,
   type YAMLMap,
 } from 'yaml';
-import { nearest } from '../../../registry/nearest-name.js';
+import { nearest } from '../../../registry/schema/nearest-name.js';
 import { readSecret, type Settings, type GivenValue } from './sources.js';
 import { settingKey, settings, type Setting } from './flags.js';
 

@@ -8,9 +8,9 @@ import {
   parseLimit,
   type LimitName,
   type Limits,
-} from '../../../registry/limit-settings.js';
-import type { NameFallback } from '../../../kinds/claims/name-fallback.js';
-import { limitFlag } from '../../../registry/limit-flag.js';
+} from '../../../registry/limits/limit-settings.js';
+import type { NameFallback } from '../../../kinds/apps/claims/name-fallback.js';
+import { limitFlag } from '../../../registry/limits/limit-flag.js';
 import { hideUserinfo } from '../../../security/hide-userinfo.js';
 import { parseSetting, type OptionValues, type SettingValue } from './setting-value.js';
 import { settings, type ServeFlag } from './flags.js';
@@ -52,7 +52,7 @@ export interface Config {
   inflight: { reads: number; changes: number };
   shutdownDelaySeconds: number;
   limitFactor: number;
-  /** Every limit as a number: milliseconds, bytes or a count (registry/limit-settings.ts). */
+  /** Every limit as a number: milliseconds, bytes or a count (registry/limits/limit-settings.ts). */
   limits: Limits;
   metricsPort: number | undefined;
   auditLogPath: string | undefined;

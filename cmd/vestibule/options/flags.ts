@@ -1,10 +1,10 @@
-import { nameFallbacks } from '../../../kinds/claims/name-fallback.js';
-import { limitFlag, limitPrefix } from '../../../registry/limit-flag.js';
+import { nameFallbacks } from '../../../kinds/apps/claims/name-fallback.js';
+import { limitFlag, limitPrefix } from '../../../registry/limits/limit-flag.js';
 import {
   limitSettings,
   type LimitName,
   type LimitSetting,
-} from '../../../registry/limit-settings.js';
+} from '../../../registry/limits/limit-settings.js';
 
 /**
  * One setting: the source of its flag, its variable, its key in the configuration file, and their

@@ -1,5 +1,5 @@
-import { limitSettings, type LimitSetting } from '../../../registry/limit-settings.js';
-import { durationText, percentText, sizeText } from '../../../registry/units.js';
+import { limitSettings, type LimitSetting } from '../../../registry/limits/limit-settings.js';
+import { durationText, percentText, sizeText } from '../../../registry/schema/units.js';
 import { durationPattern, settingKey, settings, type Setting } from './flags.js';
 
 /**

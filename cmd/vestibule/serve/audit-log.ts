@@ -1,4 +1,4 @@
-import type { DisposableStack } from './disposables.js';
+import type { DisposableStack } from '../../../security/disposable-stack.js';
 import { closeSync, openSync, write } from 'node:fs';
 import type { AuditSink } from '../../../apiserver/chain/audit.js';
 import { ConfigError } from '../options/config.js';

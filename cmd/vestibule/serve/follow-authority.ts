@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Memberships } from '../../../kinds/group/membership-index.js';
+import type { Memberships } from '../../../kinds/people/group/membership-index.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { AuthorityChanges } from '../../../registry/authority-changes.js';
 import type { Caller } from '../../../registry/kind.js';

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../../../apiserver/health.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
-import type { ClockSkew } from './clock-skew.js';
+import type { ClockSkew } from './replicas/clock-skew.js';
 import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Storage } from '../../../storage/storage.js';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Config } from '../options/config.js';
 import { watchFiles } from './watch-files.js';
-import type { DisposableStack } from './disposables.js';
+import type { DisposableStack } from '../../../security/disposable-stack.js';
 import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';

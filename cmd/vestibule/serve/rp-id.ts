@@ -1,6 +1,6 @@
 import { ConfigError } from '../options/config.js';
-import { canBeRelyingPartyId } from '../../../kinds/passkey/rp-id.js';
-import { toStatusError } from '../../../registry/storage-errors.js';
+import { canBeRelyingPartyId } from '../../../kinds/people/passkey/rp-id.js';
+import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Log } from '../../../observability/log.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
 

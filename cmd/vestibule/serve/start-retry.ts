@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../observability/log.js';
-import { StatusError } from '../../../registry/status.js';
+import { StatusError } from '../../../registry/status/status.js';
 import { UnavailableError, UnknownOutcomeError } from '../../../storage/storage.js';
 
 const retryForMs = 60_000;

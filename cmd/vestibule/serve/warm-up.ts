@@ -1,6 +1,6 @@
-import { loadWebauthn } from '../../../kinds/passkey/webauthn/library.js';
+import { loadWebauthn } from '../../../kinds/people/passkey/webauthn/library.js';
 import type { Log } from '../../../observability/log.js';
-import type { Registry } from '../../../registry/registry.js';
+import type { Registry } from '../../../registry/store/registry.js';
 
 /** Prepares after the first requests what would delay a later one. */
 export const warmUp = (registry: Registry, log: Log): Promise<void> =>

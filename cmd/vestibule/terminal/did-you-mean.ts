@@ -1,4 +1,4 @@
-import { nearest } from '../../../registry/nearest-name.js';
+import { nearest } from '../../../registry/schema/nearest-name.js';
 
 /**
  * Returns `; did you mean NAME?` for the nearest name, or nothing if none is near. All have the same

@@ -84,7 +84,7 @@ function floor({ good: { response }, expected, key }: Proof): boolean {
 /** Assertions verified as a login does, or by the least that could do. */
 const make: MakeLoad<{ root: string; by: 'service' | 'floor' }> = async ({ root, by }) => {
   const { verifyAssertion } = await import(
-    pathToFileURL(join(root, 'dist/kinds/passkey/webauthn/verify-assertion.js')).href
+    pathToFileURL(join(root, 'dist/kinds/people/passkey/webauthn/verify-assertion.js')).href
   );
   const proofs = Array.from({ length: 256 }, makeProof);
   const service = async ({ good, expected, known }: Proof): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import etcd3 from 'etcd3';
-import { keyOf, newKeyOf, type Footprint, type Size } from '../footprint.js';
+import { keyOf, newKeyOf, type Footprint, type Size } from '../measure/footprint.js';
 import type { MakeLoad } from '../load.js';
 
 /**

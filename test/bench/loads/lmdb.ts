@@ -1,6 +1,6 @@
 import { open } from 'lmdb';
 import { join } from 'node:path';
-import { keyOf, newKeyOf, type Footprint } from '../footprint.js';
+import { keyOf, newKeyOf, type Footprint } from '../measure/footprint.js';
 import type { MakeLoad } from '../load.js';
 
 /**

@@ -4,7 +4,7 @@ import { Child } from '../child.js';
 import { fill } from '../objects.js';
 import type { Row, Side } from '../row.js';
 import { serveCommand } from '../sides/vestibule.js';
-import { median } from '../statistics.js';
+import { median } from '../measure/statistics.js';
 
 const starts = 5;
 const shared = {

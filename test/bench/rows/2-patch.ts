@@ -1,4 +1,4 @@
-import { footprintOfPatch, oneKey } from '../footprint.js';
+import { footprintOfPatch, oneKey } from '../measure/footprint.js';
 import { middle, perCPUSecond, throughput, type Metric, type Row } from '../row.js';
 import { loadedSide } from '../side.js';
 import { startVestibule } from '../sides/vestibule.js';

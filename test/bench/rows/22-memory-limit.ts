@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fillCrowd } from '../crowd.js';
 import { filledOnce } from '../filled.js';
-import { dropPages, limitMemory } from '../memory-limit.js';
+import { dropPages, limitMemory } from '../measure/memory-limit.js';
 import { usageOfTree } from '../processes.js';
 import { cpuPerOperation, type Row, type Side } from '../row.js';
 import { loadedSide } from '../side.js';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { footprintOfPatch, oneKey, type Footprint } from '../footprint.js';
+import { footprintOfPatch, oneKey, type Footprint } from '../measure/footprint.js';
 import { perCPUSecond, throughput, type Row, type Side } from '../row.js';
 import { usageOfTree } from '../processes.js';
 import { loadedSide } from '../side.js';

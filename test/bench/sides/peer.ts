@@ -62,7 +62,7 @@ export async function startPeer(
       bench.node,
       '--disable-warning=ExperimentalWarning',
       '--import',
-      join(import.meta.dirname, '../probe.js'),
+      join(import.meta.dirname, '../measure/probe.js'),
       join(import.meta.dirname, `${name}.js`),
     ],
   });

@@ -70,7 +70,7 @@ export async function startVestibule(
         ? ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE]
         : []),
       '--import',
-      join(import.meta.dirname, '../probe.js'),
+      join(import.meta.dirname, '../measure/probe.js'),
       ...serveCommand(bench, folder, store, port),
     ]),
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePorts } from '../../storage/etcd-server.js';
 import { createClient, type TestService } from '../../support/service.js';
-import type { ClientSpec } from '../../../kinds/client/client.js';
+import type { ClientSpec } from '../../../kinds/apps/client/client.js';
 
 /** The sample relying party as hack/run starts it. */
 export interface Notes {

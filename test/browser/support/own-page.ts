@@ -1,4 +1,4 @@
-import { mailTo } from '../../support/signin.js';
+import { mailTo } from '../../support/people/signin.js';
 import type { TestService } from '../../support/service.js';
 import type { Person } from './person.js';
 

@@ -1,4 +1,4 @@
-import { Link } from '../../support/link.js';
+import { Link } from '../../support/network/link.js';
 import { settles } from '../../support/patience.js';
 import { stopAll, temporary } from '../../support/service.js';
 import { startEtcdCluster, type EtcdServer } from '../../storage/etcd-server.js';

@@ -1,4 +1,4 @@
-import { exchange, type Answer, type Tab } from '../../support/tab.js';
+import { exchange, type Answer, type Tab } from '../../support/people/tab.js';
 import type { Served } from '../served.js';
 import { pause } from './quorum.js';
 import { scaled } from '../../support/patience.js';

@@ -4,12 +4,15 @@ import { randomBytes } from 'node:crypto';
 import {
   verifyAssertion,
   type KnownCredential,
-} from '../../../kinds/passkey/webauthn/verify-assertion.js';
-import type { Assertion, NewCredential } from '../../../kinds/passkey/webauthn/credential.js';
+} from '../../../kinds/people/passkey/webauthn/verify-assertion.js';
+import type {
+  Assertion,
+  NewCredential,
+} from '../../../kinds/people/passkey/webauthn/credential.js';
 import {
   verifyRegistration,
   type Registration,
-} from '../../../kinds/passkey/webauthn/verify-registration.js';
+} from '../../../kinds/people/passkey/webauthn/verify-registration.js';
 import {
   algorithms,
   Authenticator,
@@ -20,7 +23,7 @@ import {
   type Asking,
   type Item,
   type Lies,
-} from '../../support/authenticator.js';
+} from '../../support/people/authenticator.js';
 import fc from '../../support/fast-check.js';
 
 jest.setTimeout(120_000);

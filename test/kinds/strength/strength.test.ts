@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Group } from '../../../kinds/group/group.js';
-import { Invitation } from '../../../kinds/invitation/invitation.js';
-import { Account } from '../../../kinds/account/account.js';
-import { phishingResistant } from '../../../kinds/session/acr.js';
-import { StatusError } from '../../../registry/status.js';
-import { toTimestamp } from '../../../registry/timestamp.js';
-import type { Authenticator } from '../../support/authenticator.js';
+import { Group } from '../../../kinds/people/group/group.js';
+import { Invitation } from '../../../kinds/access/invitation/invitation.js';
+import { Account } from '../../../kinds/people/account/account.js';
+import { phishingResistant } from '../../../kinds/people/session/acr.js';
+import { StatusError } from '../../../registry/status/status.js';
+import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import type { Authenticator } from '../../support/people/authenticator.js';
 import { clock } from '../../support/clock.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';

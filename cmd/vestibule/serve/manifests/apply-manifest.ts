@@ -1,11 +1,11 @@
 import { draftOf } from '../../../../apiserver/handlers/apply-body.js';
-import { Audience } from '../../../../kinds/audience/audience.js';
-import { Client } from '../../../../kinds/client/client.js';
+import { Audience } from '../../../../kinds/apps/audience/audience.js';
+import { Client } from '../../../../kinds/apps/client/client.js';
 import { hashOf, Policy } from '../../../../kinds/policy/policy.js';
 import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../../registry/kind.js';
 import { ConfigurationApply } from '../../../../registry/managedfields/apply.js';
-import type { Store } from '../../../../registry/store.js';
+import type { Store } from '../../../../registry/store/store.js';
 import { loadableKinds, policySpec, type Manifest } from './manifest-file.js';
 
 /** The label of objects that manifests own: they are deleted when no file declares them. */

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { ReplicaStatus } from '../../../../kinds/replica.js';
 import type { Log } from '../../../../observability/log.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
-import { StatusError } from '../../../../registry/status.js';
-import { toTimestamp } from '../../../../registry/timestamp.js';
-import type { DisposableStack } from '../disposables.js';
+import { StatusError } from '../../../../registry/status/status.js';
+import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import type { DisposableStack } from '../../../../security/disposable-stack.js';
 import { watchFiles } from '../watch-files.js';
 import {
   applyManifest,

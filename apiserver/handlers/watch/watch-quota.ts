@@ -1,0 +1,96 @@
+import type { Caller } from '../../../registry/kind.js';
+import { limitFlag } from '../../../registry/limits/limit-flag.js';
+import type { LimitRefusals } from '../../../registry/limits/limit-refusals.js';
+import type { LimitName, Limits } from '../../../registry/limits/limit-settings.js';
+import { prefixesOf } from '../../../registry/limits/prefixes.js';
+import { type StatusError, tooManyRequests } from '../../../registry/status/status.js';
+
+/**
+ * Limits the open watches on this replica: by session, by account and of all persons; of sign-ins and
+ * anonymous callers, by network and in total.
+ */
+export class WatchQuota {
+  readonly #openCounts = new Map<string, number>();
+  readonly #limits: Limits;
+  readonly #refusals: LimitRefusals;
+
+  constructor(limits: Limits, refusals: LimitRefusals) {
+    this.#limits = limits;
+    this.#refusals = refusals;
+  }
+
+  /**
+   * Takes a slot and returns the function that frees it; throws 429 if none is left. Operators learn
+   * which flag sets the limit.
+   */
+  acquire(caller: Caller, network: string): () => void {
+    const counters = countersOf(caller, network, this.#limits);
+    for (const [who, setting, factor = 1] of counters)
+      if ((this.#openCounts.get(who) ?? 0) >= this.#limits[setting] * factor)
+        throw this.#refused(caller, setting);
+    for (const [who] of counters) this.#openCounts.set(who, (this.#openCounts.get(who) ?? 0) + 1);
+    return () => {
+      for (const [who] of counters) this.#release(who);
+    };
+  }
+
+  #refused(caller: Caller, setting: LimitName): StatusError {
+    this.#refusals.count({ name: setting.toLowerCase(), setting }, Date.now());
+    const isOperator = caller.type === 'Account' && caller.operator;
+    const which = isOperator ? `: --${limitFlag(setting)} is ${this.#limits[setting]}` : '';
+    return tooManyRequests(5, `too many watches are open${which}`);
+  }
+
+  #release(who: string): void {
+    const remaining = this.#openCounts.get(who)! - 1;
+    if (remaining === 0) this.#openCounts.delete(who);
+    else this.#openCounts.set(who, remaining);
+  }
+}
+
+type Counter = [who: string, setting: LimitName, factor?: number];
+
+/**
+ * Returns the counters of a watch with their limits. Anyone can start interactions, so those count
+ * by network too.
+ */
+function countersOf(caller: Caller, network: string, limits: Limits): Counter[] {
+  switch (caller.type) {
+    case 'Account':
+      return [
+        [`s:${caller.session ?? caller.account}`, 'watchesPerSession'],
+        [`a:${caller.account}`, 'watchesPerAccount'],
+        ['persons', 'watchesOfPersons'],
+      ];
+    case 'Browser':
+      return [
+        [`i:${caller.interaction}`, 'watchesPerSession'],
+        ...networkCounters('b', network, 'watchesOfNetwork', limits),
+      ];
+    case 'Anonymous':
+      return networkCounters('n', network, 'watchesPerSession', limits);
+    default:
+      return [];
+  }
+}
+
+/**
+ * Returns the counters of a network, the networks around it, and all callers without an account.
+ */
+function networkCounters(
+  prefix: string,
+  network: string,
+  setting: LimitName,
+  { networkFactorMiddle, networkFactorWide }: Limits,
+): Counter[] {
+  const { wide, within } = prefixesOf(network);
+  const factors = { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide };
+  const nested = within.map(
+    ([width, name]): Counter => [`${prefix}:${wide} ${name}`, setting, factors[width]],
+  );
+  return [
+    ...nested,
+    [`${prefix}:${wide}`, setting, nested.length > 0 ? networkFactorWide : 1],
+    ['everybody', 'watchesOfStrangers'],
+  ];
+}

@@ -1,0 +1,22 @@
+import { typeName } from '../connection/discovery.js';
+import { formatJSON, formatYAML, type Format } from './output-format.js';
+import { fillTemplate } from '../jsonpath.js';
+import type { ApiObject } from '../connection/api-client.js';
+
+/** Formats objects other than as a table: a single one as it is, several as a List. */
+export function formatObjects(
+  objects: readonly ApiObject[],
+  format: Format,
+  isSingle: boolean,
+): string {
+  if (format.as === 'name') return objects.map((one) => `${qualifiedName(one)}\n`).join('');
+  const value = isSingle
+    ? objects[0]!
+    : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };
+  if (format.as === 'jsonpath') return fillTemplate(format.template, value);
+  return format.as === 'yaml' ? formatYAML(value) : formatJSON(value);
+}
+
+/** Returns an object's name with its type, such as `group.id.vestibule.org/staff`. */
+export const qualifiedName = ({ kind, apiVersion, metadata }: ApiObject): string =>
+  `${typeName({ kind, group: /^(.*)\//.exec(String(apiVersion))?.[1] ?? '' })}/${metadata.name}`;

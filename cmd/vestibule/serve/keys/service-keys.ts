@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { Config } from '../../options/config.js';
+import { DroppedKeys, droppedKeys } from './dropped-keys.js';
+import type { DisposableStack } from '../../../../security/disposable-stack.js';
+import { followKeys } from './keys-file.js';
+import { requireStoreKeys } from '../replicas/keys-record.js';
+import type { Keys } from '../../../../security/keyring.js';
+import type { Log } from '../../../../observability/log.js';
+import type { Storage } from '../../../../storage/storage.js';
+
+/** Returns the keys file of the settings, by default beside the embedded store. */
+export const keysFilePath = ({ keysFile, store }: Config): string =>
+  keysFile ?? join((store as { directory: string }).directory, 'keys.json');
+
+/** Checks that the keys belong to the store, and watches their file, if any, until the stop. */
+export async function followServiceKeys(
+  keys: Keys,
+  file: string | undefined,
+  storage: Storage,
+  log: Log,
+  disposables: DisposableStack,
+): Promise<void> {
+  await requireStoreKeys(storage, keys);
+  const dropped = new DroppedKeys(storage, keys, log);
+  disposables.add(() => dropped.stop());
+  await dropped.start();
+  if (file !== undefined)
+    disposables.add(
+      followKeys(file, keys, log, (before) => dropped.drop(droppedKeys(before, keys.ids()))),
+    );
+}

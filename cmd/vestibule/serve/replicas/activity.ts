@@ -1,0 +1,57 @@
+import { activityMinutes, type ReplicaStatus } from '../../../../kinds/replica.js';
+import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+
+const minuteMs = 60_000;
+
+/** What a process counted since its start. */
+export type Totals = Readonly<
+  Record<Exclude<keyof ReplicaStatus['activity'], 'endTimestamp'>, number>
+>;
+
+const names: readonly (keyof Totals)[] = [
+  'signIns',
+  'signInsFailed',
+  'mailsSent',
+  'mailsFailed',
+  'requestsRefused',
+];
+
+/** Turns totals into counts of each minute by the clock, so that minutes of replicas can be added. */
+export class Activity {
+  readonly #totals: () => Totals;
+  readonly #counts = new Map(names.map((name): [keyof Totals, number[]] => [name, []]));
+  #last: Totals;
+  /** The minute, since the epoch, that is being counted. */
+  #minute: number;
+
+  /** Begins to count at `now`, in ms since the epoch; `totals` only grow. */
+  constructor(totals: () => Totals, now: number) {
+    this.#totals = totals;
+    this.#last = totals();
+    this.#minute = Math.floor(now / minuteMs);
+  }
+
+  /**
+   * Returns the counts of all minutes that are over at `now`. What was counted since the last call
+   * belongs to the first of the minutes that have ended since.
+   */
+  until(now: number): ReplicaStatus['activity'] {
+    const minute = Math.floor(now / minuteMs);
+    const ended = Math.min(minute - this.#minute, activityMinutes);
+    if (ended > 0) {
+      this.#end(ended);
+      this.#minute = minute;
+    }
+    const counts = Object.fromEntries(this.#counts) as Record<keyof Totals, number[]>;
+    return { endTimestamp: toTimestamp(this.#minute * minuteMs), ...counts };
+  }
+
+  #end(minutes: number): void {
+    const totals = this.#totals();
+    for (const [name, counts] of this.#counts) {
+      const added = [totals[name] - this.#last[name], ...Array<number>(minutes - 1).fill(0)];
+      this.#counts.set(name, [...counts, ...added].slice(-activityMinutes));
+    }
+    this.#last = totals;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Server } from '../../../../apiserver/server.js';
+import type { MailOutcomes } from '../../../../mail/outcomes.js';
+import { release } from '../../../../observability/build-info.js';
+import type { Log } from '../../../../observability/log.js';
+import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
+import type { IdentityProvider } from '../../../../provider/provider.js';
+import type { Store } from '../../../../registry/store/store.js';
+import { limitFlag } from '../../../../registry/limits/limit-flag.js';
+import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import { lastSnapshotTime } from '../../../../storage/snapshot/last-snapshot.js';
+import type { Config } from '../../options/config.js';
+import { shownSettings } from '../../options/shown-settings.js';
+import type { Totals } from './activity.js';
+import type { ClockSkew } from './clock-skew.js';
+import type { ManifestController } from '../manifests/manifest-controller.js';
+import { LastMail } from './last-mail.js';
+import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
+
+/** The parts that a Replica describes. */
+interface ReplicaParts {
+  readonly server: Server;
+  readonly store: Store;
+  readonly policy: PolicyAuthorizer;
+  readonly provider: IdentityProvider;
+  readonly mails: MailOutcomes;
+  readonly clocks: ClockSkew | undefined;
+  readonly manifests: ManifestController | undefined;
+}
+
+/** Returns the recorder of this process. */
+export function openReplica(config: Config, parts: ReplicaParts, log: Log): ReplicaRecorder {
+  const { store, mails } = parts;
+  const server = config.smtpURL === undefined ? '' : new URL(config.smtpURL).host;
+  const lastMail = new LastMail(store.storage, server, mails);
+  const recorder = new ReplicaRecorder(store, log, {
+    settings: shownSettings(config),
+    totals: () => totalsOf(parts),
+    state: () => stateOf(config, parts, lastMail),
+  });
+  mails.onFirstAccepted = () => recorder.refresh();
+  if (parts.manifests) parts.manifests.onChange = () => recorder.refresh();
+  return recorder;
+}
+
+const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
+  signIns: provider.counts.get('sign_in.succeeded') ?? 0,
+  signInsFailed: provider.counts.get('sign_in.failed') ?? 0,
+  mailsSent: mails.sent,
+  mailsFailed: mails.failed,
+  requestsRefused: policy.counts().refusals,
+});
+
+async function stateOf(
+  config: Config,
+  { server, store, policy, clocks, manifests }: ReplicaParts,
+  lastMail: LastMail,
+) {
+  const active = policy.activeName();
+  const checks = await server.checks();
+  const failedChecks = checks
+    .filter(({ type, isHealthy }) => type === 'readyz' && !isHealthy)
+    .map(({ name }) => name);
+  const { lastMailAt, lastSnapshotAt } = await lastTimesOf(config, store, lastMail);
+  const state: ReplicaState = {
+    release,
+    ready: failedChecks.length === 0,
+    failedChecks,
+    ...(clocks && { clock: { skewSeconds: clocks.skew, peers: clocks.peers } }),
+    ...(active !== undefined && { policy: active }),
+    store: {
+      driver: store.storage.readsInProcess ? 'Embedded' : 'Etcd',
+      copies: await copiesOf(store),
+      ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
+    },
+    ...(manifests && { manifests: [...manifests.files] }),
+    refusals: refusalsOf(config, store),
+    ...(lastMailAt !== undefined && { lastMailTimestamp: toTimestamp(lastMailAt) }),
+  };
+  return state;
+}
+
+/** Returns what limits refused in the last hour, each with its setting. */
+export const refusalsOf = (
+  { displayed }: Pick<Config, 'displayed'>,
+  { networkLimits }: Pick<Store, 'networkLimits'>,
+) =>
+  networkLimits.refusals.lastHour(Date.now()).map(({ name, setting, count }) => {
+    if (setting === undefined) return { limit: name, count };
+    const flag = limitFlag(setting);
+    return { limit: name, setting: flag, value: String(displayed[flag]), count };
+  });
+
+/** Returns when a mail was accepted and a snapshot saved; nothing if the store does not answer. */
+async function lastTimesOf(config: Config, { storage }: Store, lastMail: LastMail) {
+  const record = config.store.type === 'embedded' ? config.store : { storage };
+  try {
+    return {
+      lastMailAt: await lastMail.time(),
+      lastSnapshotAt: await lastSnapshotTime(record),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the size of each copy that answers; none if the store does not. */
+async function copiesOf({ storage }: Store): Promise<ReplicaState['store']['copies']> {
+  const sizes = await storage.sizes?.().catch(() => undefined);
+  return [...(sizes ?? [])].map(([name, { bytes, quota }]) => ({
+    name,
+    bytes,
+    ...(quota !== undefined && { quotaBytes: quota }),
+  }));
+}

@@ -1,4 +1,0 @@
-import { group } from '../define-kind.js';
-
-/** The names of the kind Invitation, for files that it imports. */
-export const naming = { kind: 'Invitation', resource: 'invitations', group } as const;

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { defineKind } from '../../define-kind.js';
+import type { Call } from '../../../registry/kind.js';
+import type { Cause } from '../../../registry/status/status.js';
+import { mapList, setList } from '../../../registry/schema/list-type.js';
+import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import {
+  canonicalAddress,
+  emailAddress,
+  isWithinLengths,
+  newAddressFaults,
+  repeatedAddresses,
+} from '../../signin/email-address.js';
+import { line, timestamp } from '../../signin/schema-types.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+
+/** The most members that a Group can have. */
+export const maxMembers = 1000;
+
+/** The Group whose members operate this service. */
+export const operators = 'operators';
+
+const TemporaryMember = z.object({
+  email: emailAddress().describe('The address.'),
+  until: timestamp().describe('When the membership ends.'),
+  reason: line(200).optional().describe('Why the person is a member.'),
+  accessRequest: z
+    .string()
+    .max(253)
+    .optional()
+    .describe('The AccessRequest whose approval made the person a member.'),
+});
+
+const GroupSpec = z.object({
+  displayName: line(64).describe('Its display name.'),
+  members: setList(z.array(emailAddress()))
+    .max(maxMembers)
+    .default([])
+    .describe(
+      'The addresses of its members, compared in lower case. A second spelling of one is refused.',
+    ),
+  temporaryMembers: mapList(z.array(TemporaryMember), 'email')
+    .max(maxMembers)
+    .optional()
+    .describe('Members until a time. Those whose time is over stay listed, without effect.'),
+});
+
+/**
+ * A group of people by address. An account belongs to it while its verified address is listed, for
+ * a temporary member until a time.
+ */
+export const Group = defineKind({
+  kind: 'Group',
+  resource: 'groups',
+  description: 'A group of people: an account belongs to it while its verified address is listed.',
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  spec: GroupSpec,
+  status: z.object({}),
+  columns: {
+    'Display-Name': (of) => of.spec.displayName,
+    Members: (of) => membersAt(of.spec, Date.now()).size,
+  },
+  strategy: {
+    validate({ metadata, spec }, old) {
+      const temporary = spec.temporaryMembers ?? [];
+      const known = new Set([
+        ...(old?.spec.members ?? []),
+        ...(old?.spec.temporaryMembers ?? []).map(({ email }) => email),
+      ]);
+      const addressFaults = (member: string, field: string): Cause[] => {
+        if (!isWithinLengths(member))
+          return [
+            invalidValue(field, 'must have at most 64 characters before the @ and 255 after it'),
+          ];
+        return known.has(member) ? [] : newAddressFaults(member, field);
+      };
+      return [
+        ...repeatedAddresses(spec.members, (i) => `spec.members[${i}]`),
+        ...repeatedAddresses(
+          temporary.map(({ email }) => email),
+          (i) => `spec.temporaryMembers[${i}]`,
+        ),
+        ...spec.members.flatMap((member, i) => addressFaults(member, `spec.members[${i}]`)),
+        ...temporary.flatMap(({ email }, i) =>
+          addressFaults(email, `spec.temporaryMembers[${i}].email`),
+        ),
+        ...(metadata.name === operators && temporary.length > 0 && spec.members.length === 0
+          ? [invalidValue('spec.members', 'must not be empty: temporary operators end')]
+          : []),
+      ];
+    },
+    async beforeCommit(_tx, next, _old, call) {
+      const unused = next?.metadata.name === operators ? unusedOperators(next.spec, call) : [];
+      if (unused.length > 0 && call.caller.type !== 'System')
+        call.warn(`${unused.join(', ')} of --operators: no operator while this Group has members`);
+    },
+  },
+});
+
+/** Returns the addresses of `--operators` that the members of Group `operators` leave without effect. */
+export const unusedOperators = (
+  spec: z.infer<typeof GroupSpec>,
+  { settings }: Pick<Call, 'settings'>,
+): string[] => {
+  const members = membersAt(spec, Date.now());
+  return spec.members.length === 0
+    ? []
+    : settings.operators.filter((address) => !members.has(canonicalAddress(address)));
+};
+
+/** Returns the addresses in lower case that are members at a time, in ms since the epoch. */
+export function membersAt(
+  { members, temporaryMembers = [] }: z.infer<typeof GroupSpec>,
+  now: number,
+): ReadonlySet<string> {
+  const current = temporaryMembers.filter(({ until }) => fromTimestamp(until) > now);
+  return new Set([...members, ...current.map(({ email }) => email)].map(canonicalAddress));
+}
+
+/** Returns when the next membership ends after a time; Infinity if none does. */
+export const nextEnd = (
+  { temporaryMembers = [] }: z.infer<typeof GroupSpec>,
+  now: number,
+): number =>
+  Math.min(
+    Infinity,
+    ...temporaryMembers.map(({ until }) => fromTimestamp(until)).filter((end) => end > now),
+  );

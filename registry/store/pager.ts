@@ -1,0 +1,55 @@
+import { CompactedError, prefixRange, type Page, type Revision } from '../../storage/storage.js';
+import { toStatusError } from '../status/storage-errors.js';
+import type { AnyKind } from '../kind.js';
+import type { Store } from './store.js';
+import { isLive, EncodedObject } from '../encoded-object.js';
+
+/**
+ * Yields every object of a kind in pages, all at one revision. If that revision is compacted
+ * in between, the rest is read at the current one.
+ */
+export async function* listPages(
+  store: Store,
+  kind: AnyKind,
+  size: number,
+): AsyncGenerator<EncodedObject[]> {
+  const { end, start } = prefixRange(`objects/${kind.resource}/`);
+  let revision: Revision | undefined;
+  for (let from = start; ; ) {
+    const page: Page = await readPage(store, { start: from, end }, size, revision);
+    revision = page.revision;
+    yield page.entries
+      .filter((entry) => isLive(entry, Date.now()))
+      .map((entry) => new EncodedObject(kind, entry));
+    if (page.more === 0) return;
+    from = `${page.entries.at(-1)!.key}!`;
+  }
+}
+
+async function readPage(
+  store: Store,
+  range: { start: string; end: string },
+  limit: number,
+  at: Revision | undefined,
+): Promise<Page> {
+  try {
+    return await toStatusError(
+      store.storage.list(range, { limit, ...(at !== undefined && { at }) }),
+    );
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    return toStatusError(store.storage.list(range, { limit }));
+  }
+}
+
+/**
+ * Counts an object and those of its kind after it, without reading them: there may be millions.
+ * Expired ones count until they are collected.
+ */
+export function countFrom(
+  { storage }: Pick<Store, 'storage'>,
+  { kind, entry }: EncodedObject,
+): Promise<number> {
+  const { end } = prefixRange(`objects/${kind.resource}/`);
+  return toStatusError(storage.count({ start: entry.key, end }));
+}

@@ -1,0 +1,394 @@
+import {
+  prefixRange,
+  type Committed,
+  type Entry,
+  type Lost,
+  type Revision,
+  type Storage,
+} from '../../storage/storage.js';
+import { StoreCommitter } from './committer.js';
+import { authorizedWork, type Work } from './authorized-work.js';
+import type { Authorizer } from '../authorizer.js';
+import { throwStatusError, toStatusError } from '../status/storage-errors.js';
+import type { WatchCache } from '../watchcache/watch-cache.js';
+import type {
+  AnyKind,
+  Awaitable,
+  Call,
+  Decision,
+  Draft,
+  KindObject,
+  ObjectOf,
+  StagedWrites,
+  Ports,
+  Reader,
+  Settings,
+  Transaction,
+} from '../kind.js';
+import { KeyedMutex } from '../limits/keyed-mutex.js';
+import type { Keys } from '../../security/keyring.js';
+import { OptimisticCache } from './optimistic-cache.js';
+import { NetworkLimits } from '../limits/network-limits.js';
+import type { Registry } from './registry.js';
+import { unavailable } from '../status/status.js';
+import {
+  clone,
+  isLive,
+  objectKey,
+  encodedObjectOf,
+  uniqueKey,
+  type EncodedObject,
+} from '../encoded-object.js';
+import { StoreTransaction, type TransactionSource } from './transaction.js';
+import { decideFor, systemRequest, type AuthorizedTarget, type CallFacts } from '../call-facts.js';
+
+/** The dependencies of a Store. */
+interface StoreDependencies {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly watchCache: WatchCache;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly authorize: Authorizer;
+  /** The ports of this service's own calls. */
+  readonly ports: () => Ports;
+  /** Throws unless the caller has still the rights that the call was authorized with, by what it reads. */
+  readonly assertRights?: (tx: Transaction, call: Call) => Promise<void>;
+}
+
+/** The result of a change, and whether anything was committed. */
+interface ChangeResult<T> {
+  readonly result: T;
+  readonly committed: boolean;
+}
+
+/** The outcome of one try; `lostAt` is the key of a conflict. */
+type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
+
+const retryForMs = 10_000;
+
+/** The generic store of all kinds: reads objects, and runs the only read-modify-write loop. */
+export class Store {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly watchCache: WatchCache;
+  readonly #dependencies: StoreDependencies;
+  /** The settings of the deployment. */
+  readonly settings: Settings;
+  /** Rate limits by client network, shared by all replicas. */
+  readonly networkLimits: NetworkLimits;
+  /** Present if reads go to another process (etcd). */
+  readonly #optimisticCache: OptimisticCache | undefined;
+  readonly #committer: StoreCommitter;
+  /** Serializes retries on the same key within this process. */
+  readonly #retryMutex = new KeyedMutex();
+
+  constructor(dependencies: StoreDependencies) {
+    this.storage = dependencies.storage;
+    this.registry = dependencies.registry;
+    this.watchCache = dependencies.watchCache;
+    this.#dependencies = dependencies;
+    this.settings = dependencies.settings;
+    this.networkLimits = new NetworkLimits(
+      dependencies.storage,
+      dependencies.settings.limitFactor,
+      dependencies.settings.limits,
+    );
+    const optimisticCache = dependencies.storage.readsInProcess ? undefined : new OptimisticCache();
+    this.#optimisticCache = optimisticCache;
+    this.#committer = new StoreCommitter(
+      dependencies.storage,
+      dependencies.watchCache,
+      optimisticCache,
+    );
+    if (optimisticCache)
+      dependencies.watchCache.onChange((change) => optimisticCache.recordChange(change));
+  }
+
+  /**
+   * Returns the Call of one request; its first change starts from the target that was authorized.
+   */
+  call(facts: CallFacts): Call {
+    const { keys, settings, authorize, assertRights } = this.#dependencies;
+    let { target, decision } = facts;
+    const { outcome } = facts;
+    const call: Call = {
+      now: Date.now(),
+      caller: facts.caller,
+      request: facts.request,
+      dryRun: facts.dryRun ?? false,
+      ports: facts.ports,
+      settings,
+      keys,
+      ...(decision && { decision }),
+      decide: decideFor(facts, authorize),
+      warn: (message) => facts.warn?.(message),
+      store: (kind) => this.reader(kind),
+      spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
+      refund: (limit) => this.networkLimits.refund(limit, facts.request.network, call.now),
+      giveBack: (limit, spentAt) =>
+        this.networkLimits.giveBack(limit, facts.request.network, call.now, spentAt),
+      usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
+      change: async (work) => {
+        const authorized = target;
+        target = undefined;
+        const { result, committed } = await this.networkLimits.refusals.counted(
+          this.#change(
+            call,
+            authorizedWork(work, outcome, assertRights && ((tx) => assertRights(tx, call))),
+            authorized,
+            decision,
+          ),
+          call.now,
+        );
+        if (committed) decision = undefined;
+        return result;
+      },
+    };
+    return call;
+  }
+
+  /** Returns a Call of the service itself. */
+  systemCall({ dryRun = false } = {}): Call {
+    return this.call({
+      dryRun,
+      caller: { type: 'System' },
+      request: systemRequest,
+      ports: this.#dependencies.ports(),
+    });
+  }
+
+  /** Returns the latest version of an object, not decoded. */
+  stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
+    return this.storage
+      .get(objectKey(kind, name))
+      .then(
+        ({ entry }) => (isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined),
+        throwStatusError,
+      );
+  }
+
+  /** Returns an object from the watch cache if that is fresh, else from the store. */
+  cached(kind: AnyKind, name: string): Awaitable<EncodedObject | undefined> {
+    const key = objectKey(kind, name);
+    const cached = this.watchCache.peek(key);
+    return cached
+      ? ifLive(cached.stored)
+      : this.watchCache.cached(kind, key).then(ifLive, throwStatusError);
+  }
+
+  /** Returns an object from the watch cache synchronously; undefined if it is absent or stale. */
+  peekCached(kind: AnyKind, name: string): EncodedObject | undefined {
+    return ifLive(this.watchCache.peek(objectKey(kind, name))?.stored);
+  }
+
+  /** Returns the last known version of an object, for a change to start from. */
+  lastKnown(kind: AnyKind, name: string): EncodedObject | undefined {
+    const entry = this.#cachedEntry(objectKey(kind, name));
+    return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
+  }
+
+  #cachedEntry(key: string): Entry | undefined {
+    return (
+      this.#optimisticCache &&
+      (this.#optimisticCache.get(key) ?? this.watchCache.peek(key)?.stored?.entry)
+    );
+  }
+
+  /** Returns reads of one kind, without authorization. */
+  reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
+    type O = ObjectOf<K>;
+    const keyRange = (owner?: string) =>
+      prefixRange(
+        owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`,
+      );
+    return {
+      get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
+      cached: (name) => {
+        const stored = this.cached(kind, name);
+        return stored instanceof Promise
+          ? stored.then((found) => found?.object as O | undefined)
+          : (stored?.object as O | undefined);
+      },
+      list: async (owner) =>
+        (await toStatusError(this.storage.list(keyRange(owner)))).entries
+          .filter((entry) => isLive(entry, Date.now()))
+          .map((entry) => encodedObjectOf(kind, entry).object as O),
+      byUnique: async (field, value) => {
+        const { entry } = await toStatusError(this.storage.get(uniqueKey(kind, field, value)));
+        return (
+          entry && ((await this.stored(kind, entry.value.toString()))?.object as O | undefined)
+        );
+      },
+    };
+  }
+
+  /**
+   * Calls `onPage` with every page of a kind's stored objects. All pages are of one revision, which
+   * it returns.
+   */
+  async eachPage(kind: AnyKind, onPage: (page: readonly Entry[]) => void): Promise<Revision> {
+    const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
+    let at: Revision | undefined;
+    for (let start = first; ; ) {
+      const page = await toStatusError(
+        this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }),
+      );
+      at = page.revision;
+      onPage(page.entries);
+      if (page.more === 0) return at;
+      start = `${page.entries.at(-1)!.key}!`;
+    }
+  }
+
+  /** Runs `work` and commits it. After a conflict it runs again, for ten seconds (503). */
+  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const change = this.#change(call, work, undefined, undefined);
+    return (await this.networkLimits.refusals.counted(change, call.now)).result;
+  }
+
+  async #change<T>(
+    call: Call,
+    work: Work<T>,
+    target: AuthorizedTarget | undefined,
+    decision: Decision | undefined,
+  ): Promise<ChangeResult<T>> {
+    let outcome = this.#optimisticCache
+      ? await this.#tryFromCache(call, work, target, decision)
+      : await this.#tryCommit(call, work, this.#source(target?.stored), decision, true);
+    outcome ??= await this.#tryOnCurrent(call, work, target, decision);
+    for (const deadline = performance.now() + retryForMs; 'conflictKey' in outcome; ) {
+      outcome = await this.#retryMutex.run(outcome.conflictKey, () => {
+        if (performance.now() > deadline)
+          throw unavailable('too many changes of the same objects at once');
+        return this.#tryOnCurrent(call, work, target, decision);
+      });
+    }
+    return outcome;
+  }
+
+  /** A try on the current objects. The request is authorized again if its target has changed. */
+  async #tryOnCurrent<T>(
+    call: Call,
+    work: Work<T>,
+    target: AuthorizedTarget | undefined,
+    decision: Decision | undefined,
+  ): Promise<TryResult<T>> {
+    if (!target) return this.#tryCommit(call, work, this.#source(), decision);
+    const { kind, name, revision } = target.stored;
+    const stored = await this.stored(kind, name);
+    const isSame = stored?.revision === revision;
+    return this.#tryCommit(
+      call,
+      work,
+      this.#source(stored),
+      isSame ? decision : target.authorize(stored),
+    );
+  }
+
+  #source(target?: EncodedObject): TransactionSource {
+    return { get: this.#get, known: target ? [target] : [] };
+  }
+
+  /**
+   * The first try, from cached objects, without reads. Undefined if the commit does not prove them:
+   * the work failed, or had nothing to write.
+   */
+  async #tryFromCache<T>(
+    call: Call,
+    work: Work<T>,
+    target: AuthorizedTarget | undefined,
+    decision: Decision | undefined,
+  ): Promise<TryResult<T> | undefined> {
+    let usedCache = target?.fromCache ?? false;
+    const get = async (key: string): Promise<Entry | undefined> => {
+      const cached = this.#cachedEntry(key);
+      if (!cached) return this.#get(key);
+      usedCache = true;
+      return cached;
+    };
+    let hasWorkFailed = false;
+    const trackedWork: Work<T> = (tx) =>
+      work(tx).catch((error: unknown) => {
+        hasWorkFailed = true;
+        throw error;
+      });
+    try {
+      const outcome = await this.#tryCommit(
+        call,
+        trackedWork,
+        { get, isCached: () => usedCache, known: target ? [target.stored] : [] },
+        decision,
+        true,
+      );
+      if (!usedCache || 'conflictKey' in outcome || outcome.committed) return outcome;
+    } catch (error) {
+      if (!usedCache || !hasWorkFailed) throw error;
+    }
+    return undefined;
+  }
+
+  readonly #get = async (key: string): Promise<Entry | undefined> =>
+    (await toStatusError(this.storage.get(key))).entry;
+
+  async #tryCommit<T>(
+    call: Call,
+    work: Work<T>,
+    source: TransactionSource,
+    decision: Decision | undefined,
+    isFirst = false,
+  ): Promise<TryResult<T>> {
+    const tx = new StoreTransaction(this.registry, source, call);
+    const result = await work(tx);
+    const { part, written } = tx.finish();
+    if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
+    // A change that lost before goes first: otherwise who changes an object all the time keeps others out.
+    const busy = isFirst && part.checks.find(({ key }) => this.#retryMutex.isBusy(key));
+    if (busy) return { conflictKey: busy.key };
+    const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
+    await (tx.decision ?? decision)?.recordIn?.(record);
+    const outcome = await this.commit(
+      [tx.isChanged ? tx.finish().part : part],
+      record.finish().part,
+    );
+    if (!outcome.committed) return { conflictKey: outcome.winners.keys().next().value ?? '' };
+    for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
+    for (const effect of [...tx.effects, ...record.effects]) effect();
+    return { result, committed: true };
+  }
+
+  /**
+   * Returns the writes that create, change or delete one object, for another component's commit.
+   */
+  async stage<K extends AnyKind>(
+    kind: K,
+    name: string,
+    work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
+  ): Promise<StagedWrites> {
+    const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
+    const old = await tx.get(kind, name);
+    const outcome = work(old && clone(old));
+    if (outcome === 'delete') await tx.delete(kind, name);
+    else if (outcome !== 'leave') {
+      const draft = outcome as KindObject;
+      if (!old)
+        await tx.create(kind, { ...draft, metadata: { ...draft.metadata, name } } as Draft<
+          ObjectOf<K>
+        >);
+      else
+        await tx.update(kind, name, (next) => {
+          Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal });
+          Object.assign(next.metadata, draft.metadata, { name });
+        });
+    }
+    return tx.finish().part;
+  }
+
+  /** Commits staged writes, and the record of the decision that permits them. */
+  commit(parts: readonly StagedWrites[], record?: StagedWrites): Promise<Committed | Lost> {
+    return this.#committer.commit(parts, record);
+  }
+}
+
+const ifLive = (stored: EncodedObject | undefined): EncodedObject | undefined =>
+  stored && isLive(stored.entry, Date.now()) ? stored : undefined;

@@ -1,0 +1,405 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Check, Entry, Write } from '../../storage/storage.js';
+import { deleteOnlyFallbackOf } from '../delete-only-fallback.js';
+import type {
+  Awaitable,
+  AnyKind,
+  Call,
+  Decision,
+  Draft,
+  KindObject,
+  ObjectOf,
+  OwnerReference,
+  RawValue,
+  StagedWrites,
+  Transaction,
+} from '../kind.js';
+import { limitKey, scaleLimit, addUse, type Limit } from '../limits/rate-limit.js';
+import type { FieldTracker } from '../field-tracker.js';
+import type { OutcomeAuthorizer } from '../call-facts.js';
+import { ownerName, ownerReference } from '../owner-reference.js';
+import { updatesBy } from '../managedfields/update.js';
+import { metadataSizeFaults } from './metadata-size.js';
+import { outboxRow } from './outbox-row.js';
+import { randomName } from './random-name.js';
+import type { Registry } from './registry.js';
+import { takeSecrets, withSecretMarks } from './secret-fields.js';
+import { setDefaults } from './set-defaults.js';
+import {
+  alreadyExists,
+  invalid,
+  notFound,
+  noFreeName,
+  type StatusError,
+} from '../status/status.js';
+import {
+  clone,
+  isLive,
+  encode,
+  objectKey,
+  encodedObjectOf,
+  uniqueKey,
+  type EncodedObject,
+} from '../encoded-object.js';
+import { toTimestamp } from '../schema/timestamp.js';
+
+/** The source of a transaction's reads: the store, or objects that were read for this request. */
+export interface TransactionSource {
+  get(key: string): Promise<Entry | undefined>;
+  /** Whether something came from a cache so far, so that a failed try is made again. */
+  isCached?(): boolean;
+  readonly known?: readonly EncodedObject[];
+  /** Another transaction of the same commit, whose raw keys this one continues from. */
+  readonly first?: StoreTransaction;
+}
+
+interface Staged {
+  kind: AnyKind;
+  before: EncodedObject | undefined;
+  object: KindObject | undefined;
+}
+
+/** One try of a commit: what is read becomes checks, what is changed becomes writes. */
+export class StoreTransaction implements Transaction {
+  readonly #registry: Registry;
+  readonly #source: TransactionSource;
+  readonly #call: Call;
+  readonly #read = new Map<string, Entry | undefined>();
+  readonly #objects = new Map<string, EncodedObject>();
+  readonly #staged = new Map<string, Staged>();
+  readonly #rawWrites = new Map<string, Write>();
+  readonly #parts: StagedWrites[] = [];
+  /** Whether another transaction of the commit took over a key after this one was finished. */
+  isChanged = false;
+  /** Tracks changes by this service itself. */
+  readonly #ownTracker = updatesBy(() => this.#call.settings.component);
+  /** Callbacks to run after the commit. */
+  readonly effects: (() => void)[] = [];
+  /** The decision about what the transaction makes; replaces that of the request in the record. */
+  decision: Decision | undefined;
+
+  constructor(registry: Registry, source: TransactionSource, call: Call) {
+    this.#registry = registry;
+    this.#source = source;
+    this.#call = call;
+    for (const stored of source.known ?? []) {
+      this.#objects.set(stored.entry.key, stored);
+      this.#read.set(stored.entry.key, stored.entry);
+    }
+  }
+
+  async get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
+    const staged = this.#staged.get(objectKey(kind, name));
+    if (staged) return staged.object as ObjectOf<K> | undefined;
+    return (await this.#stored(kind, name))?.object as ObjectOf<K> | undefined;
+  }
+
+  async byUnique<K extends AnyKind>(
+    kind: K,
+    field: string,
+    value: string,
+  ): Promise<ObjectOf<K> | undefined> {
+    const reserved = await this.read(uniqueKey(kind, field, value));
+    return reserved && this.get(kind, reserved.value.toString());
+  }
+
+  async create<K extends AnyKind>(
+    kind: K,
+    draft: Draft<ObjectOf<K>>,
+    tracker = this.#ownTracker,
+  ): Promise<ObjectOf<K>> {
+    const input = draft as {
+      metadata: KindObject['metadata'] & { generateName?: string };
+    } & KindObject;
+    const name =
+      input.metadata.name ??
+      (await this.#freeName(kind, (input.metadata.generateName ?? '').slice(0, 58)));
+    const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
+    const taken = (await this.#isTaken(kind, name)) && fault(kind, name);
+    const {
+      generateName,
+      labels,
+      annotations,
+      ownerReferences = await this.#ownerReferences(kind, input),
+    } = input.metadata;
+    const object: KindObject = {
+      metadata: {
+        name,
+        ...(generateName && { generateName }),
+        uid: randomUUID(),
+        // As in Kubernetes, a dry run gives none: clients know a creation by that.
+        resourceVersion: this.#call.dryRun ? '' : '0',
+        generation: 1,
+        creationTimestamp: toTimestamp(this.#call.now),
+        ...(labels && Object.keys(labels).length > 0 && { labels }),
+        ...(annotations && { annotations }),
+        ...(ownerReferences && { ownerReferences }),
+      },
+      spec: input.spec,
+      status: input.status ?? {},
+      internal: input.internal,
+    };
+    await this.#runHooks(kind, object, undefined, tracker, taken);
+    return object as ObjectOf<K>;
+  }
+
+  /** Returns a free name with this prefix, or after eight tries one that is taken. */
+  async #freeName(kind: AnyKind, base: string): Promise<string> {
+    let name = `${base}${randomName(5)}`;
+    for (let tryCount = 1; tryCount < 8 && (await this.#isTaken(kind, name)); tryCount += 1)
+      name = `${base}${randomName(5)}`;
+    return name;
+  }
+
+  async #isTaken(kind: AnyKind, name: string): Promise<boolean> {
+    const key = objectKey(kind, name);
+    return Boolean(this.#staged.get(key)?.object ?? (await this.#entry(key)));
+  }
+
+  /**
+   * Returns the ownerReference of an object that an Account owns. Reads the Account only if it is
+   * not cached.
+   */
+  async #ownerReferences(kind: AnyKind, object: KindObject): Promise<OwnerReference[] | undefined> {
+    const name = ownerName(kind, object);
+    const ownerKind = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
+    if (typeof name !== 'string' || !ownerKind) return undefined;
+    const key = objectKey(ownerKind, name);
+    const accounts = this.#call.store(ownerKind);
+    const owner =
+      this.#staged.get(key)?.object ??
+      (this.#read.has(key)
+        ? (await this.#stored(ownerKind, name))?.object
+        : await accounts.cached(name));
+    return owner && [ownerReference(ownerKind, owner)];
+  }
+
+  async update<K extends AnyKind>(
+    kind: K,
+    name: string,
+    change: (next: ObjectOf<K>) => Awaitable<void>,
+    tracker = this.#ownTracker,
+  ): Promise<ObjectOf<K>> {
+    const key = objectKey(kind, name);
+    const staged = this.#staged.get(key);
+    const before = staged ? staged.before : await this.#stored(kind, name);
+    const next = staged ? staged.object : before?.parse();
+    if (!next) throw notFound(kind, name);
+    await change(next as ObjectOf<K>);
+    await this.#runHooks(kind, next, before, tracker);
+    return next as ObjectOf<K>;
+  }
+
+  async delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
+    const before = await this.#stored(kind, name);
+    const old = before?.object;
+    if (!old) return undefined;
+    if (kind.strategy.beginDelete)
+      return ((await kind.strategy.beginDelete(this, old, this.#call)) ?? old) as ObjectOf<K>;
+    await this.#remove(kind, old, before);
+    return old as ObjectOf<K>;
+  }
+
+  async erase(kind: AnyKind, name: string): Promise<void> {
+    const before = await this.#stored(kind, name);
+    if (before) await this.#remove(kind, before.object, before);
+  }
+
+  async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
+    this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
+    await this.#updateUniqueValues(kind, undefined, old);
+    await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
+  }
+
+  async enqueue(
+    worker: string,
+    payload: unknown,
+    until: number,
+    options: { id?: string; notBefore?: number } = {},
+  ): Promise<void> {
+    const row = outboxRow(this.#call.keys, worker, payload, {
+      until,
+      id: options.id ?? randomUUID(),
+      notBefore: options.notBefore ?? this.#call.now,
+    });
+    this.#rawWrites.set(row.put, row);
+  }
+
+  async spend(limit: Limit, subject: string): Promise<void> {
+    const key = limitKey(limit, subject);
+    const pending = this.#rawWrites.get(key);
+    const log = pending && 'put' in pending ? pending.value : (await this.#entry(key))?.value;
+    const { value, expires } = addUse(
+      scaleLimit(limit, this.#call.settings.limitFactor),
+      log,
+      this.#call.now,
+    );
+    this.write(key, value, expires);
+  }
+
+  add(part: StagedWrites): void {
+    this.#parts.push(part);
+  }
+  after(effect: () => void): void {
+    this.effects.push(effect);
+  }
+
+  async read(key: string): Promise<RawValue | undefined> {
+    const pending = this.#rawWrites.get(key) ?? this.#source.first?.takeOver(key);
+    if (pending) return 'put' in pending ? pending : undefined;
+    return this.#entry(key);
+  }
+
+  /**
+   * Returns this transaction's write of a raw key and drops it, because the other transaction
+   * writes the key now: a commit writes a key once.
+   */
+  takeOver(key: string): Write | undefined {
+    const pending = this.#rawWrites.get(key);
+    if (this.#rawWrites.delete(key)) this.isChanged = true;
+    return pending;
+  }
+
+  write(key: string, value: Buffer, expires?: number, decoded?: object): void {
+    this.#rawWrites.set(key, {
+      put: key,
+      value,
+      ...(expires !== undefined && { expires }),
+      ...(decoded && { decoded }),
+    });
+  }
+  remove(key: string): void {
+    this.#rawWrites.set(key, { delete: key });
+  }
+
+  /** Authorizes the objects that the request creates or changes, as they become. */
+  async authorizeOutcome({ kind, name, authorize }: OutcomeAuthorizer): Promise<void> {
+    for (const { kind: written, before, object } of this.#staged.values()) {
+      if (written !== kind || !object) continue;
+      const isOutcome = name === undefined ? !before : object.metadata.name === name;
+      if (isOutcome) this.decision = await authorize(object, this.#source.isCached?.() ?? false);
+    }
+  }
+
+  /** Returns the checks and writes of the commit, and the objects that get its revision. */
+  finish(): { part: StagedWrites; written: KindObject[] } {
+    const checks = [...this.#read].map(
+      ([key, entry]): Check => ({ key, is: entry?.revision ?? 'absent' }),
+    );
+    const writes: Write[] = [...this.#rawWrites.values()];
+    const written: KindObject[] = [];
+    for (const [key, { kind, before, object }] of this.#staged) {
+      if (!object) {
+        if (before) writes.push({ delete: key });
+        continue;
+      }
+      const encoded = encode(kind, object);
+      if (before?.equals(encoded)) continue;
+      const expires = kind.expires?.(object, this.#call.settings.limits);
+      writes.push({
+        put: key,
+        value: encoded,
+        decoded: clone(object),
+        ...(expires !== undefined && { expires }),
+      });
+      written.push(object);
+    }
+    const fallback = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
+    const deleted = new Set(writes.flatMap((write) => ('delete' in write ? [write.delete] : [])));
+    for (const part of this.#parts) {
+      checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
+      for (const write of part.writes) {
+        if ('delete' in write && deleted.has(write.delete)) continue;
+        if ('delete' in write) deleted.add(write.delete);
+        writes.push(write);
+      }
+    }
+    return { part: { checks, writes, ...(fallback && { deleteOnlyFallback: fallback }) }, written };
+  }
+
+  async #entry(key: string): Promise<Entry | undefined> {
+    if (this.#read.has(key)) return this.#ifLive(key);
+    const entry = await this.#source.get(key);
+    this.#read.set(key, entry);
+    return this.#ifLive(key);
+  }
+
+  /** Returns the entry that was read, unless it has expired; the commit checks it either way. */
+  #ifLive(key: string): Entry | undefined {
+    const entry = this.#read.get(key);
+    return isLive(entry, this.#call.now) ? entry : undefined;
+  }
+
+  async #stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
+    const key = objectKey(kind, name);
+    const entry = await this.#entry(key);
+    if (!entry) return undefined;
+    let stored = this.#objects.get(key);
+    if (!stored) {
+      stored = encodedObjectOf(kind, entry);
+      this.#objects.set(key, stored);
+    }
+    return stored;
+  }
+
+  /**
+   * Runs the hooks of every write in order: default, secrets, owners of fields, validate,
+   * generation, beforeCommit, unique values. `taken` is thrown once the object is valid.
+   */
+  async #runHooks(
+    kind: AnyKind,
+    next: KindObject,
+    before: EncodedObject | undefined,
+    tracker: FieldTracker,
+    taken: StatusError | false = false,
+  ): Promise<void> {
+    const [old, call] = [before?.object, this.#call];
+    const { spec, tracked, secrets } = this.#registry.schemas(kind);
+    await setDefaults(kind, spec, { next, old, call });
+    const causes = spec.check(next.spec, 'spec');
+    const sent = causes.length === 0 ? secrets : [];
+    const newSecrets = takeSecrets(sent, next, old, { kind: kind.kind, keys: call.keys });
+    const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
+    if (!changed) next.spec = old.spec;
+    if (causes.length === 0) {
+      this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
+      const write = { kind, schema: tracked, next, old, now: call.now };
+      tracker.track(withSecretMarks(secrets, write, newSecrets));
+      causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
+    }
+    if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
+    if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+    if (taken) throw taken;
+    if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
+    await kind.strategy.beforeCommit?.(this, next, old, call);
+    await this.#updateUniqueValues(kind, next, old);
+  }
+
+  async #updateUniqueValues(
+    kind: AnyKind,
+    next: KindObject | undefined,
+    old: KindObject | undefined,
+  ): Promise<void> {
+    for (const [field, selectValues] of Object.entries(kind.unique)) {
+      const previous = valuesOf(old && selectValues(old));
+      const wanted = valuesOf(next && selectValues(next));
+      for (const value of previous)
+        if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
+      for (const value of wanted)
+        if (!previous.has(value)) await this.#take(kind, field, value, next!);
+    }
+  }
+
+  async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
+    const key = uniqueKey(kind, field, value);
+    const reserved = await this.read(key);
+    if (reserved && reserved.value.toString() !== next.metadata.name)
+      throw alreadyExists(kind, next.metadata.name, field);
+    const { limits } = this.#call.settings;
+    this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next, limits));
+  }
+}
+
+const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
+  new Set(typeof values === 'string' ? [values] : values);

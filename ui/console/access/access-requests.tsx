@@ -1,0 +1,143 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { AccessRequest, Account } from '../../api.js';
+import { ApiError, call } from '../../base/api/api.js';
+import { useCollection } from '../../base/api/collection.js';
+import { addMessages } from '../../base/text/i18n.js';
+import { format, t } from '../../base/text/message.js';
+import { Timestamp } from '../../base/text/timestamp.js';
+import messages from '../../messages/en/accessrequests.json';
+import { Act } from '../base/act.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf, useIsAllowed } from '../base/discovery.js';
+import type { AnyObject, Kind } from '../base/kind.js';
+import { actionCommand, actionPath } from '../base/kubectl.js';
+import { A, Failure, Part } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
+
+addMessages(messages);
+
+/** The address of a person, by the name of the account. */
+function Address({ accounts, name }: { accounts: Kind; name: string }) {
+  const [account, setAccount] = useState<Account>();
+  useEffect(() => {
+    call<Account>('GET', `${accounts.path}/${encodeURIComponent(name)}`).then(
+      setAccount,
+      (thrown: unknown) => {
+        if (!(thrown instanceof ApiError)) throw thrown;
+      },
+    );
+  }, [accounts.path, name]);
+  return (
+    <A to={pathTo('people', name)}>
+      <bdi dir="ltr">{account?.status.email.address ?? name}</bdi>
+    </A>
+  );
+}
+
+/** Who asks: the address for those who may list accounts. */
+function Person({ name }: { name: string }) {
+  const accounts = kindOf(useConsole().listed, 'Account');
+  return accounts ? <Address accounts={accounts} name={name} /> : <bdi dir="ltr">{name}</bdi>;
+}
+
+/** Who asks for which group, until when. */
+const Asks = ({ request: { spec, status } }: { request: AccessRequest }) => (
+  <>
+    {format('console.access.asks', {
+      person: <Person name={status.account} />,
+      group: <bdi dir="ltr">{spec.group}</bdi>,
+      until: <Timestamp of={spec.until} />,
+    })}
+  </>
+);
+
+const actions = {
+  approve: { body: 'AccessRequestApproval', isDanger: false },
+  deny: { body: 'AccessRequestDenial', isDanger: true },
+} as const;
+
+function Verdict({
+  kind,
+  name,
+  action,
+  message,
+}: {
+  kind: Kind;
+  name: string;
+  action: keyof typeof actions;
+  message: string;
+}) {
+  const mayAct = useIsAllowed(kind, 'create', name, action);
+  if (!mayAct) return null;
+  const { body: bodyKind, isDanger } = actions[action];
+  const spec = message ? { message } : {};
+  const body = { apiVersion: kind.apiVersion, kind: bodyKind, spec };
+  return (
+    <Act
+      label={t(`console.access.${action}`)}
+      command={actionCommand(kind, name, action, body)}
+      isDanger={isDanger}
+      work={() => call('POST', actionPath(kind, name, action), body)}
+      done={t(`console.access.${action}.done`)}
+    >
+      {t(`console.access.${action}.what`)}
+    </Act>
+  );
+}
+
+/** A pending request: who asks, and the two answers with a message. */
+export function AccessDecision({ kind, object }: { kind: Kind; object: AnyObject }) {
+  const request = object as unknown as AccessRequest;
+  const [message, setMessage] = useState('');
+  if (request.status.phase !== 'Pending') return null;
+  const props = { kind, name: request.metadata.name, message: message.trim() };
+  return (
+    <Part id="decide" title={t('console.access.decide')}>
+      <p>
+        <Asks request={request} />
+      </p>
+      <div class="field">
+        <label for="message">{t('console.access.message')}</label>
+        <input
+          id="message"
+          value={message}
+          maxLength={200}
+          onInput={({ currentTarget }) => setMessage(currentTarget.value)}
+        />
+      </div>
+      <Verdict {...props} action="approve" />
+      <Verdict {...props} action="deny" />
+    </Part>
+  );
+}
+
+/** The requests that wait for a decision; nothing if there is none. */
+export function WaitingRequests({ kind }: { kind: Kind }) {
+  const { items, failure, reload } = useCollection<AccessRequest>(kind.path, {
+    fieldSelector: 'status.phase=Pending',
+  });
+  if (failure) return <Failure failure={failure} retry={reload} />;
+  const waiting = items?.filter(({ status }) => status.phase === 'Pending') ?? [];
+  if (waiting.length === 0) return null;
+  return (
+    <Part id="waiting" title={t('console.access.waiting')}>
+      <ul class="rows">
+        {waiting.map((request) => (
+          <li key={request.metadata.name}>
+            <p>
+              <Asks request={request} />
+            </p>
+            <p class="hint">
+              <bdi>{request.spec.reason}</bdi>
+            </p>
+            <p>
+              <A to={pathTo(kind.resource, request.metadata.name)} look="button small">
+                {t('console.access.decide')}
+              </A>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}

@@ -1,0 +1,29 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, call } from '../../base/api/api.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf } from '../base/discovery.js';
+import { readOperators, type OperatorsFinding } from './operators-rules.js';
+
+/**
+ * What is known of the operators. `NoGroup`: the Group does not exist. `Unknown`: the caller may not
+ * read it, or there was no answer.
+ */
+export type OperatorsState = OperatorsFinding | 'Loading' | 'Unknown' | 'NoGroup';
+
+/** Returns whether the Group `operators` has members, and whether one of them has a passkey. */
+export function useOperatorsState(): OperatorsState {
+  const { listed } = useConsole();
+  const [groups, accounts] = [kindOf(listed, 'Group'), kindOf(listed, 'Account')];
+  const [state, setState] = useState<OperatorsState>('Loading');
+  useEffect(() => {
+    if (!groups || !accounts) return setState('Unknown');
+    readOperators((path) => call('GET', path), groups.path, accounts.path).then(
+      setState,
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        setState(error.code === 404 ? 'NoGroup' : 'Unknown');
+      },
+    );
+  }, [groups, accounts]);
+  return state;
+}

@@ -1,0 +1,179 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../../base/button.js';
+import { useLazy } from '../../base/api/lazy.js';
+import { t } from '../../base/text/message.js';
+import { accessChunk } from '../access/access-chunk.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf, useIsAllowed } from '../base/discovery.js';
+import { Frame } from '../base/frame.js';
+import type { Kind } from '../base/kind.js';
+import { listCommand } from '../base/kubectl.js';
+import { TableEnd } from '../objects/list-view.js';
+import { A, Age, Failure, Kubectl, Loading } from '../base/parts.js';
+import { navigate, pathTo } from '../base/route.js';
+import { useTable, type LiveTable, type Row } from '../base/table.js';
+
+/** The characters of names that are generated, as Kubernetes chooses them: none spells a word. */
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+const randomSuffix = (): string =>
+  Array.from(
+    crypto.getRandomValues(new Uint32Array(5)),
+    (number) => nameAlphabet[number % nameAlphabet.length],
+  ).join('');
+
+const addressField = 'status.email.address';
+
+/** The service finds a whole address; other text is looked for in the rows that are loaded. */
+const selectorsOf = (words: string): Record<string, string> =>
+  /^[^\s,@]+@[^\s,@]+$/.test(words) ? { fieldSelector: `${addressField}=${words}` } : {};
+
+function SearchForm({ words }: { words: string }) {
+  const [typed, setTyped] = useState(words);
+  const show = (next: string): void =>
+    navigate(pathTo('people') + (next && `?${new URLSearchParams({ find: next })}`), true);
+  return (
+    <form
+      class="search"
+      role="search"
+      method="post"
+      onSubmit={(event) => {
+        event.preventDefault();
+        show(typed.trim());
+      }}
+    >
+      <div class="field">
+        <label for="find">{t('console.people.find')}</label>
+        <input
+          id="find"
+          type="search"
+          dir="ltr"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          value={typed}
+          onInput={({ currentTarget: { value } }) => {
+            setTyped(value);
+            if (!value) show('');
+          }}
+        />
+      </div>
+      <Button submit>{t('console.search.go')}</Button>
+    </form>
+  );
+}
+
+/** Returns the cell of a column, which the server names. */
+const cellOf = ({ columns = [] }: LiveTable, row: Row, column: string): unknown =>
+  row.cells[columns.findIndex(({ name }) => name === column)];
+
+function PersonRow({ table, row }: { table: LiveTable; row: Row }) {
+  const { name, creationTimestamp, deletionTimestamp } = row.object.metadata;
+  const isDisabled = cellOf(table, row, 'Disabled') === true;
+  return (
+    <tr>
+      <th scope="row">
+        <A to={pathTo('people', name)}>
+          <bdi dir="ltr">{String(cellOf(table, row, 'Email'))}</bdi>
+        </A>{' '}
+        {isDisabled && <span class="word sensitive">{t('console.people.disabled')}</span>}
+        {deletionTimestamp && <span class="word sensitive">{t('console.people.deleting')}</span>}
+      </th>
+      <td>{String(cellOf(table, row, 'Passkeys'))}</td>
+      <td>
+        <Age of={creationTimestamp} />
+      </td>
+    </tr>
+  );
+}
+
+function PeopleTable({ table, rows }: { table: LiveTable; rows: readonly Row[] }) {
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
+    <div class="table" role="region" tabIndex={0} aria-label={t('console.people')}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t('console.people.find')}</th>
+            <th scope="col">{t('console.people.passkeys')}</th>
+            <th scope="col">{t('console.people.added')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <PersonRow key={row.object.metadata.uid} table={table} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Results({ table, words }: { table: LiveTable; words: string }) {
+  const { rows, failure } = table;
+  if (!rows) return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
+  const found = rows.filter((row) =>
+    String(cellOf(table, row, 'Email'))
+      .toLowerCase()
+      .includes(words.toLowerCase()),
+  );
+  return (
+    <>
+      {failure && <Failure failure={failure} retry={table.retry} />}
+      {found.length > 0 ? (
+        <PeopleTable table={table} rows={found} />
+      ) : (
+        <p class="lead empty">{t(words ? 'console.people.notfound' : 'console.people.none')}</p>
+      )}
+      <TableEnd table={table} count={found.length} />
+    </>
+  );
+}
+
+function Links({ accounts }: { accounts: Kind }) {
+  const { kinds } = useConsole();
+  const invitations = kindOf(kinds, 'Invitation') ?? accounts;
+  const invitationName = useMemo(() => `invitation-${randomSuffix()}`, []);
+  const mayInvite = useIsAllowed(invitations, 'create');
+  const mayCreate = useIsAllowed(accounts, 'create');
+  return (
+    <>
+      {mayInvite && invitations !== accounts && (
+        <A
+          to={`${pathTo(invitations.resource, '-', 'new')}?name=${invitationName}`}
+          look="button main"
+        >
+          {t('console.people.invite')}
+        </A>
+      )}
+      {mayCreate && (
+        <A to={pathTo('people', '-', 'new')} look="button">
+          {t('console.people.import')}
+        </A>
+      )}
+    </>
+  );
+}
+
+/** The requests for access that wait, for those who may list them. */
+function Waiting({ requests }: { requests: Kind }) {
+  const { loaded } = useLazy(accessChunk);
+  return loaded ? <loaded.WaitingRequests kind={requests} /> : null;
+}
+
+/** The accounts, found by address, and the ways to add people. */
+export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSearchParams }) {
+  const requests = kindOf(useConsole().listed, 'AccessRequest');
+  const words = query.get('find') ?? '';
+  const selectors = selectorsOf(words);
+  const table = useTable(accounts.path, selectors);
+  return (
+    <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
+      <p class="lead">{t('console.people.lead')}</p>
+      {requests && <Waiting requests={requests} />}
+      <SearchForm words={words} />
+      <Results table={table} words={words} />
+      <Kubectl command={listCommand(accounts, selectors)} />
+    </Frame>
+  );
+}

@@ -1,0 +1,141 @@
+import { useEffect } from 'preact/hooks';
+import type { Account } from '../../api.js';
+import { call } from '../../base/api/api.js';
+import { useCollection } from '../../base/api/collection.js';
+import { format, t } from '../../base/text/message.js';
+import { Status } from '../../base/status.js';
+import { Timestamp } from '../../base/text/timestamp.js';
+import { Act } from '../base/act.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf, useIsAllowed } from '../base/discovery.js';
+import { Frame } from '../base/frame.js';
+import type { Kind } from '../base/kind.js';
+import { actionCommand, actionPath, getCommand } from '../base/kubectl.js';
+import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { Passkeys, Sessions } from './person-devices.js';
+import { Groups } from './person-groups.js';
+import { Recovery } from './person-recovery.js';
+import { pathTo } from '../base/route.js';
+import { leavesForSignIn } from '../../base/api/use-request.js';
+
+function State({ account: { metadata, status } }: { account: Account }) {
+  if (metadata.deletionTimestamp)
+    return <Status look="notice warn">{t('console.people.deleting.what')}</Status>;
+  return (
+    <>
+      {status.disabledTimestamp && (
+        <Status look="notice warn">
+          {format('console.people.disabled.since', {
+            when: <Timestamp of={status.disabledTimestamp} />,
+          })}
+        </Status>
+      )}
+      {!status.email.verifiedTimestamp && <p class="notice">{t('console.people.unverified')}</p>}
+      <p class="lead">
+        {status.lastSignInTimestamp
+          ? format('console.people.signedin', {
+              when: <Timestamp of={status.lastSignInTimestamp} />,
+            })
+          : t('console.people.never')}
+      </p>
+    </>
+  );
+}
+
+/** Disables the account, or enables it again. */
+function Ability({ accounts, account }: { accounts: Kind; account: Account }) {
+  const { metadata, status } = account;
+  const isDisabled = status.disabledTimestamp !== undefined;
+  const action = isDisabled ? 'enable' : 'disable';
+  const mayAct = useIsAllowed(accounts, 'create', metadata.name, action);
+  if (!mayAct) return null;
+  const body = {
+    apiVersion: accounts.apiVersion,
+    kind: isDisabled ? 'AccountEnabling' : 'AccountDisabling',
+    spec: {},
+  };
+  return (
+    <Act
+      key={action}
+      label={t(`console.people.${action}`)}
+      command={actionCommand(accounts, metadata.name, action, body)}
+      isDanger={!isDisabled}
+      work={() => call('POST', actionPath(accounts, metadata.name, action), body)}
+      done={t(`console.people.${action}.done`)}
+    >
+      {t(`console.people.${action}.what`)}
+    </Act>
+  );
+}
+
+function Links({ accounts, name }: { accounts: Kind; name: string }) {
+  const { listed } = useConsole();
+  const mayDelete = useIsAllowed(accounts, 'delete', name);
+  return (
+    <>
+      <A to={pathTo(accounts.resource, name)} look="button small">
+        {t('console.people.fields')}
+      </A>
+      {kindOf(listed, 'PolicyDecision') && (
+        <A to={`${pathTo(accounts.resource, name)}?view=decisions`} look="button small">
+          {t('console.view.decisions')}
+        </A>
+      )}
+      {mayDelete && (
+        <A to={pathTo(accounts.resource, name, 'delete')} look="button small danger">
+          {t('console.delete.link')}
+        </A>
+      )}
+    </>
+  );
+}
+
+function Person({ accounts, account }: { accounts: Kind; account: Account }) {
+  const { kinds } = useConsole();
+  const props = { account };
+  const [groups, sessions, passkeys, recoveries] = (
+    ['Group', 'Session', 'Passkey', 'Recovery'] as const
+  ).map((kind) => kindOf(kinds, kind));
+  const isDeleting = account.metadata.deletionTimestamp !== undefined;
+  return (
+    <>
+      <State account={account} />
+      {!isDeleting && (
+        <>
+          <Ability accounts={accounts} account={account} />
+          {groups && <Groups kind={groups} {...props} />}
+          {sessions && <Sessions kind={sessions} {...props} />}
+          {passkeys && <Passkeys kind={passkeys} {...props} />}
+          {recoveries && <Recovery kind={recoveries} accounts={accounts} {...props} />}
+        </>
+      )}
+    </>
+  );
+}
+
+/** A person: the state of the account, groups, devices, passkeys, and what an operator does to help. */
+export function PersonView({ accounts, name }: { accounts: Kind; name: string }) {
+  const { items, failure, reload } = useCollection<Account>(accounts.path, {
+    fieldSelector: `metadata.name=${name}`,
+  });
+  useEffect(() => {
+    if (failure) leavesForSignIn(failure);
+  }, [failure]);
+  const account = items?.[0];
+  const address = account?.status.email.address ?? name;
+  return (
+    <Frame
+      title="console.people.title"
+      values={{ address }}
+      heading={<bdi dir="ltr">{address}</bdi>}
+      part="people"
+      actions={account && <Links accounts={accounts} name={name} />}
+    >
+      {failure && <Failure failure={failure} retry={reload} />}
+      {!items && !failure && <Loading />}
+      {items && !account && <Status look="notice warn">{t('console.gone')}</Status>}
+      {account && <Person accounts={accounts} account={account} />}
+      <Kubectl command={getCommand(accounts, name)} />
+    </Frame>
+  );
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Account, ClaimsProviderList, PolicyDecision } from '../../api.js';
+import { call } from '../../base/api/api.js';
+import { format, Ltr } from '../../base/text/message.js';
+import { namesOf, unknownNames, type Names } from '../../decisions/names.js';
+import { wordFor } from '../../decisions/words.js';
+import { A } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
+
+interface ClientList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly spec: {
+      readonly displayName: string;
+      readonly displayNames?: Readonly<Record<string, string>>;
+    };
+  }[];
+}
+
+/** Reads the display names of apps and scopes. A failed read leaves the names of the API. */
+export function useDisplayNames(): Names {
+  const [names, setNames] = useState(unknownNames);
+  useEffect(() => {
+    const none = () => ({ items: [] });
+    const clients = call<ClientList>('GET', 'clients').catch(none);
+    const providers = call<ClaimsProviderList>('GET', 'claimsproviders').catch(none);
+    void Promise.all([clients, providers]).then(([clientList, providerList]) =>
+      setNames(
+        namesOf(
+          new Map(clientList.items.map(({ metadata, spec }) => [metadata.name, spec])),
+          providerList.items,
+        ),
+      ),
+    );
+  }, []);
+  return names;
+}
+
+const addresses = new Map<string, Promise<string | undefined>>();
+
+/** Reads the address of an account once; undefined if the caller may not read it. */
+function addressOf(account: string): Promise<string | undefined> {
+  const known = addresses.get(account);
+  if (known) return known;
+  const read = call<Account>('GET', `accounts/${encodeURIComponent(account)}`).then(
+    ({ status }) => status.email.address,
+    () => undefined,
+  );
+  addresses.set(account, read);
+  return read;
+}
+
+/** An account, by its address. */
+function Person({ account }: { account: string }) {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    void addressOf(account).then(setAddress);
+  }, [account]);
+  return (
+    <A to={pathTo('accounts', account)}>
+      <Ltr of={address ?? account} />
+    </A>
+  );
+}
+
+/** Who made the request of a decision, or whose sign-in it was. */
+export function Requester({ decision: { spec } }: { decision: PolicyDecision }) {
+  const { type, name } = spec.input.caller;
+  const isNamed = type !== 'Browser' && name !== undefined;
+  const who = spec.account ? (
+    <Person account={spec.account} />
+  ) : (
+    <>
+      {wordFor('who', type)} {isNamed && <Ltr of={name} />}
+    </>
+  );
+  return <p class="hint">{format('policies.who', { who })}</p>;
+}

@@ -1,0 +1,125 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { PolicyDecision } from '../../api.js';
+import { call } from '../../base/api/api.js';
+import { Button } from '../../base/button.js';
+import { Ltr, t } from '../../base/text/message.js';
+import { DecisionRow } from '../../decisions/decision-row.js';
+import type { Names } from '../../decisions/names.js';
+import { Requester, useDisplayNames } from './decision-names.js';
+import type { CheckResult, Impact } from './policy-check.js';
+import { Loading } from '../base/parts.js';
+
+/** Decisions shown at first, and added by each "Show more". */
+const pageSize = 10;
+
+/** One decision that would change, read by its name. */
+function ChangedDecision({ name, names }: { name: string; names: Names }) {
+  const [decision, setDecision] = useState<PolicyDecision>();
+  useEffect(() => {
+    void call<PolicyDecision>('GET', `policydecisions/${name}`).then(setDecision, () => undefined);
+  }, [name]);
+  if (decision)
+    return (
+      <DecisionRow decision={decision} names={names}>
+        <Requester decision={decision} />
+      </DecisionRow>
+    );
+  return (
+    <li class="decision">
+      <Ltr of={name} />
+    </li>
+  );
+}
+
+function ChangedDecisions({
+  title,
+  changed,
+  names,
+}: {
+  title: string;
+  changed: readonly string[];
+  names: Names;
+}) {
+  const [max, setMax] = useState(pageSize);
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="decisions" aria-label={title}>
+        {changed.slice(0, max).map((name) => (
+          <ChangedDecision key={name} name={name} names={names} />
+        ))}
+      </ul>
+      {changed.length > max && (
+        <Button variant="small" onPress={() => setMax(max + pageSize)}>
+          {t('decisions.more')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Returns how many recorded decisions would change, in each direction. */
+export const changeCounts = ({ nowRefused, nowAllowed, unnamed }: Impact) => ({
+  refused: nowRefused.length + (unnamed?.nowRefused ?? 0),
+  allowed: nowAllowed.length + (unnamed?.nowAllowed ?? 0),
+});
+
+/** How many decisions were tried, would change, or could not be tried. */
+export function ImpactCounts({ impact }: { impact: Impact }) {
+  const { replayed, undecidable, notReached } = impact;
+  const { refused, allowed } = changeCounts(impact);
+  return (
+    <p>
+      {t('policies.tried', { count: replayed })}{' '}
+      {refused + allowed === 0
+        ? t('policies.tried.same')
+        : t('policies.tried.changed', { refused, allowed })}{' '}
+      {undecidable > 0 && t('policies.tried.undecidable', { count: undecidable })}{' '}
+      {notReached !== undefined && t('policies.tried.notreached', { count: notReached })}
+    </p>
+  );
+}
+
+/** How many decisions would change, and which. */
+export function ImpactLists({ impact }: { impact: Impact }) {
+  const names = useDisplayNames();
+  const { refused, allowed } = changeCounts(impact);
+  return (
+    <>
+      <ImpactCounts impact={impact} />
+      {refused > 0 && (
+        <ChangedDecisions
+          title={t('policies.nowrefused')}
+          changed={impact.nowRefused}
+          names={names}
+        />
+      )}
+      {allowed > 0 && (
+        <ChangedDecisions
+          title={t('policies.nowallowed')}
+          changed={impact.nowAllowed}
+          names={names}
+        />
+      )}
+    </>
+  );
+}
+
+/** What would change with a text: the recorded decisions that it decides otherwise. */
+export function PolicyImpact({
+  result,
+  isChecking,
+}: {
+  result: CheckResult | undefined;
+  isChecking: boolean;
+}) {
+  const impact = result?.impact;
+  return (
+    <section aria-labelledby="impact">
+      <h2 id="impact">{t('policies.impact')}</h2>
+      {isChecking && <Loading />}
+      {impact && !isChecking && <ImpactLists key={result.text} impact={impact} />}
+      {!impact && !isChecking && <p class="hint">{t('policies.impact.none')}</p>}
+    </section>
+  );
+}

@@ -1,4 +1,0 @@
-import { Lazy } from '../base/lazy.js';
-
-/** What the programs of Clients were seen to do. */
-export const reportChunk = new Lazy(() => import('./client-report.js'));
