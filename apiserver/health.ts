@@ -1,5 +1,5 @@
-import type { Encoder } from './http/response.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
+import type { Encoder } from './http/response.js';
 
 /** A health check; throws the reason if it fails. */
 export interface HealthCheck {

@@ -1,13 +1,13 @@
 import { constants, randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES, type Server as HttpServer } from 'node:http';
+import { createServer, type Server as HttpServer, STATUS_CODES } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StatusError, badRequest } from '../registry/status/status.js';
+import { badRequest, StatusError } from '../registry/status/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
-import type { TrustSource } from './requestheader/trust.js';
 import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';
+import type { TrustSource } from './requestheader/trust.js';
 
 /** The server's certificate and key; may change (RFC 8446 §4.4.2). */
 export interface ServingCertificate {

@@ -1,23 +1,23 @@
 import type { NextFunction } from 'express';
 import type { Awaitable } from '../registry/kind.js';
-import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status/status.js';
-import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
+import type { Keys } from '../security/keyring.js';
 import type { ApiDescription } from './discovery/api-description.js';
 import { Documents } from './discovery/documents.js';
 import { Events } from './handlers/events.js';
-import { Handlers, type HandlerDependencies } from './handlers/handlers.js';
+import { type HandlerDependencies, Handlers } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
 import { Namespaces } from './handlers/namespaces.js';
+import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
+import type { Watcher } from './handlers/watch/watch.js';
+import { type ApiRequest, type ApiResponse, createApp } from './http/message.js';
 import type { ApiPaths } from './request/api-paths.js';
 import {
   eventsPaths,
   namespacesPath,
-  reviewPaths,
   type ResourceRequestInfo,
+  reviewPaths,
 } from './request/request-info.js';
-import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
-import type { Watcher } from './handlers/watch/watch.js';
 
 /** What the API needs. */
 interface ApiDependencies extends HandlerDependencies {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import type { CidrList } from '../security/cidr-list.js';
-import type { AuthorityChanges } from '../registry/authority-changes.js';
+import { withSpan } from '../observability/tracer.js';
 import type { Authenticator } from '../registry/authenticator.js';
+import type { AuthorityChanges } from '../registry/authority-changes.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/limits/network-limits.js';
@@ -12,39 +12,39 @@ import {
   unauthorized,
   unsupportedEncoding,
 } from '../registry/status/status.js';
-import { originOf } from './chain/authorization-attributes.js';
 import type { Store } from '../registry/store/store.js';
+import type { CidrList } from '../security/cidr-list.js';
 import { showRefusal } from '../security/cross-origin.js';
-import { withSpan } from '../observability/tracer.js';
-import { Authorization } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
-import { Authentication, boundName } from './chain/authentication.js';
 import { assignAuditID } from './chain/assign-audit-id.js';
-import { checkMessageSyntax } from './chain/message-syntax.js';
-import { refuseUntilReady } from './chain/readiness.js';
-import { checkQuery, readRequestInfo } from './chain/read-request.js';
-import type { Step } from './chain/step.js';
-import type { ApiDescription } from './discovery/api-description.js';
-import { createApi, type Api } from './router.js';
-import { prepareRefusal } from './http/body.js';
-import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
-import { startDeadline } from './chain/deadline.js';
-import { Encoder } from './http/response.js';
-import { Health, type HealthCheck } from './health.js';
-import { InFlight, type InFlightLimits } from './chain/max-in-flight.js';
-import { fromLibrary } from './http/library-error.js';
-import { lingerUntil, Listener, type ServingCertificate } from './listener.js';
-import { pageOfRefused, pageRedirect } from './http/page-redirect.js';
-import { MemoryGuard } from './http/memory-guard.js';
-import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
-import type { TrustSource } from './requestheader/trust.js';
-import { checkHost, type AllowedHost } from './chain/own-host.js';
+import { Authentication, boundName } from './chain/authentication.js';
+import { Authorization } from './chain/authorization.js';
+import { originOf } from './chain/authorization-attributes.js';
 import { checkOrigin } from './chain/cross-site.js';
-import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
+import { startDeadline } from './chain/deadline.js';
+import { InFlight, type InFlightLimits } from './chain/max-in-flight.js';
+import { checkMessageSyntax } from './chain/message-syntax.js';
+import { type AllowedHost, checkHost } from './chain/own-host.js';
+import { checkQuery, readRequestInfo } from './chain/read-request.js';
+import { refuseUntilReady } from './chain/readiness.js';
+import type { Step } from './chain/step.js';
+import { withinSpan } from './chain/tracing.js';
+import type { ApiDescription } from './discovery/api-description.js';
+import { Watcher } from './handlers/watch/watch.js';
+import { Health, type HealthCheck } from './health.js';
+import { prepareRefusal } from './http/body.js';
+import { fromLibrary } from './http/library-error.js';
+import { MemoryGuard } from './http/memory-guard.js';
+import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
+import { pageOfRefused, pageRedirect } from './http/page-redirect.js';
+import { Encoder } from './http/response.js';
+import { Listener, lingerUntil, type ServingCertificate } from './listener.js';
 import { ApiPaths } from './request/api-paths.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
-import { withinSpan } from './chain/tracing.js';
-import { Watcher } from './handlers/watch/watch.js';
+import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
+import type { TrustSource } from './requestheader/trust.js';
+import { type Api, createApi } from './router.js';
+import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
 
 /** The dependencies of the server; what wires it provides them. */
 interface ServerDependencies extends AccessLogParts {

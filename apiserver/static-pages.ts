@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { BoundedMap } from '../security/bounded-map.js';
-import { hsts } from '../security/hsts.js';
 import type { Awaitable } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status/status.js';
+import { BoundedMap } from '../security/bounded-map.js';
+import { hsts } from '../security/hsts.js';
+import { type EncodedContent, encodeContent } from './codec/content-encoding.js';
 import { isNavigation } from './http/headers.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
-import { encodeContent, type EncodedContent } from './codec/content-encoding.js';
 import { errorHeaders } from './http/response.js';
 
 const types: Record<string, string> = {

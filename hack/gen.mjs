@@ -2,25 +2,26 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { openapi } from '../dist/apiserver/discovery/openapi.js';
-import { apiDescription } from '../dist/cmd/vestibule/serve/api-description.js';
-import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
-import { subcommands } from '../dist/cmd/vestibule/terminal/commands.js';
-import { actions, kinds } from '../dist/kinds/index.js';
-import { Metrics } from '../dist/observability/metrics/metrics.js';
-import { Registry } from '../dist/registry/store/registry.js';
-import { codes } from '../dist/registry/status/status.js';
-import { contextAttributes } from '../dist/policy/model/context-attributes.js';
-import { entityAttributes } from '../dist/policy/model/entity-attributes.js';
-import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
-import { release } from '../dist/observability/build-info.js';
 import {
   fileSetting,
   settingKey,
   settings,
   variableName,
 } from '../dist/cmd/vestibule/options/flags.js';
+import { apiDescription } from '../dist/cmd/vestibule/serve/api-description.js';
+import { subcommands } from '../dist/cmd/vestibule/terminal/commands.js';
+import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
+import { actions, kinds } from '../dist/kinds/index.js';
+import { release } from '../dist/observability/build-info.js';
+import { Metrics } from '../dist/observability/metrics/metrics.js';
+import { contextAttributes } from '../dist/policy/model/context-attributes.js';
+import { entityAttributes } from '../dist/policy/model/entity-attributes.js';
+import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
+import { codes } from '../dist/registry/status/status.js';
+import { Registry } from '../dist/registry/store/registry.js';
 import { appTemplatesReference } from './generate/app-templates.mjs';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
+import { policyReference } from './generate/policy.mjs';
 import {
   alertsReference,
   commandReference,
@@ -29,7 +30,6 @@ import {
   metricsReference,
   settingsReference,
 } from './generate/reference.mjs';
-import { policyReference } from './generate/policy.mjs';
 import { spaceReference } from './generate/space.mjs';
 import { pageTypes } from './generate/types.mjs';
 import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';

@@ -2,7 +2,7 @@
 // VESTIBULE_TEST_STUCK_MINUTES it kills the unresponsive worker, so that the run fails with the
 // name of the suite.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const minutes = Number(process.env.VESTIBULE_TEST_STUCK_MINUTES ?? 15);

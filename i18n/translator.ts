@@ -1,12 +1,12 @@
 import { BoundedMap } from '../security/bounded-map.js';
-import { knownTimeZone } from './time-zone.js';
 import {
+  type Catalog,
   catalogs,
+  type MessageID,
   supportedLanguage,
   supportedLocale,
-  type Catalog,
-  type MessageID,
 } from './languages.js';
+import { knownTimeZone } from './time-zone.js';
 
 /** A text with arguments, `{name}`, and plural forms, `{count, plural, one {…} other {…}}`. */
 const argument = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;

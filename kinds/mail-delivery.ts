@@ -1,8 +1,8 @@
 import type { RecordDelivery } from '../mail/worker.js';
 import type { Store } from '../registry/store/store.js';
+import { recordInvitationDelivery } from './access/invitation/delivery.js';
 import { recordNewAddressDelivery } from './accountactions/new-address-challenge.js';
 import { recordSignInDelivery } from './interaction/delivery.js';
-import { recordInvitationDelivery } from './access/invitation/delivery.js';
 
 /** Writes the delivery state of a mail where the page that waits for it sees it. */
 export const noteDelivery =

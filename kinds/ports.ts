@@ -1,14 +1,13 @@
-import type { Call, KindObject, StagedWrites, Transaction } from '../registry/kind.js';
+import type { Call, KindObject, ObjectOf, StagedWrites, Transaction } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
-import type { Interaction } from './interaction/interaction.js';
-import type { SignInMetrics } from './interaction/sign-in-metrics.js';
-import type { ObjectOf } from '../registry/kind.js';
-import type { PolicyCheckResult } from './policy/check-result.js';
-import type { Impact, PolicyObject } from './policy/policy.js';
-import type { PolicyFault } from './policy/fault.js';
 import type { NameFallback } from './apps/claims/name-fallback.js';
 import type { Scope } from './apps/claims/scopes.js';
+import type { Interaction } from './interaction/interaction.js';
+import type { SignInMetrics } from './interaction/sign-in-metrics.js';
 import type { SignOut } from './people/session/session.js';
+import type { PolicyCheckResult } from './policy/check-result.js';
+import type { PolicyFault } from './policy/fault.js';
+import type { Impact, PolicyObject } from './policy/policy.js';
 
 /** A response to an outgoing request; its body is complete and within the size limit. */
 export interface FetchResponse {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineKind } from './define-kind.js';
 import { fromTimestamp } from '../registry/schema/timestamp.js';
+import { defineKind } from './define-kind.js';
 import { timestamp } from './signin/schema-types.js';
 
 /** For how many minutes a Replica keeps what it counted. */

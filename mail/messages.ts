@@ -1,23 +1,23 @@
 import { Translator } from '../i18n/translator.js';
-import { accessDecidedMail, type AccessDecided } from './access.js';
-import { invitationMail, type InvitationNotice } from './invitation.js';
+import { type AccessDecided, accessDecidedMail } from './access.js';
+import { type InvitationNotice, invitationMail } from './invitation.js';
 import { layout, type MailAppearance, type MailContent } from './layout.js';
-import { plainName, type Message } from './message.js';
+import { type Message, plainName } from './message.js';
 import {
-  accountDeletedMail,
-  addressChangedMail,
-  newAddressMail,
-  newBrowserMail,
-  testMail,
   type AccountDeleted,
   type AddressChanged,
+  accountDeletedMail,
+  addressChangedMail,
   type NewAddressNotice,
   type NewBrowser,
+  newAddressMail,
+  newBrowserMail,
   type TestMail,
+  testMail,
 } from './notices.js';
-import { passkeyMail, type PasskeyChange } from './passkey.js';
-import { recoveryMail, type RecoveryNotice } from './recovery.js';
-import { signInMail, type SignIn } from './sign-in.js';
+import { type PasskeyChange, passkeyMail } from './passkey.js';
+import { type RecoveryNotice, recoveryMail } from './recovery.js';
+import { type SignIn, signInMail } from './sign-in.js';
 
 /**
  * A mail in the outbox: the recipient and the data of the message, not its text.

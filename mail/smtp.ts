@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../security/loopback.js';
 import {
-  MailRefusedError,
   DeliveryUnknownError,
   logoID,
   type Mail,
+  MailRefusedError,
   type Transport,
 } from './message.js';
 

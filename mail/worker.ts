@@ -1,16 +1,16 @@
-import type { StagedWrites } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Worker } from '../registry/store/outbox.js';
 import { withSpan } from '../observability/tracer.js';
+import type { StagedWrites } from '../registry/kind.js';
+import type { Worker } from '../registry/store/outbox.js';
 import type { MailAppearance } from './layout.js';
 import {
   DeliveryUnknownError,
+  type Mail,
   MailRefusedError,
   plainName,
-  type Mail,
   type Transport,
 } from './message.js';
-import { writeMessage, type MailOrder } from './messages.js';
+import { type MailOrder, writeMessage } from './messages.js';
 import type { MailOutcomes } from './outcomes.js';
 
 /**

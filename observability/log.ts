@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { type Logger, pino } from 'pino';
 import { escapeSeparators } from './json-line.js';
 
 /** A log with one line per event on standard error (docs/design/security.md#logs). */

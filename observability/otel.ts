@@ -1,13 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  diag,
   DiagLogLevel,
+  diag,
   ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  TraceFlags,
   type Span,
   type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
@@ -17,10 +18,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { release } from './build-info.js';
 import type { Log } from './log.js';
 import type { Attributes, SpanName, Tracer } from './tracer.js';
-import { release } from './build-info.js';
 
 const spanKinds: Readonly<Partial<Record<SpanName, SpanKind>>> = {
   mail: SpanKind.CLIENT,

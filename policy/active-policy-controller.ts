@@ -1,16 +1,16 @@
+import {
+  createPolicy,
+  Policy,
+  type PolicyObject,
+  policyName,
+  policyNumber,
+  readNewestPolicy,
+} from '../kinds/policy/policy.js';
 import type { Log } from '../observability/log.js';
 import { timeout } from '../registry/status/status.js';
 import type { Store } from '../registry/store/store.js';
 import type { Engine } from './engine.js';
 import { ParsedPolicyCache } from './parsed-policy-cache.js';
-import {
-  createPolicy,
-  readNewestPolicy,
-  Policy,
-  policyName,
-  policyNumber,
-  type PolicyObject,
-} from '../kinds/policy/policy.js';
 
 /**
  * Retry delays in milliseconds: after a policy could not be compiled, and after a watch lost

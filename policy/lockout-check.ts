@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { AuthorizationAttributes } from '../registry/authorizer.js';
-import type { AnyKind, Caller } from '../registry/kind.js';
+import type { Operator } from '../kinds/people/group/operator.js';
 import { authenticationClaims } from '../kinds/people/session/acr.js';
 import type { Method } from '../kinds/people/session/session.js';
-import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
-import type { UnknownValue } from './evaluate/unknowns.js';
-import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
-import type { Operator } from '../kinds/people/group/operator.js';
+import type { AuthorizationAttributes } from '../registry/authorizer.js';
+import type { AnyKind, Caller } from '../registry/kind.js';
+import type { PolicyEvaluator } from './evaluate/evaluator.js';
+import type { UnknownValue } from './evaluate/unknowns.js';
+import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
 
 const samplePerson: Caller = {
   type: 'Account',

@@ -1,6 +1,6 @@
+import { hashOf } from '../kinds/policy/policy.js';
 import type { Store } from '../registry/store/store.js';
 import type { Engine } from './engine.js';
-import { hashOf } from '../kinds/policy/policy.js';
 import type { Rule } from './parse/rules.js';
 
 const key = 'meta/policy-rules';

@@ -1,27 +1,27 @@
-import { withLoad, type AuthorizationAttributes, type Authorizer } from '../registry/authorizer.js';
-import type { Decision, Transaction } from '../registry/kind.js';
-import type { Log } from '../observability/log.js';
-import type { Store } from '../registry/store/store.js';
-import { withSpan } from '../observability/tracer.js';
-import type { PolicyPort } from '../kinds/ports.js';
-import type { Engine } from './engine.js';
-import type { EntitySource, MissingEntity } from './entity-source.js';
-import { ActivePolicyController } from './active-policy-controller.js';
-import type { EvaluationCounts } from './evaluate/evaluator.js';
-import { Recorder } from './decisions/recorder.js';
-import { replay } from './replay.js';
-import { ShadowController } from './shadow/shadow-controller.js';
-import type { ShadowResult } from './shadow/tally.js';
+import { faultText } from '../kinds/policy/causes.js';
+import type { PolicyFault } from '../kinds/policy/fault.js';
 import {
   createPolicy,
   hashOf,
+  type PolicyObject,
   readLatestShadow,
   readNewestPolicy,
-  type PolicyObject,
 } from '../kinds/policy/policy.js';
-import { faultText } from '../kinds/policy/causes.js';
-import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { RuleSummary } from '../kinds/policy/rule-summary.js';
+import type { PolicyPort } from '../kinds/ports.js';
+import type { Log } from '../observability/log.js';
+import { withSpan } from '../observability/tracer.js';
+import { type AuthorizationAttributes, type Authorizer, withLoad } from '../registry/authorizer.js';
+import type { Decision, Transaction } from '../registry/kind.js';
+import type { Store } from '../registry/store/store.js';
+import { ActivePolicyController } from './active-policy-controller.js';
+import { Recorder } from './decisions/recorder.js';
+import type { Engine } from './engine.js';
+import type { EntitySource, MissingEntity } from './entity-source.js';
+import type { EvaluationCounts } from './evaluate/evaluator.js';
+import { replay } from './replay.js';
+import { ShadowController } from './shadow/shadow-controller.js';
+import type { ShadowResult } from './shadow/tally.js';
 
 type PolicySpec = PolicyObject['spec'];
 

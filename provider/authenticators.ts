@@ -1,23 +1,23 @@
-import { BoundedMap } from '../security/bounded-map.js';
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/people/account/account.js';
+import { isSessionValid } from '../kinds/people/account/end-sessions.js';
 import { operators } from '../kinds/people/group/group.js';
 import type { OperatorPasskeyFacts } from '../kinds/people/group/operator-passkeys.js';
-import { isSessionValid } from '../kinds/people/account/end-sessions.js';
-import { Session } from '../kinds/people/session/session.js';
 import { withAddedPasskey } from '../kinds/people/session/added-passkey.js';
-import type { Authenticator, AuthenticationRequest } from '../registry/authenticator.js';
-import { toStatusError } from '../registry/status/storage-errors.js';
-import { nameOf } from '../security/keyring.js';
+import { Session } from '../kinds/people/session/session.js';
+import type { AuthenticationRequest, Authenticator } from '../registry/authenticator.js';
 import type { Caller } from '../registry/kind.js';
 import { unauthorized } from '../registry/status/status.js';
+import { toStatusError } from '../registry/status/storage-errors.js';
+import { BoundedMap } from '../security/bounded-map.js';
+import { nameOf } from '../security/keyring.js';
 import { accountCaller, callerFor, canSignIn } from './adapter/accounts.js';
-import { signInOfGrant } from './interaction/grant-sign-in.js';
 import { apiAudience, commandClient } from './adapter/built-in-clients.js';
-import { isSigned } from './context/cookies.js';
 import type { AccountObject, ProviderServices, SessionObject } from './context/context.js';
-import { sessionName } from './context/session-name.js';
+import { isSigned } from './context/cookies.js';
 import { recordKey } from './context/records.js';
+import { sessionName } from './context/session-name.js';
+import { signInOfGrant } from './interaction/grant-sign-in.js';
 
 const verifiedCookie = (
   services: ProviderServices,

@@ -1,25 +1,25 @@
-import { errors, Provider, type AdapterPayload } from 'oidc-provider';
-import type { LimitOf } from '../registry/limits/rate-limit.js';
+import { type AdapterPayload, errors, Provider } from 'oidc-provider';
 import { prefixesOf } from '../registry/limits/prefixes.js';
+import type { LimitOf } from '../registry/limits/rate-limit.js';
+import { spendAttempt } from './adapter/attempt-limit.js';
+import { secretMatches } from './adapter/client-secret.js';
+import { stageEnding } from './adapter/end-sessions.js';
+import { noticeRow, noticesOf } from './adapter/outbox-rows.js';
+import { detectReplays } from './adapter/replay-detection.js';
+import { recordDisclosures } from './claims/disclosures.js';
+import { hashAccessTokens } from './claims/token-hash.js';
 import { hideRefusedDocuments, showErrorsHere } from './configuration/client-documents.js';
 import { configuration } from './configuration/configuration.js';
-import { hashAccessTokens } from './claims/token-hash.js';
-import { recordDisclosures } from './claims/disclosures.js';
-import { logRefusals } from './http/refusals.js';
-import { logIgnoredParameters } from './http/wrong-parameters.js';
-import { registerEventListeners } from './http/events.js';
-import { currentUnitOfWork } from './context/unit-of-work.js';
-import type { ProviderServices } from './context/context.js';
-import { noticeRow, noticesOf } from './adapter/outbox-rows.js';
-import { sessionName } from './context/session-name.js';
-import { secretMatches } from './adapter/client-secret.js';
-import { believeSignOut } from './http/sign-out-request.js';
-import { commitMiddleware } from './http/commit-middleware.js';
-import { detectReplays } from './adapter/replay-detection.js';
-import { stageEnding } from './adapter/end-sessions.js';
-import { spendAttempt } from './adapter/attempt-limit.js';
-import { queueLogouts } from './logout-worker.js';
 import type { BuiltProvider } from './context/built-provider.js';
+import type { ProviderServices } from './context/context.js';
+import { sessionName } from './context/session-name.js';
+import { currentUnitOfWork } from './context/unit-of-work.js';
+import { commitMiddleware } from './http/commit-middleware.js';
+import { registerEventListeners } from './http/events.js';
+import { logRefusals } from './http/refusals.js';
+import { believeSignOut } from './http/sign-out-request.js';
+import { logIgnoredParameters } from './http/wrong-parameters.js';
+import { queueLogouts } from './logout-worker.js';
 
 const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({
   name: 'client-secret',

@@ -3,10 +3,10 @@ import { Session, type SignOut } from '../kinds/people/session/session.js';
 import { objectKey } from '../registry/encoded-object.js';
 import type { StagedWrites } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/store/outbox.js';
+import { type Cleanup, type Notice, noticeGraceMs, noticeRow } from './adapter/outbox-rows.js';
+import { revokeGrant, revokeOutdated } from './adapter/revocation.js';
 import { discloseLogout } from './claims/disclosures.js';
 import type { ProviderServices, SessionObject } from './context/context.js';
-import { noticeGraceMs, noticeRow, type Cleanup, type Notice } from './adapter/outbox-rows.js';
-import { revokeGrant, revokeOutdated } from './adapter/revocation.js';
 import type { NotifyClient } from './context/logout-notice.js';
 
 type State = SignOut['clients'][number]['state'];

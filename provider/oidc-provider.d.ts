@@ -3,9 +3,9 @@
  * behind.
  */
 declare module 'oidc-provider' {
-  import type { IncomingMessage, ServerResponse } from 'node:http';
-  import { EventEmitter } from 'node:events';
   import type { KeyObject } from 'node:crypto';
+  import { EventEmitter } from 'node:events';
+  import type { IncomingMessage, ServerResponse } from 'node:http';
 
   /** The data of an object as adapters store it; unknown fields must be preserved. */
   export interface AdapterPayload {

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endSignInsUnderWay } from '../kinds/people/account/end-tokens.js';
 import type { Ports } from '../registry/kind.js';
 import { recordSignIn } from '../registry/sign-in-event.js';
-import { clearedSession, cookieValue, isSigned } from './context/cookies.js';
-import type { ProviderServices } from './context/context.js';
-import { knowsAddress, rememberAddress } from './context/known-browser.js';
-import { preview } from './claims/preview.js';
-import { signJwt } from './adapter/signing-keys.js';
-import { revokeGrants } from './adapter/revocation.js';
 import { endSessions } from './adapter/end-sessions.js';
+import { revokeGrants } from './adapter/revocation.js';
+import { signJwt } from './adapter/signing-keys.js';
+import { preview } from './claims/preview.js';
+import type { ProviderServices } from './context/context.js';
+import { clearedSession, cookieValue, isSigned } from './context/cookies.js';
+import { knowsAddress, rememberAddress } from './context/known-browser.js';
 
 /** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;

@@ -1,37 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SignInMetrics } from '../kinds/interaction/sign-in-metrics.js';
+import type { Log } from '../observability/log.js';
+import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Settings } from '../registry/kind.js';
-import type { Keys } from '../security/keyring.js';
 import type { NetworkLimits } from '../registry/limits/network-limits.js';
-import type { Log } from '../observability/log.js';
-import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Outbox } from '../registry/store/outbox.js';
 import type { Store } from '../registry/store/store.js';
+import type { Keys } from '../security/keyring.js';
 import type { Storage } from '../storage/storage.js';
+import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
 import {
   bearerAuthenticator,
   interactionAuthenticator,
   sessionAuthenticator,
 } from './authenticators.js';
-import { cookieNames } from './context/cookies.js';
+import { ClaimsReviewClient } from './claims/review-client.js';
 import type { BuiltProvider } from './context/built-provider.js';
-import { createProvider } from './create-provider.js';
-import { outsideUnitOfWork } from './context/unit-of-work.js';
-import { createFetch } from './context/egress-fetch.js';
+import { ClientReports } from './context/client-reports.js';
 import type { ProviderServices } from './context/context.js';
+import { cookieNames } from './context/cookies.js';
+import { createFetch } from './context/egress-fetch.js';
+import { Records } from './context/records.js';
+import { SignInCheck } from './context/sign-in-check.js';
+import { outsideUnitOfWork } from './context/unit-of-work.js';
+import { createProvider } from './create-provider.js';
 import { handleRequest } from './http/handle.js';
 import type { PageRequest } from './http/language.js';
 import { errorPage } from './http/pages.js';
 import { shellLanguage, translateShell } from './http/shell-language.js';
-import { portsOf, type ProviderPorts } from './ports.js';
-import { Records } from './context/records.js';
-import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
-import { ClientReports } from './context/client-reports.js';
-import { SignInCheck } from './context/sign-in-check.js';
-import { ClaimsReviewClient } from './claims/review-client.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
+import { type ProviderPorts, portsOf } from './ports.js';
 
 /** The dependencies of the provider. */
 export interface ProviderDeps {

@@ -1,4 +1,5 @@
-import { authorizeLoaded, type AuthorizationAttributes, type Authorizer } from './authorizer.js';
+import { type AuthorizationAttributes, type Authorizer, authorizeLoaded } from './authorizer.js';
+import type { EncodedObject } from './encoded-object.js';
 import type {
   AnyKind,
   Awaitable,
@@ -9,7 +10,6 @@ import type {
   Ports,
   RequestFacts,
 } from './kind.js';
-import type { EncodedObject } from './encoded-object.js';
 
 /** The facts of one call. */
 export interface CallFacts {

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Entry } from '../storage/storage.js';
 import { digest } from '../security/keyring.js';
+import type { Entry } from '../storage/storage.js';
 import type { AnyKind, KindObject } from './kind.js';
 
 /** Returns the storage key of an object: `objects/<resource>/<name>`. */

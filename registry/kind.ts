@@ -1,13 +1,13 @@
 import type { z } from 'zod';
+import type { Keys } from '../security/keyring.js';
 import type { Check, Entry, Write } from '../storage/storage.js';
-import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
+import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { EventSource } from './event-source.js';
 import type { FieldTracker } from './field-tracker.js';
-import type { KindObject, Metadata } from './object.js';
-import type { Keys } from '../security/keyring.js';
 import type { Limits } from './limits/limit-settings.js';
 import type { Limit, LimitOf } from './limits/rate-limit.js';
+import type { KindObject, Metadata } from './object.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
 export type { AccountCaller, Caller } from './caller.js';

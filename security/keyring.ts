@@ -8,9 +8,9 @@ import {
   generateKeyPairSync,
   hash,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
-  type KeyObject,
 } from 'node:crypto';
 import { z } from 'zod';
 import { BoundedMap } from './bounded-map.js';

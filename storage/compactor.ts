@@ -1,10 +1,10 @@
 import {
   CompactedError,
-  UnavailableError,
-  UnknownOutcomeError,
   type Entry,
   type Revision,
   type Storage,
+  UnavailableError,
+  UnknownOutcomeError,
 } from './storage.js';
 
 const recordKey = 'meta/compaction';

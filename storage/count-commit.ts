@@ -1,4 +1,4 @@
-import { UnknownOutcomeError, type Committed, type Lost, type StorageMetrics } from './storage.js';
+import { type Committed, type Lost, type StorageMetrics, UnknownOutcomeError } from './storage.js';
 
 /** Counts the result of a commit if metrics are enabled; returns the same promise. */
 export function countCommit(

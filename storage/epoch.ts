@@ -1,4 +1,4 @@
-import { prefixRange, UnknownOutcomeError, type Storage } from './storage.js';
+import { prefixRange, type Storage, UnknownOutcomeError } from './storage.js';
 
 const key = 'meta/epoch';
 

@@ -1,4 +1,4 @@
-import { limits, TooLargeError, type Check, type Write } from './storage.js';
+import { type Check, limits, TooLargeError, type Write } from './storage.js';
 
 const printableAscii = /^[!-~]+$/;
 

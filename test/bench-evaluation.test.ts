@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluate, exitCodeOf, type Bounds } from './bench/measure/evaluate.js';
+import { type Bounds, evaluate, exitCodeOf } from './bench/measure/evaluate.js';
 import { footprintOf } from './bench/measure/footprint.js';
+import { measure } from './bench/measure/measure.js';
+import { lineOf, sideLines } from './bench/measure/report.js';
+import { boundOf, resultOf, without } from './bench/measure/result.js';
+import { perSignIn, retainedIn } from './bench/measure/retained-content.js';
+import { median, percentile, spreadOf } from './bench/measure/statistics.js';
 import { isWanted } from './bench/options.js';
 import { parseStat, treeOf, usageOfTree } from './bench/processes.js';
-import { lineOf, sideLines } from './bench/measure/report.js';
-import { measure } from './bench/measure/measure.js';
-import { perSignIn, retainedIn } from './bench/measure/retained-content.js';
-import { boundOf, resultOf, without } from './bench/measure/result.js';
 import { cpuPerOperation, type Metric, type Sample, type Side } from './bench/row.js';
-import { median, percentile, spreadOf } from './bench/measure/statistics.js';
 
 const atMost: Bounds = { is: '≤', gate: 3, stretch: 2 };
 const atLeast: Bounds = { is: '≥', gate: 0.45, stretch: 0.6 };

@@ -1,14 +1,14 @@
-import { describe, expect, test } from '@jest/globals';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import type { Bench } from './bench/bench.js';
 import { Browser, formOf } from './bench/browser.js';
 import type { Connection } from './bench/connection.js';
-import { builtPeer } from './bench/peers.js';
 import { lineOf, sideLines } from './bench/measure/report.js';
 import { resultOf } from './bench/measure/result.js';
-import { cpuPerOperation, Skip, type Metric, type Sample } from './bench/row.js';
+import { builtPeer } from './bench/peers.js';
+import { cpuPerOperation, type Metric, type Sample, Skip } from './bench/row.js';
 import { rows } from './bench/rows/index.js';
 import { signInRow } from './bench/rows/sign-in.js';
 import type { SignInServer } from './bench/sign-in-server.js';

@@ -1,14 +1,14 @@
-import { expect, test } from '@jest/globals';
-import { Ajv } from 'ajv';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { readConfig } from '../cmd/vestibule/options/config.js';
-import { release } from '../observability/build-info.js';
-import { limitSettings } from '../registry/limits/limit-settings.js';
 import { settings } from '../cmd/vestibule/options/flags.js';
 // @ts-expect-error the generators have no types
 import { valuesOf } from '../hack/generate/chart.mjs';
+import { release } from '../observability/build-info.js';
+import { limitSettings } from '../registry/limits/limit-settings.js';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');

@@ -1,4 +1,3 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
 
 const root = mkdtempSync(join(tmpdir(), 'vestibule-ci-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

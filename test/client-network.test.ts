@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
+import { describe, expect, test } from '@jest/globals';
 import { clientNetwork, isFromProxy } from '../apiserver/http/client-network.js';
 import { CidrList } from '../security/cidr-list.js';
 

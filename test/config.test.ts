@@ -1,26 +1,26 @@
-import { limitFlag } from '../registry/limits/limit-flag.js';
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse, stringify } from 'yaml';
-import { loadConfig, type Config, type ConfigError } from '../cmd/vestibule/options/config.js';
+import { type Config, type ConfigError, loadConfig } from '../cmd/vestibule/options/config.js';
+import {
+  type Setting,
+  settingKey,
+  settings,
+  variableName,
+} from '../cmd/vestibule/options/flags.js';
 import { configSchema } from '../cmd/vestibule/options/json-schema.js';
+import { limitFlag } from '../registry/limits/limit-flag.js';
 import {
   defaultLimits,
+  type LimitName,
+  type LimitSetting,
   limitContradictions,
   limitFault,
   limitSettings,
   parseLimit,
-  type LimitName,
-  type LimitSetting,
 } from '../registry/limits/limit-settings.js';
-import {
-  settingKey,
-  settings,
-  variableName,
-  type Setting,
-} from '../cmd/vestibule/options/flags.js';
 import { stopAll, temporary } from './support/service.js';
 
 afterAll(stopAll);

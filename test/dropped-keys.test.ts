@@ -1,21 +1,21 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { readConfig } from '../cmd/vestibule/options/config.js';
 import { droppedKeys } from '../cmd/vestibule/serve/keys/dropped-keys.js';
 import { readKeys, rotate, writeNewKeys } from '../cmd/vestibule/serve/keys/keys-file.js';
-import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
+import { type Service, startService } from '../cmd/vestibule/serve/service.js';
 import { createLog } from '../observability/log.js';
-import { startService, type Service } from '../cmd/vestibule/serve/service.js';
+import { Keys, type KeysFile, newKeys } from '../security/keyring.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
 import { openEtcd } from '../storage/etcd/etcd.js';
 import type { Storage } from '../storage/storage.js';
-import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { until } from './provider/support/fixture.js';
-import { temporary, stopAll } from './support/service.js';
+import { type EtcdServer, startEtcd } from './storage/etcd-server.js';
+import { memberOf } from './support/people/member.js';
 import { mailTo } from './support/people/signin.js';
 import { Tab } from './support/people/tab.js';
-import { memberOf } from './support/people/member.js';
+import { stopAll, temporary } from './support/service.js';
 import { stores } from './support/stores.js';
 
 const root = join(import.meta.dirname, '..');

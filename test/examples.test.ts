@@ -1,8 +1,8 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
 
 /** The compiler may run beside other suites. */
 jest.setTimeout(600_000);

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { requireStoreKeys } from '../cmd/vestibule/serve/replicas/keys-record.js';
 import { ClockSkew } from '../cmd/vestibule/serve/replicas/clock-skew.js';
-import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
+import { requireStoreKeys } from '../cmd/vestibule/serve/replicas/keys-record.js';
 import { createLog } from '../observability/log.js';
+import { Keys, type KeysFile, newKeys } from '../security/keyring.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
 import { openEtcd } from '../storage/etcd/etcd.js';
 import type { Storage } from '../storage/storage.js';
-import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
-import { startTest, stopAll, temporary } from './support/service.js';
-import { memberOf } from './support/people/member.js';
-import { stores } from './support/stores.js';
+import { type EtcdServer, startEtcd } from './storage/etcd-server.js';
 import { scaled } from './support/patience.js';
+import { memberOf } from './support/people/member.js';
+import { startTest, stopAll, temporary } from './support/service.js';
+import { stores } from './support/stores.js';
 
 const [first, second] = [newKeys(), newKeys()];
 const rotating = ['cookies', 'hmac', 'sealing', 'signing'] as const;

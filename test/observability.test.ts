@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { Metrics } from '../observability/metrics/metrics.js';
-import { exchange } from './support/people/tab.js';
 import { Scrape } from './support/network/scrape.js';
-import { stopAll } from './support/service.js';
-import { redeem, signIn } from './support/people/signin.js';
 import { Stream } from './support/network/stream.js';
+import { redeem, signIn } from './support/people/signin.js';
+import { exchange } from './support/people/tab.js';
+import { stopAll } from './support/service.js';
 import { endWatched, etcdBehind, startWatched } from './support/watched.js';
 
 const { definitions } = new Metrics();

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { expressionsOf, superLinear } from './support/super-linear.mjs';
 
 const root = join(import.meta.dirname, '..');

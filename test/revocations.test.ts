@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readRevocation } from '../cmd/vestibule/admin/revocations.js';
 import { Account } from '../kinds/people/account/account.js';
 import { Group } from '../kinds/people/group/group.js';
 import { Passkey } from '../kinds/people/passkey/passkey.js';
+import { EncodedObject, encode, objectKey, uniqueKey } from '../registry/encoded-object.js';
 import type { AnyKind } from '../registry/kind.js';
-import { encode, objectKey, EncodedObject } from '../registry/encoded-object.js';
-import { uniqueKey } from '../registry/encoded-object.js';
-import { readRevocation } from '../cmd/vestibule/admin/revocations.js';
-import { verifySnapshot } from '../storage/snapshot/reader.js';
 import { allKeys } from '../storage/snapshot/layout.js';
+import { verifySnapshot } from '../storage/snapshot/reader.js';
 import type { Storage } from '../storage/storage.js';
-import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
-import { embeddedSite, etcdSite, unwatched, using, type Site } from './storage/snapshots.js';
+import { type EtcdServer, startEtcd } from './storage/etcd-server.js';
+import { embeddedSite, etcdSite, type Site, unwatched, using } from './storage/snapshots.js';
 import { stopAll, temporary } from './support/service.js';
 import { stores } from './support/stores.js';
 

@@ -1,7 +1,7 @@
-import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
 import { release } from '../observability/build-info.js';
 
 const root = join(import.meta.dirname, '..');

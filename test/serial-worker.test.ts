@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
 import { SerialWorker } from '../security/serial-worker.js';
 import { scaled } from './support/patience.js';
 

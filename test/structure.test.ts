@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { group, version } from '../kinds/define-kind.js';
 
 const root = join(import.meta.dirname, '..');

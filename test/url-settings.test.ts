@@ -1,18 +1,18 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../cmd/vestibule/options/config.js';
 import {
   mailServerProblem,
   originPattern,
   parseBaseURL,
 } from '../cmd/vestibule/options/config-validation.js';
+import { createMailer } from '../mail/smtp.js';
 import { isLoopback } from '../security/loopback.js';
 import { serverAddress, serverUrlsProblem } from '../storage/etcd/server-urls.js';
-import { createMailer } from '../mail/smtp.js';
 
 const servers: Server[] = [];
 afterAll(() => {

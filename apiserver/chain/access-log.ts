@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
-import type { Keys } from '../../security/keyring.js';
 import type { Log } from '../../observability/log.js';
-import type { StatusError } from '../../registry/status/status.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import { getTracer } from '../../observability/tracer.js';
-import { auditEvent, signInFacts, type AuditSink } from './audit.js';
+import type { StatusError } from '../../registry/status/status.js';
+import type { Keys } from '../../security/keyring.js';
+import { clientNetwork } from '../http/client-network.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
-import type { Metrics } from '../../observability/metrics/metrics.js';
+import { type AuditSink, auditEvent, signInFacts } from './audit.js';
 import { countRequest } from './metrics.js';
-import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
 
 /** The destinations of request records. */

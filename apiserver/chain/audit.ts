@@ -1,8 +1,8 @@
 import type { Caller, Decision } from '../../registry/kind.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { endpointName } from '../request/provider-paths.js';
 import { signInEventOf } from '../../registry/sign-in-event.js';
 import { codes } from '../../registry/status/status.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { endpointName } from '../request/provider-paths.js';
 
 /** The destination of audit events. Writing neither blocks nor throws. */
 export interface AuditSink {

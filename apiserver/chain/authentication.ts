@@ -1,15 +1,15 @@
-import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
-import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
-import { cookieValues } from '../../security/cookie-header.js';
-import type { Awaitable, Caller } from '../../registry/kind.js';
+import cookieParser from 'cookie-parser';
 import type { Metrics } from '../../observability/metrics/metrics.js';
-import { forbidden, StatusError, unauthorized } from '../../registry/status/status.js';
 import { withSpan } from '../../observability/tracer.js';
-import type { ApiRequest } from '../http/message.js';
-import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
+import type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
+import type { Awaitable, Caller } from '../../registry/kind.js';
+import { forbidden, StatusError, unauthorized } from '../../registry/status/status.js';
+import { cookieValues } from '../../security/cookie-header.js';
 import { isBrowser } from '../http/headers.js';
+import type { ApiRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
 import type { Step } from './step.js';
 
 const keepEncoded = (text: string): string => text;

@@ -1,11 +1,11 @@
 import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
-import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
+import { parseSelector, type Selector } from '../codec/selectors.js';
 import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { parseSelector, type Selector } from '../codec/selectors.js';
 
 export const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);
 

@@ -1,34 +1,34 @@
 import {
-  refusalMessage,
-  type Authorizer,
   type AuthorizationAttributes,
+  type Authorizer,
+  refusalMessage,
 } from '../../registry/authorizer.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status/status.js';
 import type { Store } from '../../registry/store/store.js';
-import type { EncodedObject } from '../../registry/encoded-object.js';
 import { isApply } from '../http/body.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import type { NonResourceRequestInfo, ResourceRequestInfo } from '../request/request-info.js';
-import type { Step } from './step.js';
+import { type AccessReviewResult, reviewResult } from './access-review-result.js';
 import {
-  collectionVerbs,
-  actionOf,
-  selectorOf,
-  noFacts,
-  originOf,
-  factsOf,
   type AuthorizationRequestContext,
-  type RequestOrigin,
+  actionOf,
+  collectionVerbs,
+  factsOf,
+  noFacts,
   ObjectAttributes,
   objectAttributes,
+  originOf,
   ownName,
+  type RequestOrigin,
+  selectorOf,
 } from './authorization-attributes.js';
 import { forbiddenError, withDecision } from './authorization-errors.js';
-import { reviewResult, type AccessReviewResult } from './access-review-result.js';
 import { loadForObjects, loadForRequest } from './load-entities.js';
 import { outcomeOf } from './outcome.js';
 import { refusalError } from './refusal-error.js';
+import type { Step } from './step.js';
 
 const anonymous: Caller = { type: 'Anonymous' };
 

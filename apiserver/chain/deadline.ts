@@ -1,6 +1,6 @@
 import { StatusError } from '../../registry/status/status.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { emptyQuery, timeoutMsOf } from '../codec/query.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isWatchRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 

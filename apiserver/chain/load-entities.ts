@@ -6,10 +6,10 @@ import type {
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AuthorizedRequest } from '../http/message.js';
 import {
+  type AuthorizationRequestContext,
   actionOf,
   objectAttributes,
   selectorOf,
-  type AuthorizationRequestContext,
 } from './authorization-attributes.js';
 
 /**

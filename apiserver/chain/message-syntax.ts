@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { StatusError, type Reason } from '../../registry/status/status.js';
+import { type Reason, StatusError } from '../../registry/status/status.js';
 import { rawValues } from '../http/headers.js';
 import type { Step } from './step.js';
 

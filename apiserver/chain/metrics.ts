@@ -1,9 +1,9 @@
-import type { AnyKind, Verb } from '../../registry/kind.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { AnyKind, Verb } from '../../registry/kind.js';
+import { emptyQuery } from '../codec/query.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
-import { emptyQuery } from '../codec/query.js';
-import type { RequestInfo, NonResourceRequestInfo } from '../request/request-info.js';
+import type { NonResourceRequestInfo, RequestInfo } from '../request/request-info.js';
 
 /** The verbs in kube-apiserver's metrics. */
 const verbs: Readonly<Record<Verb, string>> = {

@@ -1,7 +1,7 @@
-import { authorizeLoaded, type Authorizer } from '../../registry/authorizer.js';
+import { type Authorizer, authorizeLoaded } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Decision, KindObject } from '../../registry/kind.js';
-import { actionOf, type AuthorizationRequestContext } from './authorization-attributes.js';
+import { type AuthorizationRequestContext, actionOf } from './authorization-attributes.js';
 import { forbiddenError } from './authorization-errors.js';
 
 /** The verbs of requests that change objects; an action has that of its method. */

@@ -1,5 +1,5 @@
-import { isLoopback } from '../../security/loopback.js';
 import { badRequest } from '../../registry/status/status.js';
+import { isLoopback } from '../../security/loopback.js';
 import { healthPath } from '../request/request-info.js';
 import type { Step } from './step.js';
 

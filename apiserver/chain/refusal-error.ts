@@ -2,7 +2,7 @@ import type { AuthorizationAttributes, Authorizer } from '../../registry/authori
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Decision } from '../../registry/kind.js';
 import { notFound, unauthorized } from '../../registry/status/status.js';
-import { ObjectAttributes, type AuthorizationRequestContext } from './authorization-attributes.js';
+import { type AuthorizationRequestContext, ObjectAttributes } from './authorization-attributes.js';
 import { forbiddenError, isOwnerLookup, withDecision } from './authorization-errors.js';
 
 /**

@@ -1,7 +1,7 @@
-import type { CidrList } from '../../security/cidr-list.js';
 import { getTracer } from '../../observability/tracer.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { CidrList } from '../../security/cidr-list.js';
 import { isFromProxy } from '../http/client-network.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 
 /**
  * Serves a request within a span, if tracing is on. `traceparent` is used only from a trusted proxy

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../security/bounded-map.js';
-import { parseMediaRanges, type MediaType } from './media-type.js';
+import { type MediaType, parseMediaRanges } from './media-type.js';
 
 /**
  * A media range of an Accept header, with the JSON transformation that it asks for (Kubernetes API

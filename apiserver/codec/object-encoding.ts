@@ -1,5 +1,5 @@
-import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 
 /** Returns an object as it is sent. Only this and EncodedObject.wire remove `internal`. */
 export function wireObject(

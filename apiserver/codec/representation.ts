@@ -1,10 +1,10 @@
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status/status.js';
-import type { EncodedObject } from '../../registry/encoded-object.js';
-import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from './accept.js';
+import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from './accept.js';
+import { objectForCaller, wireBytes } from './object-encoding.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
-import { objectForCaller, wireBytes } from './object-encoding.js';
 
 type ViewContext = Pick<Call, 'caller' | 'now'>;
 

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Registry } from '../../registry/store/registry.js';
 import { notAcceptable } from '../../registry/status/status.js';
-import { encodeContent, type EncodedContent } from '../codec/content-encoding.js';
-import { parseAccept, acceptsJSON, acceptsYAML, type MediaRange } from '../codec/accept.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from '../codec/accept.js';
+import { type EncodedContent, encodeContent } from '../codec/content-encoding.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import type { ApiPaths } from '../request/api-paths.js';
+import type { ApiDescription, ServedDocument } from './api-description.js';
 import {
   apiVersions,
   coreResources,
   groupDiscovery,
-  groupList,
   groupDocument,
+  groupList,
   resourceList,
   versionInfo,
 } from './discovery.js';
-import type { Encoder } from '../http/response.js';
+import { openapi } from './openapi.js';
 import { kubernetesOpenapi } from './openapi-kubectl.js';
 import { openapiV2 } from './openapi-v2.js';
-import { openapi } from './openapi.js';
-import type { ApiPaths } from '../request/api-paths.js';
-import type { ApiDescription, ServedDocument } from './api-description.js';
 
 /** Documents of fewer bytes are not compressed. */
 const minCompressed = 2048;

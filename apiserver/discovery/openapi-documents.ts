@@ -1,9 +1,9 @@
-import type { Registry } from '../../registry/store/registry.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
 import type { Reason } from '../../registry/status/status.js';
+import type { Registry } from '../../registry/store/registry.js';
 import { reviewPaths } from '../request/request-info.js';
-import { commonErrors, jsonBody, responses, type OpenAPIOperation } from './openapi-operations.js';
-import { textSchema, schemaRef } from './openapi-schemas.js';
+import { commonErrors, jsonBody, type OpenAPIOperation, responses } from './openapi-operations.js';
+import { schemaRef, textSchema } from './openapi-schemas.js';
 
 /** The methods of a path with their operations. */
 export type PathItem = Readonly<Record<string, OpenAPIOperation>>;

@@ -1,6 +1,6 @@
 import { mergeKeywords } from '../../registry/schema/list-type.js';
-import type { Registry } from '../../registry/store/registry.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
+import type { Registry } from '../../registry/store/registry.js';
 
 /** An operation of an OpenAPI document. */
 export type Operation = {

@@ -1,8 +1,8 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind, Verb } from '../../registry/kind.js';
-import type { Registry } from '../../registry/store/registry.js';
-import { toJSONSchema, type JSONSchema } from '../../registry/schema/schema.js';
+import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import { codes, type Reason } from '../../registry/status/status.js';
+import type { Registry } from '../../registry/store/registry.js';
 import { maxCount } from '../codec/query.js';
 import { schemaRef, textSchema } from './openapi-schemas.js';
 

@@ -5,9 +5,9 @@ import {
   Metadata,
   nameGrammar,
 } from '../../registry/schema/metadata-schema.js';
-import type { Registry } from '../../registry/store/registry.js';
-import { toJSONSchema, type JSONSchema } from '../../registry/schema/schema.js';
+import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import { codes } from '../../registry/status/status.js';
+import type { Registry } from '../../registry/store/registry.js';
 import { deleteOptionsSchema } from '../request/delete-options.js';
 
 /** Returns a reference to one of the document's schemas. */

@@ -1,5 +1,5 @@
-import type { Registry } from '../../registry/store/registry.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
+import type { Registry } from '../../registry/store/registry.js';
 import type { Document, Operation } from './openapi-kubectl.js';
 
 type Value = Record<string, unknown>;

@@ -1,18 +1,18 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
+import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import type { Registry } from '../../registry/store/registry.js';
-import { toJSONSchema, type JSONSchema } from '../../registry/schema/schema.js';
-import type { ApiDescription, ServedDocument } from './api-description.js';
 import { methodOf } from '../request/verbs.js';
+import type { ApiDescription, ServedDocument } from './api-description.js';
+import { documentOperation, documentPaths } from './openapi-documents.js';
 import {
   actionNames,
   actionOperation,
-  verbOperations,
   jsonBody,
   kubernetesExtensions,
   type OpenAPIOperation,
+  verbOperations,
 } from './openapi-operations.js';
-import { documentOperation, documentPaths } from './openapi-documents.js';
 import { componentSchemas, textSchema } from './openapi-schemas.js';
 
 /** Returns the webhooks: requests to other services, and their responses. */

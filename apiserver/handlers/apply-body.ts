@@ -1,14 +1,19 @@
+import { clone } from '../../registry/encoded-object.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
+import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
 import { generateNameGrammar, nameGrammar } from '../../registry/schema/metadata-schema.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
 import { forbiddenField, invalidValue, requiredValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
+  type Cause,
   conflict,
   invalid,
   staleVersion,
-  type Cause,
 } from '../../registry/status/status.js';
+import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
+import { applyMergePatch } from '../codec/merge-patch.js';
+import { wireObject } from '../codec/object-encoding.js';
 import {
   hiddenCharacters,
   isRecord,
@@ -16,11 +21,6 @@ import {
   requireKind,
   unknownMembers,
 } from './field-validation.js';
-import { wireObject } from '../codec/object-encoding.js';
-import { applyMergePatch } from '../codec/merge-patch.js';
-import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
-import { clone } from '../../registry/encoded-object.js';
-import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
 import { setManagedFields } from './managed-fields.js';
 
 /** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */

@@ -1,26 +1,26 @@
-import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import { clone } from '../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
 import {
-  ConfigurationApply,
   type AppliedConfiguration,
+  ConfigurationApply,
 } from '../../registry/managedfields/apply.js';
 import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
-import type { Registry } from '../../registry/store/registry.js';
+import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
+  type Cause,
   invalid,
   notFound,
   StatusError,
-  type Cause,
 } from '../../registry/status/status.js';
-import { originOf } from '../chain/authorization-attributes.js';
+import type { Registry } from '../../registry/store/registry.js';
 import type { Authorization } from '../chain/authorization.js';
+import { originOf } from '../chain/authorization-attributes.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ApiRequest } from '../http/message.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 import { optionsKind } from '../request/options-kind.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
 import type { BodyReader } from './body-reader.js';
 import {

@@ -1,13 +1,13 @@
 import type { Caller } from '../../registry/kind.js';
-import type { Keys } from '../../security/keyring.js';
-import { BoundedMap } from '../../security/bounded-map.js';
 import { forbiddenField } from '../../registry/status/field-errors.js';
 import { badRequest, invalid } from '../../registry/status/status.js';
+import { BoundedMap } from '../../security/bounded-map.js';
+import type { Keys } from '../../security/keyring.js';
 import type { Revision } from '../../storage/storage.js';
-import type { AuthorizedRequest } from '../http/message.js';
 import type { Query } from '../codec/query.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { AuthorizedRequest } from '../http/message.js';
 import { optionsKind } from '../request/options-kind.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 
 /**
  * The position of a list: revision `r`, last key `k`, the selectors `q`, and the number `n` of

@@ -8,7 +8,7 @@ import { maxCount, wholeNumber } from '../codec/query.js';
 import { parseSelector } from '../codec/selectors.js';
 import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { checkPreconditions, deleted, type DeleteOptions } from './delete-options.js';
+import { checkPreconditions, type DeleteOptions, deleted } from './delete-options.js';
 import { rangeOf } from './list.js';
 
 /**

@@ -1,14 +1,14 @@
 import type { KindObject } from '../../registry/kind.js';
-import { Validator, prune } from '../../registry/schema/schema.js';
-import { unsupportedValue } from '../../registry/status/field-errors.js';
+import { prune, Validator } from '../../registry/schema/schema.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { badRequest, conflict, invalid, type Cause } from '../../registry/status/status.js';
+import { unsupportedValue } from '../../registry/status/field-errors.js';
+import { badRequest, type Cause, conflict, invalid } from '../../registry/status/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { isDryRun, checkUnknownFields } from './field-validation.js';
 import { deleteOptionsSchema, type SentDeleteOptions } from '../request/delete-options.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 import { optionsKind } from '../request/options-kind.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
+import { checkUnknownFields, isDryRun } from './field-validation.js';
 
 /** The options of a deletion. */
 export type DeleteOptions = SentDeleteOptions & { readonly isDryRun: boolean };

@@ -1,7 +1,7 @@
 import type { EventSubject } from '../../registry/event-source.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { parseSelector } from '../codec/selectors.js';
 import type { Query } from '../codec/query.js';
+import { parseSelector } from '../codec/selectors.js';
 
 /** The parts of an Event that selectors name. */
 interface SelectableEvent {

@@ -1,19 +1,19 @@
-import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
+import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source.js';
+import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
 import type { Store } from '../../registry/store/store.js';
+import type { Keys } from '../../security/keyring.js';
+import type { Revision } from '../../storage/storage.js';
 import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
-import type { Revision } from '../../storage/storage.js';
+import type { Query } from '../codec/query.js';
+import { type Representation, wholeRepresentation } from '../codec/representation.js';
 import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
-import { wholeRepresentation, type Representation } from '../codec/representation.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import type { Keys } from '../../security/keyring.js';
-import type { Query } from '../codec/query.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
-import { parseEventSelector, type EventSelector } from './event-selector.js';
+import { type EventSelector, parseEventSelector } from './event-selector.js';
 import { viewContextOf } from './list-body.js';
 import type { Watcher } from './watch/watch.js';
 

@@ -1,20 +1,20 @@
 import type { AnyKind, Verb } from '../../registry/kind.js';
+import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
 import { CallerMetadata } from '../../registry/schema/metadata-schema.js';
-import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema/schema.js';
+import { type JSONSchema, prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
 import {
   forbiddenField,
   invalidValue,
   tooLongValue,
   unsupportedValue,
 } from '../../registry/status/field-errors.js';
-import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
-import { badRequest, invalid, type Cause, type KindNames } from '../../registry/status/status.js';
+import { badRequest, type Cause, invalid, type KindNames } from '../../registry/status/status.js';
+import { emptyQuery } from '../codec/query.js';
+import { isBrowser } from '../http/headers.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
-import { isBrowser } from '../http/headers.js';
-import { emptyQuery } from '../codec/query.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 import { optionsKind } from '../request/options-kind.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const metadataSchema = toJSONSchema(CallerMetadata, 'metadata');
 const callerMetadata = new Validator(metadataSchema);

@@ -1,4 +1,5 @@
 import type { ActionBody } from '../../registry/action.js';
+import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import type {
   AnyKind,
   Awaitable,
@@ -7,12 +8,16 @@ import type {
   KindObject,
   Ports,
 } from '../../registry/kind.js';
-import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import type { NetworkLimits } from '../../registry/limits/network-limits.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { LimitOf } from '../../registry/limits/rate-limit.js';
+import { updatesBy } from '../../registry/managedfields/update.js';
 import { badRequest, invalid, notFound } from '../../registry/status/status.js';
+import type { Registry } from '../../registry/store/registry.js';
 import type { Store } from '../../registry/store/store.js';
 import type { Authorization } from '../chain/authorization.js';
+import { wireObject } from '../codec/object-encoding.js';
+import { emptyQuery, versionOf } from '../codec/query.js';
+import { wholeRepresentation } from '../codec/representation.js';
 import {
   actionPatchTypes,
   isApply,
@@ -20,33 +25,27 @@ import {
   requireBodyType,
   requireObject,
 } from '../http/body.js';
-import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
-import {
-  hiddenCharacters,
-  isDryRun,
-  isRecord,
-  checkUnknownFields,
-  requireKind,
-  unknownMembers,
-} from './field-validation.js';
+import { isBrowser, isNavigation } from '../http/headers.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
+import { pageRedirect } from '../http/page-redirect.js';
 import type { Encoder } from '../http/response.js';
-import { wireObject } from '../codec/object-encoding.js';
-import { isBrowser } from '../http/headers.js';
-import { deleteCollection } from './delete-collection.js';
-import { checkPreconditions, deleted, readDeleteOptions } from './delete-options.js';
-import { emptyQuery, versionOf } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { waitUntilFresh } from './resource-version.js';
-import { wholeRepresentation } from '../codec/representation.js';
 import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader } from './body-reader.js';
 import { callOf } from './call.js';
+import { deleteCollection } from './delete-collection.js';
+import { checkPreconditions, deleted, readDeleteOptions } from './delete-options.js';
+import {
+  checkUnknownFields,
+  hiddenCharacters,
+  isDryRun,
+  isRecord,
+  requireKind,
+  unknownMembers,
+} from './field-validation.js';
 import { managerOf } from './managed-fields.js';
-import { clone, EncodedObject } from '../../registry/encoded-object.js';
-import { updatesBy } from '../../registry/managedfields/update.js';
-import { isNavigation } from '../http/headers.js';
-import { pageRedirect } from '../http/page-redirect.js';
+import { waitUntilFresh } from './resource-version.js';
 
 /** The dependencies of the handlers. */
 export interface HandlerDependencies {

@@ -1,29 +1,28 @@
-import {
-  CompactedError,
-  prefixRange,
-  type Entry,
-  type ListOptions,
-  type Page,
-  type Range,
-  type Revision,
-} from '../../storage/storage.js';
+import { EncodedObject, isLive, uniqueKey } from '../../registry/encoded-object.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { forbiddenField } from '../../registry/status/field-errors.js';
 import { badRequest, expired, invalid } from '../../registry/status/status.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
 import type { Store } from '../../registry/store/store.js';
-import { isLive, EncodedObject } from '../../registry/encoded-object.js';
-import { uniqueKey } from '../../registry/encoded-object.js';
 import type { Keys } from '../../security/keyring.js';
+import {
+  CompactedError,
+  type Entry,
+  type ListOptions,
+  type Page,
+  prefixRange,
+  type Range,
+  type Revision,
+} from '../../storage/storage.js';
 import type { Authorization } from '../chain/authorization.js';
-import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
+import { maxCount, versionOf, wholeNumber } from '../codec/query.js';
+import { parseSelector, type Selector } from '../codec/selectors.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
+import { optionsKind } from '../request/options-kind.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
-import { maxCount, versionOf, wholeNumber } from '../codec/query.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
-import { parseSelector, type Selector } from '../codec/selectors.js';
-import { optionsKind } from '../request/options-kind.js';
 import { waitUntilFresh } from './resource-version.js';
 
 /** The minimum page size when some rows are filtered out. */

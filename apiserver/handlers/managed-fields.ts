@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AnyKind, KindObject, ManagedFieldsEntry } from '../../registry/kind.js';
+import { decodeFields } from '../../registry/managedfields/fields-v1.js';
 import {
   invalidValue,
   requiredValue,
   unsupportedValue,
 } from '../../registry/status/field-errors.js';
-import type { AnyKind, KindObject, ManagedFieldsEntry } from '../../registry/kind.js';
-import { decodeFields } from '../../registry/managedfields/fields-v1.js';
-import { invalid, type Cause } from '../../registry/status/status.js';
+import { type Cause, invalid } from '../../registry/status/status.js';
 import { isRecord, printable } from './field-validation.js';
 
 const field = 'metadata.managedFields';

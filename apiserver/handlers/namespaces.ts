@@ -6,8 +6,8 @@ import { parseSelector } from '../codec/selectors.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import {
-  namespacesPath,
   type NonResourceRequestInfo,
+  namespacesPath,
   type ResourceRequestInfo,
 } from '../request/request-info.js';
 import type { Watcher } from './watch/watch.js';

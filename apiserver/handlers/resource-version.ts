@@ -1,5 +1,5 @@
-import { toStatusError } from '../../registry/status/storage-errors.js';
 import { timeout } from '../../registry/status/status.js';
+import { toStatusError } from '../../registry/status/storage-errors.js';
 import type { Store } from '../../registry/store/store.js';
 import type { Revision } from '../../storage/storage.js';
 

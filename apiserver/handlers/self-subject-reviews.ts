@@ -1,28 +1,28 @@
 import { z } from 'zod';
 import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
-import type { Registry } from '../../registry/store/registry.js';
+import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status/status.js';
-import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
+import type { Registry } from '../../registry/store/registry.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
-import { jsonType, patchTypes, readBytes, readObject, requireBodyType } from '../http/body.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
-import type { Encoder } from '../http/response.js';
-import { isBrowser } from '../http/headers.js';
+import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { emptyQuery } from '../codec/query.js';
-import type { ApiPaths } from '../request/api-paths.js';
+import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
 import { coreGroup } from '../discovery/discovery.js';
+import { jsonType, patchTypes, readBytes, readObject, requireBodyType } from '../http/body.js';
+import { isBrowser } from '../http/headers.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import type { ApiPaths } from '../request/api-paths.js';
 import {
   namespacesPath,
+  type ResourceRequestInfo,
   reviewPaths,
   typeOfPath,
-  type ResourceRequestInfo,
 } from '../request/request-info.js';
-import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
-import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { checkWriteParameters, isDryRun } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);

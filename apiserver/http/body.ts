@@ -7,11 +7,10 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from '../../registry/status/status.js';
-import type { ApiRequest, ApiResponse } from './message.js';
 import { parseMediaType } from '../codec/media-type.js';
 import { parseYAML } from '../codec/yaml.js';
-import { isBrowser, rawValues } from './headers.js';
-import { hasBody } from './headers.js';
+import { hasBody, isBrowser, rawValues } from './headers.js';
+import type { ApiRequest, ApiResponse } from './message.js';
 
 export const jsonType = 'application/json';
 

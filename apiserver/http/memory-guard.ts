@@ -1,7 +1,7 @@
-import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
 import { tooManyRequests } from '../../registry/status/status.js';
-import { recentMemoryUse, type MemoryUse } from './memory-use.js';
+import { type MemoryUse, recentMemoryUse } from './memory-use.js';
 
 /** The Retry-After of a refusal in seconds. */
 const retryAfterSeconds = 5;

@@ -2,12 +2,12 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 import type { LoadedEntities } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status/status.js';
-import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
-import type { MemoryGuard } from './memory-guard.js';
 import type { RequestInfo } from '../request/request-info.js';
+import type { MemoryGuard } from './memory-guard.js';
 
 /** An authorized request. */
 export interface AuthorizedRequest {

@@ -1,5 +1,5 @@
-import type { ApiRequest } from './message.js';
 import { isNavigation } from './headers.js';
+import type { ApiRequest } from './message.js';
 
 /** Returns the headers of the redirect from an object that is bound to a browser to its page. */
 export const pageRedirect = (name: string): string[] => [

@@ -1,5 +1,5 @@
-import { hsts } from '../../security/hsts.js';
 import { internalError, StatusError } from '../../registry/status/status.js';
+import { hsts } from '../../security/hsts.js';
 import { prefersYAML } from '../codec/accept.js';
 import { isWatchRequest } from '../request/request-info.js';
 import type { ApiRequest, ApiResponse } from './message.js';

@@ -1,7 +1,3 @@
-import type { ApiDescription, SecurityScheme } from '../discovery/api-description.js';
-import { freePort } from '../http/free-port.js';
-import type { ServingCertificate } from '../listener.js';
-import { Server } from '../server.js';
 import { createLog, type Log } from '../../observability/log.js';
 import type { Action } from '../../registry/action.js';
 import type { Authenticator } from '../../registry/authenticator.js';
@@ -17,6 +13,10 @@ import { isLoopback } from '../../security/loopback.js';
 import { startCompactor } from '../../storage/compactor.js';
 import { readEpoch } from '../../storage/epoch.js';
 import type { Storage } from '../../storage/storage.js';
+import type { ApiDescription, SecurityScheme } from '../discovery/api-description.js';
+import { freePort } from '../http/free-port.js';
+import type { ServingCertificate } from '../listener.js';
+import { Server } from '../server.js';
 import { bearerToken } from './bearer-token.js';
 
 /** What a server serves, from where, and to whom; only kinds and storage are required. */

@@ -2,14 +2,12 @@
  * The entry point of the core as a library, `vestibule/apiserver`: what an API server of one's own
  * needs (docs/tutorials/api-server-of-your-own.md).
  */
-export { startApiServer, type ApiServer, type ApiServerOptions } from './api-server.js';
-export { bearerToken, type TokenUser } from './bearer-token.js';
-export { openKeys } from './open-keys.js';
-export { openStorage, type StorageOptions } from '../../storage/open-storage.js';
 
-// Kinds
-export { kindsOf, type DefineKind, type KindDefaults } from '../../registry/kinds-of.js';
-export { defineAction, type Action, type ActionDefinition } from '../../registry/action.js';
+export { createLog, type Log } from '../../observability/log.js';
+export { type Action, type ActionDefinition, defineAction } from '../../registry/action.js';
+// Authentication and authorization
+export type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
+export type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
 export type {
   AnyKind,
   Call,
@@ -29,32 +27,20 @@ export type {
   Transaction,
   Verb,
 } from '../../registry/kind.js';
+// Kinds
+export { type DefineKind, type KindDefaults, kindsOf } from '../../registry/kinds-of.js';
+export { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
 
 // Schemas
 export {
+  type Condition,
   conditions,
   withTransitionTimes,
-  type Condition,
 } from '../../registry/schema/conditions.js';
 export { atomicObject, mapList, setList } from '../../registry/schema/list-type.js';
-export { secret, type SecretStorage } from '../../registry/schema/secret-schema.js';
-export { hasSecret, openSecret, secretMatches } from '../../registry/store/secret-fields.js';
 export { describePattern, lineOfText } from '../../registry/schema/pattern.js';
+export { type SecretStorage, secret } from '../../registry/schema/secret-schema.js';
 export { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
-
-// Errors
-export {
-  badRequest,
-  conflict,
-  forbidden,
-  invalid,
-  notFound,
-  StatusError,
-  tooManyRequests,
-  unauthorized,
-  unavailable,
-  type Cause,
-} from '../../registry/status/status.js';
 export {
   duplicateValue,
   forbiddenField,
@@ -65,22 +51,33 @@ export {
   unsupportedValue,
 } from '../../registry/status/field-errors.js';
 
-// Authentication and authorization
-export type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
-export type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
-
+// Errors
+export {
+  badRequest,
+  type Cause,
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  StatusError,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+} from '../../registry/status/status.js';
 // Background work
 export { Informer } from '../../registry/store/informer.js';
 export type { Outcome, Worker } from '../../registry/store/outbox.js';
-
-// Parts, for a server that is wired in another way
-export { Server } from '../server.js';
-export { createLog, type Log } from '../../observability/log.js';
-export { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
 export { Outbox } from '../../registry/store/outbox.js';
 export { Registry } from '../../registry/store/registry.js';
+export { hasSecret, openSecret, secretMatches } from '../../registry/store/secret-fields.js';
 export { Store } from '../../registry/store/store.js';
 export { WatchCache } from '../../registry/watchcache/watch-cache.js';
 export { Keys, newKeys } from '../../security/keyring.js';
 export { startCompactor } from '../../storage/compactor.js';
+export { openStorage, type StorageOptions } from '../../storage/open-storage.js';
 export type { Storage } from '../../storage/storage.js';
+// Parts, for a server that is wired in another way
+export { Server } from '../server.js';
+export { type ApiServer, type ApiServerOptions, startApiServer } from './api-server.js';
+export { bearerToken, type TokenUser } from './bearer-token.js';
+export { openKeys } from './open-keys.js';

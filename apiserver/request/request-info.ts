@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind, KindObject, Verb } from '../../registry/kind.js';
-import type { Registry } from '../../registry/store/registry.js';
 import {
   badRequest,
   methodNotAllowed,
   noSuchPath,
   notFound,
 } from '../../registry/status/status.js';
+import type { Registry } from '../../registry/store/registry.js';
+import { emptyQuery, isWatch, parseQuery, type Query } from '../codec/query.js';
+import { negotiateRepresentation, type Representation } from '../codec/representation.js';
 import type { ApiPaths } from './api-paths.js';
 import { endpointMethods } from './provider-paths.js';
 import { allowed, methodOf, verbOf, withHead } from './verbs.js';
-import { isWatch, emptyQuery, parseQuery, type Query } from '../codec/query.js';
-import { negotiateRepresentation, type Representation } from '../codec/representation.js';
 
 /** A parsed request for objects, shared by policy, router, audit log and handlers. */
 export interface ResourceRequestInfo {

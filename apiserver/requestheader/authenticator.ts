@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
-import type { Caller } from '../../registry/kind.js';
+import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Log } from '../../observability/log.js';
+import type { Caller } from '../../registry/kind.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { trustedPeriods, type Chain, type Period } from './chain.js';
+import { type Chain, type Period, trustedPeriods } from './chain.js';
 import { identityHeaderPattern, removeHeaders, userOf } from './headers.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { ProxySettings } from './trust.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
+import type { ProxySettings } from './trust.js';
 
 /** An asserted user of a cluster. */
 export interface AssertedUser {

@@ -3,14 +3,14 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandError, KubectlStyleError } from './terminal/errors.js';
+import type { ConfigError } from './options/config.js';
+import type { Service } from './serve/service.js';
+import { completeCommand, subcommands } from './terminal/commands.js';
 import { didYouMean } from './terminal/did-you-mean.js';
-import { subcommandHelp, overview } from './terminal/help.js';
+import { CommandError, KubectlStyleError } from './terminal/errors.js';
+import { overview, subcommandHelp } from './terminal/help.js';
 import { stripControls } from './terminal/output.js';
 import { invokedAs, program } from './terminal/program-name.js';
-import { completeCommand, subcommands } from './terminal/commands.js';
-import type { Service } from './serve/service.js';
-import type { ConfigError } from './options/config.js';
 
 /**
  * The root of the installation: above dist/bundle when bundled, otherwise above cmd/vestibule and

@@ -1,5 +1,5 @@
-import { limitsSchema } from '../../dist/cmd/vestibule/options/json-schema.js';
 import { settingKey } from '../../dist/cmd/vestibule/options/flags.js';
+import { limitsSchema } from '../../dist/cmd/vestibule/options/json-schema.js';
 
 /** The schemas of values, by the name that "@is" gives. */
 const shapes = {

@@ -2,13 +2,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
-import { apiVersion } from '../define-kind.js';
 import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { forbidden } from '../../registry/status/status.js';
 import { mayRequest } from '../access/accessrequest/access-request.js';
+import { Client } from '../apps/client/client.js';
+import { apiVersion } from '../define-kind.js';
 import { Account } from '../people/account/account.js';
 import { accountFacts, sessionFacts, signedInNow } from '../people/account/policy-facts.js';
-import { Client } from '../apps/client/client.js';
 import { Session } from '../people/session/session.js';
 import { statusTexts } from '../signin/schema-types.js';
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
 import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
-import { apiVersion } from '../define-kind.js';
 import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits/rate-limit.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
@@ -15,27 +15,18 @@ import {
   StatusError,
   tooManyRequests,
 } from '../../registry/status/status.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import {
-  canonicalAddress,
-  emailAddress,
-  isWithinLengths,
-  newAddressFaults,
-} from '../signin/email-address.js';
-import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
-import { maxCountedMails, type CountedMail } from '../interaction/schema.js';
-import { accountPageClient } from '../signin/account-page.js';
-import { operators } from '../people/group/group.js';
+import { isTakenAddress } from '../access/invitation/taken-address.js';
 import { verifiedFacts } from '../access/invitation/verified-person.js';
-import {
-  areCodesLocked,
-  codesLocked,
-  requesterOf,
-  countWrongCode,
-  lockedUntil,
-  wrongCodes,
-  type Requester,
-} from '../signin/code-throttle.js';
+import { apiVersion } from '../define-kind.js';
+import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
+import { type CountedMail, maxCountedMails } from '../interaction/schema.js';
+import { Account } from '../people/account/account.js';
+import { revokeOtherSessions } from '../people/account/end-sessions.js';
+import { requestedFacts, signedInNow } from '../people/account/policy-facts.js';
+import { operators } from '../people/group/group.js';
+import { delayAllPasskeys } from '../people/passkey/delay-strength.js';
+import { phishingResistant } from '../people/session/acr.js';
+import { accountPageClient } from '../signin/account-page.js';
 import {
   codeLength,
   emailedCodeSchema,
@@ -43,24 +34,33 @@ import {
   newCode,
   withoutSeparators,
 } from '../signin/code-format.js';
-import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
-import { revokeOtherSessions } from '../people/account/end-sessions.js';
-import { isTakenAddress } from '../access/invitation/taken-address.js';
-import { delayAllPasskeys } from '../people/passkey/delay-strength.js';
-import { phishingResistant } from '../people/session/acr.js';
-import { withSpentLimit } from '../signin/with-spent-limit.js';
-import { timestamp } from '../signin/schema-types.js';
-import { mailLanguage, profileOf } from '../signin/mail-language.js';
-import { describeBrowser } from '../signin/user-agent.js';
-import { Account } from '../people/account/account.js';
-import { requestedFacts, signedInNow } from '../people/account/policy-facts.js';
 import {
+  areCodesLocked,
+  codesLocked,
+  countWrongCode,
+  lockedUntil,
+  type Requester,
+  requesterOf,
+  wrongCodes,
+} from '../signin/code-throttle.js';
+import {
+  canonicalAddress,
+  emailAddress,
+  isWithinLengths,
+  newAddressFaults,
+} from '../signin/email-address.js';
+import { mailLanguage, profileOf } from '../signin/mail-language.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
+import { timestamp } from '../signin/schema-types.js';
+import { describeBrowser } from '../signin/user-agent.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
+import {
+  type Challenge,
   readChallenge,
   removeChallenge,
   replaceChallenge,
-  writeChallenge,
-  type Challenge,
   type SentCode,
+  writeChallenge,
 } from './new-address-challenge.js';
 
 type AccountObject = ObjectOf<typeof Account>;

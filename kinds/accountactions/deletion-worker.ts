@@ -1,16 +1,16 @@
 import type { MailOrder } from '../../mail/messages.js';
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { dropRows, type Worker } from '../../registry/store/outbox.js';
-import type { Store } from '../../registry/store/store.js';
 import { listPages } from '../../registry/store/pager.js';
-import { canonicalAddress } from '../signin/email-address.js';
+import type { Store } from '../../registry/store/store.js';
 import { reviewCountKey } from '../apps/claims/claims-review.js';
-import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../apps/grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
-import { endSessions } from '../people/account/end-sessions.js';
 import { Account } from '../people/account/account.js';
 import type { ClosingRow } from '../people/account/deletion-row.js';
+import { endSessions } from '../people/account/end-sessions.js';
+import { decisionCountKey } from '../policy/decision-count-key.js';
+import { canonicalAddress } from '../signin/email-address.js';
 
 /** The number of objects that one commit deletes, and that one page reads. */
 const batchSizes = { deleted: 20, read: 250 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { revokeOtherSessions } from '../people/account/end-sessions.js';
 import { Account } from '../people/account/account.js';
 import { enqueueDeletion } from '../people/account/deletion-row.js';
+import { revokeOtherSessions } from '../people/account/end-sessions.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 
 /**

@@ -1,7 +1,7 @@
-import type { CountedMail } from '../interaction/schema.js';
 import type { DeliveryState } from '../../mail/worker.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store/store.js';
+import type { CountedMail } from '../interaction/schema.js';
 import { Session } from '../people/session/session.js';
 
 /** An emailed code, as the hash that it is compared with. */

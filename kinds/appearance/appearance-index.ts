@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { MailAppearance } from '../../mail/layout.js';
-import { Informer } from '../../registry/store/informer.js';
 import type { ObjectOf } from '../../registry/kind.js';
+import { Informer } from '../../registry/store/informer.js';
 import type { Store } from '../../registry/store/store.js';
-import { Appearance, appearanceName, storedLogo, type AppearanceSpec } from './appearance.js';
+import { Appearance, type AppearanceSpec, appearanceName, storedLogo } from './appearance.js';
 import { accentStyleSheet } from './palette.js';
 
 /** A file that is generated from the Appearance. */

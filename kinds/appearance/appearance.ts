@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { KindObject } from '../../registry/kind.js';
 import { describePattern } from '../../registry/schema/pattern.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
-import { defineKind } from '../define-kind.js';
-import type { KindObject } from '../../registry/kind.js';
-import { alignLastApplied } from '../../registry/store/secret-fields.js';
 import type { Cause } from '../../registry/status/status.js';
+import { alignLastApplied } from '../../registry/store/secret-fields.js';
 import type { Store } from '../../registry/store/store.js';
+import { defineKind } from '../define-kind.js';
 import { line, webAddress } from '../signin/schema-types.js';
 import { isWebUrl } from '../signin/web-url.js';
 import { encodeLogo, logoPath, maxLogoBytes } from './logo.js';

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { defineKind } from '../define-kind.js';
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import { mapList } from '../../registry/schema/list-type.js';
-import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/grant-audiences.js';
 import {
   duplicateValue,
   forbiddenField,
   requiredValue,
 } from '../../registry/status/field-errors.js';
 import type { Cause } from '../../registry/status/status.js';
-import { updateLimit } from '../signin/update-limit.js';
-import { declaredName, statusTexts, timestamp } from '../signin/schema-types.js';
-import { isDocumentURL } from './client/document-url.js';
 import { nameOf } from '../../security/keyring.js';
+import { defineKind } from '../define-kind.js';
+import { declaredName, statusTexts, timestamp } from '../signin/schema-types.js';
+import { updateLimit } from '../signin/update-limit.js';
+import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/grant-audiences.js';
+import { isDocumentURL } from './client/document-url.js';
 
 /**
  * A person's consent to share data with one Client. The library's grants are copies of it

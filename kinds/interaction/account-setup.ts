@@ -2,9 +2,9 @@ import { defineAction } from '../../registry/action.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { expired } from '../../registry/status/status.js';
 import { Account, accountSummary } from '../people/account/account.js';
-import { updateLimit } from '../signin/update-limit.js';
-import { requireRecentProof, type SignInProof } from '../signin/recent-sign-in.js';
 import { isSignInValid } from '../people/account/end-sessions.js';
+import { requireRecentProof, type SignInProof } from '../signin/recent-sign-in.js';
+import { updateLimit } from '../signin/update-limit.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertNotFollowed, assertPhase } from './preconditions.js';
 

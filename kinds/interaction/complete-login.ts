@@ -1,19 +1,19 @@
-import { refusalDetails, refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import { languageNames } from '../../i18n/languages.js';
 import { localText, type Texts } from '../../i18n/local-text.js';
 import { Translator } from '../../i18n/translator.js';
+import { refusalDetails, refusalMessage, refusalTexts } from '../../registry/authorizer.js';
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
-import { forbidden, type StatusError } from '../../registry/status/status.js';
-import { accountSummary, type Account } from '../people/account/account.js';
-import { authenticationClaims } from '../people/session/acr.js';
-import { verifiedFacts } from '../access/invitation/verified-person.js';
-import { clearChallenges } from '../signin/passkey-challenge.js';
-import { browserTimeZone } from '../signin/mail-language.js';
-import { hasFullStrength, type PasskeyStrength } from '../people/passkey/strength.js';
-import type { Method } from '../people/session/session.js';
-import { Interaction, type InteractionObject } from './interaction.js';
-import { requestedFacts, signedInNow } from '../people/account/policy-facts.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { forbidden, type StatusError } from '../../registry/status/status.js';
+import { verifiedFacts } from '../access/invitation/verified-person.js';
+import { type Account, accountSummary } from '../people/account/account.js';
+import { requestedFacts, signedInNow } from '../people/account/policy-facts.js';
+import { hasFullStrength, type PasskeyStrength } from '../people/passkey/strength.js';
+import { authenticationClaims } from '../people/session/acr.js';
+import type { Method } from '../people/session/session.js';
+import { browserTimeZone } from '../signin/mail-language.js';
+import { clearChallenges } from '../signin/passkey-challenge.js';
+import { Interaction, type InteractionObject } from './interaction.js';
 
 type AccountObject = ObjectOf<typeof Account>;
 

@@ -1,33 +1,33 @@
 import { z } from 'zod';
-import { refusalMessage } from '../../registry/authorizer.js';
 import { defineAction } from '../../registry/action.js';
+import { refusalMessage } from '../../registry/authorizer.js';
 import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
+import { setList } from '../../registry/schema/list-type.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import {
   forbiddenField,
   invalidValue,
   requiredValue,
   unsupportedValue,
 } from '../../registry/status/field-errors.js';
-import { setList } from '../../registry/schema/list-type.js';
-import { expired, forbidden, invalid, type Cause } from '../../registry/status/status.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { Account } from '../people/account/account.js';
+import { type Cause, expired, forbidden, invalid } from '../../registry/status/status.js';
 import { Audience } from '../apps/audience/audience.js';
 import { scopeFinder } from '../apps/audience/audience-scope.js';
 import {
+  type AudienceConsent,
   grantedScopeIDs,
   recordAudiences,
-  type AudienceConsent,
 } from '../apps/audience/grant-audiences.js';
 import { parseAudienceScopeID } from '../apps/claims/scope-id.js';
+import { type Scope, scopesRequiredBy } from '../apps/claims/scopes.js';
 import { Client } from '../apps/client/client.js';
 import { Grant, grantName } from '../apps/grant.js';
+import { Account } from '../people/account/account.js';
 import { isSessionValid } from '../people/account/end-sessions.js';
-import { scopesRequiredBy, type Scope } from '../apps/claims/scopes.js';
+import { requestedFacts, sessionFacts } from '../people/account/policy-facts.js';
 import { Session } from '../people/session/session.js';
 import { grantInForce } from './agreed-before.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { requestedFacts, sessionFacts } from '../people/account/policy-facts.js';
 import { assertPhase } from './preconditions.js';
 
 /**

@@ -1,28 +1,28 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
-import type { Call, Decision } from '../../registry/kind.js';
-import { expired } from '../../registry/status/status.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import { Account, accountSummary } from '../people/account/account.js';
-import { nameFallbackOf } from '../apps/claims/name-fallback.js';
+import type { Call, Decision } from '../../registry/kind.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { expired } from '../../registry/status/status.js';
 import { Audience } from '../apps/audience/audience.js';
 import { scopeFinder } from '../apps/audience/audience-scope.js';
-import { Client } from '../apps/client/client.js';
+import { nameFallbackOf } from '../apps/claims/name-fallback.js';
 import {
   builtInProvider,
-  scopesRequiredBy,
   type ClaimValue,
   type Scope,
+  scopesRequiredBy,
 } from '../apps/claims/scopes.js';
-import { canBeRelyingPartyId } from '../people/passkey/rp-id.js';
-import { Session, type Method } from '../people/session/session.js';
+import { Client } from '../apps/client/client.js';
 import { subjectOf } from '../apps/client/subject-identifier.js';
-import { findAgreedScopes } from './agreed-before.js';
-import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
+import { Account, accountSummary } from '../people/account/account.js';
 import { requestedFacts, sessionFacts, signedInNow } from '../people/account/policy-facts.js';
+import { canBeRelyingPartyId } from '../people/passkey/rp-id.js';
+import { type Method, Session } from '../people/session/session.js';
 import { naming } from '../signin/interaction-naming.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { endsAt, type ConsentScope, type InteractionObject } from './schema.js';
+import { findAgreedScopes } from './agreed-before.js';
+import { assertCurrentEpoch, assertNotExpired } from './preconditions.js';
+import { type ConsentScope, endsAt, type InteractionObject } from './schema.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 

@@ -1,37 +1,37 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { MailOrder } from '../../mail/messages.js';
 import { localText } from '../../i18n/local-text.js';
-import { digest } from '../../security/keyring.js';
+import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import { invalid, StatusError, tooManyRequests } from '../../registry/status/status.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { digest } from '../../security/keyring.js';
 import { Account } from '../people/account/account.js';
+import { accountPageClient } from '../signin/account-page.js';
+import { newCode } from '../signin/code-format.js';
+import {
+  areCodesLocked,
+  lockedUntil,
+  type Requester,
+  requesterOf,
+} from '../signin/code-throttle.js';
 import {
   canonicalAddress,
   emailAddress,
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
-import { accountPageClient } from '../signin/account-page.js';
-import { newCode } from '../signin/code-format.js';
-import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { mailLanguage, profileOf } from '../signin/mail-language.js';
 import { describeBrowser } from '../signin/user-agent.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { maxCountedMails, type CountedMail } from './schema.js';
 import { observeAttempt } from './observe-attempt.js';
 import { assertPhase } from './preconditions.js';
-import {
-  areCodesLocked,
-  requesterOf,
-  lockedUntil,
-  type Requester,
-} from '../signin/code-throttle.js';
+import { type CountedMail, maxCountedMails } from './schema.js';
 
 /**
  * Returns the limits on mails to one address, from one sign-in and from one client network. A known

@@ -1,14 +1,14 @@
-import { defineKind } from '../define-kind.js';
 import { conflict } from '../../registry/status/status.js';
+import { defineKind } from '../define-kind.js';
 import { naming } from '../signin/interaction-naming.js';
+import { decorateInteraction } from './decorate.js';
+import { assertNotExpired } from './preconditions.js';
 import {
   InteractionInternal,
   InteractionSpec,
   InteractionStatus,
   recordExpiresAt,
 } from './schema.js';
-import { assertNotExpired } from './preconditions.js';
-import { decorateInteraction } from './decorate.js';
 
 export { type InteractionObject } from './schema.js';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
-import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
+import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits/rate-limit.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import {
   expired,
@@ -13,30 +13,30 @@ import {
   tooManyRequests,
 } from '../../registry/status/status.js';
 import { randomName } from '../../registry/store/random-name.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { Account, createAccount } from '../people/account/account.js';
+import { digest } from '../../security/keyring.js';
 import { acceptInvitation } from '../access/invitation/accept.js';
 import { isTakenAddress } from '../access/invitation/taken-address.js';
+import { Account, createAccount } from '../people/account/account.js';
+import { Assertion } from '../people/passkey/webauthn/credential.js';
+import type { Method } from '../people/session/session.js';
+import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
+import {
+  countWrongCode,
+  lockedUntil,
+  type Requester,
+  requesterOf,
+  wrongCodes,
+} from '../signin/code-throttle.js';
 import { canonicalAddress } from '../signin/email-address.js';
 import { browserTimeZone } from '../signin/mail-language.js';
-import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
-import { Assertion } from '../people/passkey/webauthn/credential.js';
+import { linkToken } from '../signin/schema-types.js';
 import { withSpentLimit } from '../signin/with-spent-limit.js';
-import type { Method } from '../people/session/session.js';
+import { authenticate, consumeProof, denialReason } from './complete-login.js';
 import { codeMacInput, giveBackMails } from './email-challenge.js';
-import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
 import { signInByPasskey } from './passkey-login.js';
 import { assertNotExpired, wrongPhase } from './preconditions.js';
-import {
-  requesterOf,
-  countWrongCode,
-  lockedUntil,
-  wrongCodes,
-  type Requester,
-} from '../signin/code-throttle.js';
-import { linkToken } from '../signin/schema-types.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 

@@ -1,6 +1,6 @@
 import type { Call } from '../../registry/kind.js';
-import { canonicalAddress } from '../signin/email-address.js';
 import { StatusError } from '../../registry/status/status.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import type { InteractionObject } from './schema.js';
 import { outcomeOf } from './sign-in-metrics.js';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
+import { challengeResponse, PasskeyChallenge, requestOptions } from '../people/passkey/options.js';
 import {
   challengeLimit,
   challengesPerSessionLimit,
   registrationOptions,
 } from '../people/passkey/registration-challenge.js';
 import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
-import { challengeResponse, PasskeyChallenge, requestOptions } from '../people/passkey/options.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 import { assertPhase } from './preconditions.js';

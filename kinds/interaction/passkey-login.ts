@@ -1,23 +1,23 @@
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import { invalid, StatusError } from '../../registry/status/status.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { Account } from '../people/account/account.js';
 import { acceptInvitation } from '../access/invitation/accept.js';
-import { canonicalAddress } from '../signin/email-address.js';
+import { Account } from '../people/account/account.js';
+import { Passkey } from '../people/passkey/passkey.js';
+import { hasFullStrength } from '../people/passkey/strength.js';
+import type { Assertion } from '../people/passkey/webauthn/credential.js';
 import {
+  type AssertionVerdict,
   backupEligibilityChanged,
   counterNotIncreased,
   isCounterIncreased,
   verifyAssertion,
-  type AssertionVerdict,
 } from '../people/passkey/webauthn/verify-assertion.js';
-import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
-import type { Assertion } from '../people/passkey/webauthn/credential.js';
-import { Passkey } from '../people/passkey/passkey.js';
-import { hasFullStrength } from '../people/passkey/strength.js';
 import { cancelWaitingRecovery } from '../people/recovery/recovery.js';
-import { authenticate, denialReason, consumeProof } from './complete-login.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import { type TakenChallenge, takeChallenge } from '../signin/passkey-challenge.js';
+import { authenticate, consumeProof, denialReason } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { assertPhase } from './preconditions.js';
 

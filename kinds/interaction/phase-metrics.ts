@@ -1,8 +1,8 @@
 import type { Log } from '../../observability/log.js';
-import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
+import { type EncodedObject, encodedObjectOf } from '../../registry/encoded-object.js';
 import type { Store } from '../../registry/store/store.js';
-import { encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
+import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { Phase } from './schema.js';
 

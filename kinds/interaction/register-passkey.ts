@@ -1,6 +1,5 @@
 import { defineAction } from '../../registry/action.js';
 import { Account, accountSummary } from '../people/account/account.js';
-import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import {
   addPasskey,
   newPasskey,
@@ -10,6 +9,7 @@ import {
 } from '../people/passkey/passkey.js';
 import { hasFullStrength } from '../people/passkey/strength.js';
 import { addedPasskeyAt } from '../people/session/added-passkey.js';
+import { type TakenChallenge, takeChallenge } from '../signin/passkey-challenge.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
 import { Missing } from '../people/account/schema.js';
-import { codeLength } from '../signin/code-format.js';
-import { AddedPasskey } from '../signin/added-passkey.js';
-import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../people/session/session.js';
+import { AddedPasskey } from '../signin/added-passkey.js';
+import { codeLength } from '../signin/code-format.js';
+import { Challenges } from '../signin/passkey-challenge.js';
 import { declaredName, deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
 
 /** The five phases of a sign-in (docs/design/api.md#interactions). */

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../observability/metrics/metrics.js';
-import { StatusError, type Reason } from '../../registry/status/status.js';
-import type { TakenChallenge } from '../signin/passkey-challenge.js';
+import { type Reason, StatusError } from '../../registry/status/status.js';
 import type { Method } from '../people/session/session.js';
+import type { TakenChallenge } from '../signin/passkey-challenge.js';
 
 /** The outcome of a sign-in attempt; the values of the metric's `outcome` label. */
 type Outcome = 'SignedIn' | 'Wrong' | 'Expired' | 'Refused' | 'Limited' | 'Failed';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conditions } from '../../registry/schema/conditions.js';
-import { defineKind } from '../define-kind.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { defineKind } from '../define-kind.js';
 import { timestamp } from '../signin/schema-types.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { StagedWrites } from '../../registry/kind.js';
-import type { Store } from '../../registry/store/store.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import type { Store } from '../../registry/store/store.js';
 import { MockMessage } from './mock-message.js';
 
 interface RenderedMail {

@@ -1,5 +1,5 @@
-import type { RuleSummary } from './rule-summary.js';
 import type { PolicyFault } from './fault.js';
+import type { RuleSummary } from './rule-summary.js';
 
 /** The result of checking a text: the formatted text with its rules and warnings, or its faults. */
 export type PolicyCheckResult =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defineKind } from '../define-kind.js';
 import type { KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { defineKind } from '../define-kind.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { Alternatives } from './alternatives.js';
 import { decisionDictionary } from './decision-dictionary.js';

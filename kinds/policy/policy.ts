@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineKind } from '../define-kind.js';
 import { authorName } from '../../registry/caller.js';
 import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
-import { conditions, type Condition } from '../../registry/schema/conditions.js';
-import { invalid } from '../../registry/status/status.js';
+import { type Condition, conditions } from '../../registry/schema/conditions.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { invalid } from '../../registry/status/status.js';
+import { defineKind } from '../define-kind.js';
 import { isOperator } from '../signin/operator-caller.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';

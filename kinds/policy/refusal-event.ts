@@ -1,4 +1,4 @@
-import { eventKey, type EventContent, type EventSubject } from '../../registry/event-source.js';
+import { type EventContent, type EventSubject, eventKey } from '../../registry/event-source.js';
 
 /** The parts of a PolicyDecision that an event is made from. */
 interface RecordedDecision {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { describePattern } from '../../registry/schema/pattern.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
+import { describePattern } from '../../registry/schema/pattern.js';
 
 /**
  * Returns the schema of a code in the API: text, since what is wrong with it is answered together with

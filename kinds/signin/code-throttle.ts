@@ -1,8 +1,8 @@
-import { digest } from '../../security/keyring.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
-import { tooManyRequests, type StatusError } from '../../registry/status/status.js';
+import { type StatusError, tooManyRequests } from '../../registry/status/status.js';
+import { digest } from '../../security/keyring.js';
 
 /**
  * Whose wrong codes count together for an address: browsers that signed in with it before, or all

@@ -1,10 +1,10 @@
-import type { Transaction } from '../../registry/kind.js';
-import type { Store } from '../../registry/store/store.js';
-import { encodedObjectOf, objectKey } from '../../registry/encoded-object.js';
-import { countOwned } from '../../registry/store/owned-count.js';
 import { decisionCountKey } from '../../kinds/policy/decision-count-key.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
+import { type DecisionObject, PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { refusalKey } from '../../kinds/policy/refusal-event.js';
+import { encodedObjectOf, objectKey } from '../../registry/encoded-object.js';
+import type { Transaction } from '../../registry/kind.js';
+import { countOwned } from '../../registry/store/owned-count.js';
+import type { Store } from '../../registry/store/store.js';
 import { singleEventRange } from './names.js';
 
 /** Counts a decision of an account in the commit that writes it; the oldest above the limit go. */

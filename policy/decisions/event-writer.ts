@@ -1,9 +1,9 @@
-import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:timers/promises';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import { setTimeout as pause, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Log } from '../../observability/log.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Store } from '../../registry/store/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
-import { seriesEvent, seriesKey, writeEvent, type DecisionEvent } from './event.js';
+import { type DecisionEvent, seriesEvent, seriesKey, writeEvent } from './event.js';
 
 /** Series counted in memory, events waiting to be written, and events per commit. */
 const limits = { seriesCount: 10_000, queueLength: 2_000, batchSize: 20 };

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { Account } from '../../kinds/people/account/account.js';
+import { type DecisionObject, PolicyDecision } from '../../kinds/policy/policy-decision.js';
+import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import type { KindObject, Transaction } from '../../registry/kind.js';
-import type { Store } from '../../registry/store/store.js';
 import {
+  type EncodedObject,
   encode,
   encodedObjectOf,
   objectKey,
-  type EncodedObject,
 } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
+import type { KindObject, Transaction } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/owner-reference.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import type { Store } from '../../registry/store/store.js';
 import { nameOf } from '../../security/keyring.js';
-import { Account } from '../../kinds/people/account/account.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
-import { refusalKey } from '../../kinds/policy/refusal-event.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { countDecision } from './decision-count.js';
 import { isMutating } from './mutating-actions.js';

@@ -1,5 +1,5 @@
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import type { SearchBudget } from '../explain/explain.js';
 

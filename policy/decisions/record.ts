@@ -1,7 +1,7 @@
+import type { DecisionObject, Input } from '../../kinds/policy/policy-decision.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
 import { AuthorizationRequest, callerName } from '../model/authorization-request.js';
-import type { DecisionObject, Input } from '../../kinds/policy/policy-decision.js';
 import { contextAttributes } from '../model/context-attributes.js';
 
 type Spec = DecisionObject['spec'];

@@ -1,22 +1,22 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Histogram } from '../../observability/counters.js';
 import { defaultRefusalMessage } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
-import type { Histogram } from '../../observability/counters.js';
+import { builtInMessage, withTexts } from '../built-in-texts.js';
 import type { AuthorizationRequest } from '../model/authorization-request.js';
+import type { Vocabulary } from '../model/vocabulary.js';
 import type { Cedar } from '../parse/cedar.js';
-import { isPrincipalIndependent } from './principal-independent.js';
-import type { AuthorizationResponse } from './decision-result.js';
+import { type Named, namedIn, type Rule } from '../parse/rules.js';
 import type { DecisionCacheKey } from './cache-key.js';
 import { DecisionCache } from './decision-cache.js';
-import type { ResidualPolicySet } from './residual-set.js';
-import type { PreparsedPolicySetPool } from './preparsed-pool.js';
-import { namedIn, type Named, type Rule } from '../parse/rules.js';
-import type { RequestEnvironment } from './partial-evaluator.js';
-import { builtInMessage, withTexts } from '../built-in-texts.js';
-import { PolicySlice } from './policy-slice.js';
+import type { AuthorizationResponse } from './decision-result.js';
 import type { EvaluationError } from './error-log.js';
-import type { Vocabulary } from '../model/vocabulary.js';
 import { mayMentionEntity } from './mentioned-entities.js';
+import type { RequestEnvironment } from './partial-evaluator.js';
+import { PolicySlice } from './policy-slice.js';
+import type { PreparsedPolicySetPool } from './preparsed-pool.js';
+import { isPrincipalIndependent } from './principal-independent.js';
+import type { ResidualPolicySet } from './residual-set.js';
 
 /**
  * Counters since the start: cache hits, evaluations that were cached (misses), evaluations that

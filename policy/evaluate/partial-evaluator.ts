@@ -1,11 +1,11 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { findContextAttribute, contextAttributes } from '../model/context-attributes.js';
+import { contextAttributes, findContextAttribute } from '../model/context-attributes.js';
 import { findEntityAttribute } from '../model/entity-attributes.js';
-import { conjuncts, formOf, join, mapChildren } from '../parse/ast.js';
-import type { Rule } from '../parse/rules.js';
-import { Unknowns, type Term, type UnknownValue } from './unknowns.js';
 import type { Vocabulary } from '../model/vocabulary.js';
-import { type EntityUid, variableOf, entityLiterals } from '../parse/ast-entities.js';
+import { conjuncts, formOf, join, mapChildren } from '../parse/ast.js';
+import { type EntityUid, entityLiterals, variableOf } from '../parse/ast-entities.js';
+import type { Rule } from '../parse/rules.js';
+import { type Term, Unknowns, type UnknownValue } from './unknowns.js';
 
 /** The request environment of a slice: action, type of principal and type of resource. */
 export interface RequestEnvironment {

@@ -3,7 +3,7 @@ import type { Vocabulary } from '../model/vocabulary.js';
 import { addMentions } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 import { DecisionCacheKey } from './cache-key.js';
-import { PartialEvaluator, type Guard, type RequestEnvironment } from './partial-evaluator.js';
+import { type Guard, PartialEvaluator, type RequestEnvironment } from './partial-evaluator.js';
 import { ResidualPolicySet, type ResidualRule } from './residual-set.js';
 import type { UnknownValue } from './unknowns.js';
 

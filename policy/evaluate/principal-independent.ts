@@ -1,5 +1,5 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { formOf, childrenOf } from '../parse/ast.js';
+import { childrenOf, formOf } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
 
 /** Context attributes that are the same for everyone who signs in to one Client with one method. */

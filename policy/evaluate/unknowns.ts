@@ -1,7 +1,7 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { ownerOf, type AuthorizationRequest } from '../model/authorization-request.js';
-import { findContextAttribute, contextAttributes } from '../model/context-attributes.js';
+import { type AuthorizationRequest, ownerOf } from '../model/authorization-request.js';
 import type { CedarValue } from '../model/cedar-value.js';
+import { contextAttributes, findContextAttribute } from '../model/context-attributes.js';
 import { findEntityAttribute } from '../model/entity-attributes.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 

@@ -1,10 +1,10 @@
-import type { FactChange } from '../../kinds/policy/alternatives.js';
 import { Method } from '../../kinds/people/session/session.js';
+import type { FactChange } from '../../kinds/policy/alternatives.js';
 import type { AuthorizationRequest, DecisionEnvironment } from '../model/authorization-request.js';
 import { localTime } from '../model/local-time.js';
 import type { Literals } from './literals.js';
 import { networkExamples } from './networks.js';
-import { requestIn, withFacts, withGroups, withSignIn, type World } from './world.js';
+import { requestIn, type World, withFacts, withGroups, withSignIn } from './world.js';
 
 /** A change of one fact, and how it changes a request. */
 export interface Candidate {

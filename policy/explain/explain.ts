@@ -6,7 +6,7 @@ import type { PolicyEvaluator } from '../evaluate/evaluator.js';
 import type { PolicySlice } from '../evaluate/policy-slice.js';
 import type { UnknownValue } from '../evaluate/unknowns.js';
 import type { AuthorizationRequest, DecisionEnvironment } from '../model/authorization-request.js';
-import { candidatesFor, type Candidate } from './candidates.js';
+import { type Candidate, candidatesFor } from './candidates.js';
 import { literalsIn } from './literals.js';
 import { requestIn, type World } from './world.js';
 

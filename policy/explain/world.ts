@@ -1,7 +1,7 @@
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import type { Caller } from '../../registry/kind.js';
 import { authenticationClaims } from '../../kinds/people/session/acr.js';
 import type { Method } from '../../kinds/people/session/session.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { Caller } from '../../registry/kind.js';
 import { AuthorizationRequest, type DecisionEnvironment } from '../model/authorization-request.js';
 
 /** A request at a time, as it is or as it could have been. */

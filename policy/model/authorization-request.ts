@@ -1,6 +1,6 @@
+import { domainOf } from '../../kinds/signin/email-address.js';
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
-import { domainOf } from '../../kinds/signin/email-address.js';
 import type { AccountFacts } from './entity-attributes.js';
 
 /** The resource id of a whole collection; no object can have this name. */

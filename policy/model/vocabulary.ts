@@ -1,7 +1,7 @@
+import { principals } from '../../kinds/policy/principals.js';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { attributeTypesOf } from './entity-attributes.js';
-import { principals } from '../../kinds/policy/principals.js';
 
 /** An entity type: the type its entities may be members of, and the Cedar type of each attribute. */
 export interface EntityType {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { PolicyFault } from '../../kinds/policy/fault.js';
 import type { Vocabulary } from '../model/vocabulary.js';
-import { withCedarWorker, type CallCedar } from './cedar-worker.js';
+import { type CallCedar, withCedarWorker } from './cedar-worker.js';
 import { bytePosition, scan } from './limits.js';
 import { suggestionFor } from './name-suggestion.js';
 

@@ -1,4 +1,4 @@
-import type { TextPosition, PolicyFault } from '../../kinds/policy/fault.js';
+import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
 
 /**
  * Limits on a text, well below what exhausts the stack of Cedar's parser and evaluator; after a

@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { balance, depthOf } from './ast.js';
-import type { Cedar } from './cedar.js';
-import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
-import { position, scan } from './limits.js';
-import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
 import { catalogLanguage, catalogs } from '../../i18n/languages.js';
 import type { Texts } from '../../i18n/local-text.js';
+import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
+import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
 import { lineFault } from '../../registry/schema/line-of-text.js';
+import { balance, depthOf } from './ast.js';
+import type { Cedar } from './cedar.js';
+import { position, scan } from './limits.js';
 
 /** One rule (a Cedar policy) of a text. */
 export interface Rule {

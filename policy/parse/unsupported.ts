@@ -1,9 +1,9 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { formOf, childrenOf } from './ast.js';
 import { entityAttributeNames } from '../model/entity-attributes.js';
-import type { Rule } from './rules.js';
-import { entityLiterals, variableOf } from './ast-entities.js';
 import type { Vocabulary } from '../model/vocabulary.js';
+import { childrenOf, formOf } from './ast.js';
+import { entityLiterals, variableOf } from './ast-entities.js';
+import type { Rule } from './rules.js';
 
 const groupsUnsupported =
   'only the groups of a principal and of an Account are known: write `principal in` or ' +

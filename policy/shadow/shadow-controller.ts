@@ -1,17 +1,17 @@
-import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
-import type { Awaitable } from '../../registry/kind.js';
-import type { Log } from '../../observability/log.js';
-import type { Store } from '../../registry/store/store.js';
 import {
   Policy,
+  type PolicyObject,
   readLatestShadow,
   shadowName,
-  type PolicyObject,
 } from '../../kinds/policy/policy.js';
 import { addToShadow, isAgreed } from '../../kinds/policy/shadow-status.js';
+import type { Log } from '../../observability/log.js';
+import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
+import type { Awaitable } from '../../registry/kind.js';
+import type { Store } from '../../registry/store/store.js';
 import type { CompiledPolicy, Engine } from '../engine.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
-import { compareDecisions, ShadowTally, type ShadowResult } from './tally.js';
+import { compareDecisions, type ShadowResult, ShadowTally } from './tally.js';
 
 /** How often counts are written by default, in ms, and the most decisions that wait for entities. */
 const defaults = { intervalMs: 5_000, maxWaiting: 1_000 };

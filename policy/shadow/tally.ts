@@ -1,4 +1,4 @@
-import { newest, zeroShadowCounts, type ShadowCounts } from '../../kinds/policy/shadow-status.js';
+import { newest, type ShadowCounts, zeroShadowCounts } from '../../kinds/policy/shadow-status.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 
 /** What a policy in mode Shadow would have changed about a decision. */

@@ -1,14 +1,14 @@
 import { Account } from '../../kinds/people/account/account.js';
 import type { SignInFacts } from '../../kinds/people/account/policy-facts.js';
-import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/people/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/people/group/operator-passkeys.js';
+import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
-import { fromTimestamp } from '../../registry/schema/timestamp.js';
 import { ownerReference } from '../../registry/owner-reference.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { fromTimestamp } from '../../registry/schema/timestamp.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
  * Returns the latest version of an Account that can sign in, read once a request; undefined for

@@ -1,20 +1,6 @@
-import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { digest } from '../../security/keyring.js';
-import { clientObject, findClient } from './clients.js';
-import {
-  currentUnitOfWork,
-  UnitOfWork,
-  inUnitOfWork,
-  ConflictError,
-} from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
-import { keepGrants, newGrantExpiry } from './grant-lifetime.js';
-import { ifInForce, withTokensEnded } from './grant-in-force.js';
-import { indexesOf } from './indexes.js';
-import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
-import { projectSession } from './session-projection.js';
-import { codeClientMemo } from './session-events.js';
-import { sessionName } from '../context/session-name.js';
 import {
   grantable,
   membersPrefix,
@@ -23,9 +9,23 @@ import {
   uidKey,
   userCodeKey,
 } from '../context/records.js';
+import { sessionName } from '../context/session-name.js';
+import {
+  ConflictError,
+  currentUnitOfWork,
+  inUnitOfWork,
+  UnitOfWork,
+} from '../context/unit-of-work.js';
+import { clientObject, findClient } from './clients.js';
+import { ifInForce, withTokensEnded } from './grant-in-force.js';
+import { keepGrants, newGrantExpiry } from './grant-lifetime.js';
+import { indexesOf } from './indexes.js';
+import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
 import { deleteMembers, revokeReused } from './revocation.js';
-import { presentedMemo } from './user-code-events.js';
+import { codeClientMemo } from './session-events.js';
+import { projectSession } from './session-projection.js';
 import { spendUserCode } from './user-code.js';
+import { presentedMemo } from './user-code-events.js';
 
 /** Clock tolerance in seconds for expired objects (FAPI 2.0 requires it for assertions). */
 export const clockTolerance = 10;

@@ -1,15 +1,15 @@
+import type { Limits } from '../../registry/limits/limit-settings.js';
 import {
-  withoutNewestUse,
-  limitKey,
-  scaleLimit,
   addUse,
   type Limit,
+  limitKey,
+  scaleLimit,
+  withoutNewestUse,
 } from '../../registry/limits/rate-limit.js';
-import type { Limits } from '../../registry/limits/limit-settings.js';
-import { tooManyRequests, type StatusError } from '../../registry/status/status.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { type StatusError, tooManyRequests } from '../../registry/status/status.js';
 import type { ProviderServices } from '../context/context.js';
-import { withProviderErrors, toProviderError } from '../context/errors.js';
+import { toProviderError, withProviderErrors } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
  * The memo key of the wait in seconds when a limit is reached; the middleware sends it as

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
-import { clientFaults, type ClientSpec } from '../../kinds/apps/client/client.js';
+import { type ClientSpec, clientFaults } from '../../kinds/apps/client/client.js';
 import { line, redirectURI, webAddress } from '../../kinds/signin/schema-types.js';
 import { lineFault } from '../../registry/schema/line-of-text.js';
 import { parseJSON } from '../../registry/schema/strict-json.js';

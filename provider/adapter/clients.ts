@@ -1,15 +1,15 @@
-import type { AdapterPayload, Client as LibraryClient, ClientMetadata } from 'oidc-provider';
+import type { AdapterPayload, ClientMetadata, Client as LibraryClient } from 'oidc-provider';
 import { builtInClients, Client } from '../../kinds/apps/client/client.js';
+import { documentURL } from '../../kinds/apps/client/document-url.js';
 import { isPrivateHTTP } from '../../kinds/apps/client/private-host.js';
 import { idTokenAlgOf, pkceOf } from '../../kinds/apps/client/security-profile.js';
-import { documentURL } from '../../kinds/apps/client/document-url.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import { builtInNames, deviceGrant } from './built-in-clients.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
-import type { ClientObject, ProviderServices } from '../context/context.js';
 import { parseDuration } from '../../registry/schema/units.js';
+import type { ClientObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { builtInNames, deviceGrant } from './built-in-clients.js';
 import { secretMarker } from './client-secret.js';
 
 /**

@@ -1,24 +1,24 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/apps/grant.js';
-import type { StagedSessionEnd } from '../../kinds/ports.js';
 import { Session, type SignOut } from '../../kinds/people/session/session.js';
+import type { StagedSessionEnd } from '../../kinds/ports.js';
 import type { DeleteOnlyFallback } from '../../registry/delete-only-fallback.js';
-import type { KindObject, StagedWrites } from '../../registry/kind.js';
-import { digest } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
+import type { KindObject, StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { digest } from '../../security/keyring.js';
 import type { Check, Write } from '../../storage/storage.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
-import {
-  cleanupRow,
-  noticeGraceMs,
-  noticeRow,
-  noticesOf,
-  noticeLifetimeMs,
-  type Notice,
-} from './outbox-rows.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf, uidKey } from '../context/records.js';
+import {
+  cleanupRow,
+  type Notice,
+  noticeGraceMs,
+  noticeLifetimeMs,
+  noticeRow,
+  noticesOf,
+} from './outbox-rows.js';
 
 const maxWrites = 80;
 /** The maximum number of delete-only writes in a commit. */

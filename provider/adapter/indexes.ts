@@ -1,10 +1,10 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/apps/grant.js';
 import { digest } from '../../security/keyring.js';
-import type { SignedIn } from './accounts.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { copiesPrefix, grantable, membersPrefix, uidKey, userCodeKey } from '../context/records.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { SignedIn } from './accounts.js';
 
 /**
  * The value of a copy's index entry: the consent decision that the copy was made from, and the

@@ -2,33 +2,33 @@ import { isDeepStrictEqual } from 'node:util';
 import type {
   AdapterPayload,
   Client,
-  Interaction as LibraryInteraction,
   InteractionResults,
+  Interaction as LibraryInteraction,
   ProviderContext,
 } from 'oidc-provider';
-import { accountSummary } from '../../kinds/people/account/account.js';
 import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
-import { phishingResistant } from '../../kinds/people/session/acr.js';
+import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { expiresAt } from '../../kinds/interaction/schema.js';
-import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
-import { nameOf } from '../../security/keyring.js';
+import { accountSummary } from '../../kinds/people/account/account.js';
+import { phishingResistant } from '../../kinds/people/session/acr.js';
 import { objectKey } from '../../registry/encoded-object.js';
+import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
-import { spendStoredBytes } from './attempt-limit.js';
-import { accountObject } from './accounts.js';
+import { nameOf } from '../../security/keyring.js';
 import { demandedAcr } from '../context/acr.js';
-import { accountPageClient } from './built-in-clients.js';
 import { bindBrowser } from '../context/browser-binding.js';
-import { requestedAudiences } from './audiences.js';
-import { clientSummary } from './clients.js';
-import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
+import { sessionName } from '../context/session-name.js';
+import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
+import { accountObject } from './accounts.js';
+import { spendStoredBytes } from './attempt-limit.js';
+import { requestedAudiences } from './audiences.js';
+import { accountPageClient } from './built-in-clients.js';
+import { clientSummary } from './clients.js';
 import { newBrowserNotice } from './new-browser-notice.js';
 import { addedPasskeyMemo, loginMethodMemo, loginTimeMemo } from './session-projection.js';
-import { sessionName } from '../context/session-name.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 

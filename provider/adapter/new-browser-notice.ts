@@ -2,9 +2,9 @@ import type { Interaction } from '../../kinds/interaction/interaction.js';
 import { newBrowserMailTo } from '../../kinds/people/account/new-browser-mail.js';
 import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { outboxRow } from '../../registry/store/outbox-row.js';
-import { accountObject } from './accounts.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { accountObject } from './accounts.js';
 
 /** How long delivery is retried, in milliseconds. */
 const retryForMs = 86_400_000;

@@ -1,10 +1,10 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { digest } from '../../security/keyring.js';
+import type { SignOut } from '../../kinds/people/session/session.js';
 import { outboxRow } from '../../registry/store/outbox-row.js';
+import { digest } from '../../security/keyring.js';
+import type { ProviderServices } from '../context/context.js';
 import { accountPageClient } from './built-in-clients.js';
 import { clientObject } from './clients.js';
-import type { SignOut } from '../../kinds/people/session/session.js';
-import type { ProviderServices } from '../context/context.js';
 
 /** A Client to notify that a session ended (OpenID Connect Back-Channel Logout 1.0). */
 export interface Notice {

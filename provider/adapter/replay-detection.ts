@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import { errors, Provider, type KoaContext } from 'oidc-provider';
-import { withProviderErrors } from '../context/errors.js';
+import { errors, type KoaContext, Provider } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
+import { withProviderErrors } from '../context/errors.js';
 import { recordKey } from '../context/records.js';
 import { clockTolerance } from './adapter.js';
 

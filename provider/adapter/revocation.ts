@@ -3,12 +3,12 @@ import { Grant } from '../../kinds/apps/grant.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { prefixRange, type Write } from '../../storage/storage.js';
-import type { SingleUse } from '../context/unit-of-work.js';
-import type { ProviderServices, GrantObject } from '../context/context.js';
-import { decisionFromIndex } from './indexes.js';
-import { cleanupRow } from './outbox-rows.js';
+import type { GrantObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, membersPrefix, recordKeyOf } from '../context/records.js';
+import type { SingleUse } from '../context/unit-of-work.js';
+import { decisionFromIndex } from './indexes.js';
+import { cleanupRow } from './outbox-rows.js';
 
 const pageSize = 40;
 

@@ -1,10 +1,10 @@
-import { Session, type Method } from '../../kinds/people/session/session.js';
+import { type Method, Session } from '../../kinds/people/session/session.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { accountPageClient } from './built-in-clients.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
 import { sessionName } from '../context/session-name.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { accountPageClient } from './built-in-clients.js';
 
 /** An event of a session, as the API shows it. */
 export type SessionEvent = NonNullable<SessionObject['status']['recentEvents']>[number];

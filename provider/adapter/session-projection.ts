@@ -1,16 +1,16 @@
 import type { AdapterPayload } from 'oidc-provider';
-import { Session, type Method } from '../../kinds/people/session/session.js';
+import { phishingResistant } from '../../kinds/people/session/acr.js';
+import { type Method, Session } from '../../kinds/people/session/session.js';
+import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
 import type { StagedWrites } from '../../registry/kind.js';
-import { digest } from '../../security/keyring.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { digest } from '../../security/keyring.js';
+import type { ProviderServices, SessionObject } from '../context/context.js';
+import type { UnitOfWork } from '../context/unit-of-work.js';
 import { ownerReferencesOf } from './accounts.js';
 import { clientNames } from './clients.js';
-import { phishingResistant } from '../../kinds/people/session/acr.js';
-import type { UnitOfWork } from '../context/unit-of-work.js';
-import type { ProviderServices, SessionObject } from '../context/context.js';
 import { enforceSessionLimit } from './new-session.js';
 import { codeClientMemo, eventsWith } from './session-events.js';
-import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
 
 /** The memo key of the sign-in method that this unit of work completes. */
 export const loginMethodMemo = 'login';

@@ -1,7 +1,7 @@
-import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ExternalSigningKey } from 'oidc-provider';
-import { thumbprint, type Keys } from '../../security/keyring.js';
+import { type Keys, thumbprint } from '../../security/keyring.js';
 
 type Jwk = Keys['signing'][number];
 

@@ -1,7 +1,7 @@
-import type { InteractionObject } from '../../kinds/interaction/schema.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
+import type { InteractionObject } from '../../kinds/interaction/schema.js';
+import { type EncodedObject, encodedObjectOf } from '../../registry/encoded-object.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
-import { encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
 import type { Size } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
 

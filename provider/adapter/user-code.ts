@@ -1,9 +1,9 @@
 import type { AdapterPayload } from 'oidc-provider';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
+import type { ProviderServices } from '../context/context.js';
 import { cookieValue } from '../context/cookies.js';
 import type { Origin } from '../context/unit-of-work.js';
-import type { ProviderServices } from '../context/context.js';
-import { returnAttempt, spendNetworkAttempt, spendAttempt } from './attempt-limit.js';
+import { returnAttempt, spendAttempt, spendNetworkAttempt } from './attempt-limit.js';
 
 const sessionLimit: LimitOf = ({ wrongUserCodesPerSession, wrongCodeWindow }) => ({
   name: 'user-code-session',

@@ -5,21 +5,21 @@ import {
   type Token,
 } from 'oidc-provider';
 import { nameFallbackOf } from '../../kinds/apps/claims/name-fallback.js';
-import { idTokenClaimsOf } from '../../kinds/apps/client/client-report.js';
 import type { Scope } from '../../kinds/apps/claims/scopes.js';
+import { idTokenClaimsOf } from '../../kinds/apps/client/client-report.js';
 import { refusalMessage } from '../../registry/authorizer.js';
-import { accountObject, type SignedIn } from '../adapter/accounts.js';
-import { signInOfGrant } from '../interaction/grant-sign-in.js';
-import { findRefreshAnswer, repeatAnswer } from '../adapter/refresh-answer.js';
 import { digest } from '../../security/keyring.js';
+import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { audienceOf } from '../adapter/audiences.js';
 import { clientObject } from '../adapter/clients.js';
-import { discloseWithRequest, rememberScopes } from './disclosures.js';
+import { findRefreshAnswer, repeatAnswer } from '../adapter/refresh-answer.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
-import { applyRefreshPolicy } from '../interaction/refresh-policy.js';
+import { signInOfGrant } from '../interaction/grant-sign-in.js';
 import { decideShare } from '../interaction/policy.js';
 import { signInOfSession } from '../interaction/prompts.js';
+import { applyRefreshPolicy } from '../interaction/refresh-policy.js';
+import { discloseWithRequest, rememberScopes } from './disclosures.js';
 import { suppliedClaims } from './release.js';
 
 /**

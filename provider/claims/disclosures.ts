@@ -1,11 +1,11 @@
 import type { Claims, Client, KoaContext, Provider } from 'oidc-provider';
-import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { builtInProvider, type Scope } from '../../kinds/apps/claims/scopes.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
-import type { ProviderServices, GrantObject } from '../context/context.js';
 import { recordTokens } from '../adapter/session-events.js';
+import type { GrantObject, ProviderServices } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 type Disclosures = GrantObject['status']['disclosures'];
 

@@ -1,5 +1,5 @@
-import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import type { Scope } from '../../kinds/apps/claims/scopes.js';
+import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import type { ProviderServices } from '../context/context.js';
 import type { ReviewedClaims } from '../context/review.js';
 

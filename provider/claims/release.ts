@@ -1,6 +1,6 @@
-import { Grant, grantName } from '../../kinds/apps/grant.js';
 import type { Scope } from '../../kinds/apps/claims/scopes.js';
-import type { AccountObject, ProviderServices, GrantObject } from '../context/context.js';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
+import type { AccountObject, GrantObject, ProviderServices } from '../context/context.js';
 import { libraryError, withProviderErrors } from '../context/errors.js';
 
 type Values = Record<string, unknown>;

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { Account } from '../../kinds/people/account/account.js';
 import { availabilityOf, recordAvailability } from '../../kinds/apps/claims/claims-provider.js';
 import {
   ClaimsReview,
   retentionMs,
   reviewCountKey,
 } from '../../kinds/apps/claims/claims-review.js';
-import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import type { ClaimsProviderObject } from '../../kinds/apps/claims/scope-index.js';
+import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import { apiVersion } from '../../kinds/define-kind.js';
-import type { ObjectOf } from '../../registry/kind.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { Account } from '../../kinds/people/account/account.js';
 import { withSpan } from '../../observability/tracer.js';
 import { objectKey } from '../../registry/encoded-object.js';
+import type { ObjectOf } from '../../registry/kind.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { countOwned } from '../../registry/store/owned-count.js';
 import { randomName } from '../../registry/store/random-name.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { prefixRange } from '../../storage/storage.js';
-import { ResponseCache } from './response-cache.js';
-import { CircuitBreaker } from './circuit-breaker.js';
-import { EgressRefusedError } from '../context/egress-fetch.js';
-import type { ProviderServices } from '../context/context.js';
 import { signJwt } from '../adapter/signing-keys.js';
+import type { ProviderServices } from '../context/context.js';
+import { EgressRefusedError } from '../context/egress-fetch.js';
 import type { ClaimsReviewRequest, ReviewedClaims } from '../context/review.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 import { parseReviewResponse, type ReviewSpec, type SuppliedClaims } from './parse-response.js';
+import { ResponseCache } from './response-cache.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 

@@ -1,7 +1,7 @@
 import {
-  errors,
   type Client,
   type Configuration,
+  errors,
   type KoaContext,
   type Provider,
 } from 'oidc-provider';

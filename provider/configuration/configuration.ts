@@ -1,32 +1,32 @@
 import {
-  errors,
   type Client,
   type Configuration,
+  errors,
   type Interaction,
   type KoaContext,
   type ProviderContext,
   type Token,
 } from 'oidc-provider';
 import { catalogs } from '../../i18n/languages.js';
-import { assertClaims, offeredAcrs } from '../context/acr.js';
-import { clockTolerance, StoreAdapter } from '../adapter/adapter.js';
 import { pairwiseSubject } from '../../kinds/apps/client/subject-identifier.js';
+import { clockTolerance, StoreAdapter } from '../adapter/adapter.js';
 import { builtInClients } from '../adapter/built-in-clients.js';
-import { audienceClaims, findAccount } from '../claims/claims.js';
-import { CookieSigner } from '../context/cookies.js';
-import { currentBrowser } from '../context/browser-binding.js';
-import { providerFetch } from './client-documents.js';
-import { features } from './features.js';
-import type { ProviderServices } from '../context/context.js';
-import { loadExistingGrant } from '../interaction/load-grant.js';
 import { beginInteraction } from '../adapter/interaction-record.js';
 import { signingKeys } from '../adapter/signing-keys.js';
-import { lifetimes } from './lifetimes.js';
+import { audienceClaims, findAccount } from '../claims/claims.js';
+import { assertClaims, offeredAcrs } from '../context/acr.js';
+import { currentBrowser } from '../context/browser-binding.js';
+import type { ProviderServices } from '../context/context.js';
+import { CookieSigner } from '../context/cookies.js';
+import { routes } from '../context/routes.js';
 import { renderError } from '../http/pages.js';
-import { interactionPrompts } from '../interaction/prompts.js';
 import { assertNothingTooLong } from '../http/request-bounds.js';
 import { assertScopes } from '../http/requested-scopes.js';
-import { routes } from '../context/routes.js';
+import { loadExistingGrant } from '../interaction/load-grant.js';
+import { interactionPrompts } from '../interaction/prompts.js';
+import { providerFetch } from './client-documents.js';
+import { features } from './features.js';
+import { lifetimes } from './lifetimes.js';
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
 

@@ -1,18 +1,18 @@
 import type { Client, Configuration, KoaContext, ProviderContext, Token } from 'oidc-provider';
 import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
+import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
 import type { ProviderServices } from '../context/context.js';
 import {
+  type DeviceOrigin,
   deviceOrigin,
   renderConnected,
   renderUserCode,
   renderUserCodeConfirm,
-  type DeviceOrigin,
 } from '../http/device-pages.js';
+import { mayIntrospect } from '../http/introspection.js';
 import { renderLogout, renderSignedOut } from '../http/pages.js';
 import { clientDocuments } from './client-documents.js';
-import { mayIntrospect } from '../http/introspection.js';
 import { resourceServer } from './resource-server.js';
-import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
 
 const off = { enabled: false };
 

@@ -1,6 +1,6 @@
-import type { KoaContext, Client, OIDCContext, Session, Token } from 'oidc-provider';
-import { parseDuration } from '../../registry/schema/units.js';
+import type { Client, KoaContext, OIDCContext, Session, Token } from 'oidc-provider';
 import type { Limits } from '../../registry/limits/limit-settings.js';
+import { parseDuration } from '../../registry/schema/units.js';
 
 const hour = 3_600;
 const now = (): number => Math.floor(Date.now() / 1000);

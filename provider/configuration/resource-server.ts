@@ -1,4 +1,4 @@
-import { errors, type Client, type ProviderContext, type ResourceServer } from 'oidc-provider';
+import { type Client, errors, type ProviderContext, type ResourceServer } from 'oidc-provider';
 import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
 import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
 import { parseDuration } from '../../registry/schema/units.js';

@@ -1,8 +1,8 @@
 import { errors, type ProviderContext } from 'oidc-provider';
-import { emailAcr, phishingResistant } from '../../kinds/people/session/acr.js';
 import { canBeRelyingPartyId } from '../../kinds/people/passkey/rp-id.js';
-import { parseJSON } from '../../registry/schema/strict-json.js';
+import { emailAcr, phishingResistant } from '../../kinds/people/session/acr.js';
 import type { Settings } from '../../registry/kind.js';
+import { parseJSON } from '../../registry/schema/strict-json.js';
 
 /**
  * Authentication context class references, the weakest first; each also satisfies the ones before

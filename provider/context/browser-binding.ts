@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { KoaContext } from 'oidc-provider';
+import type { ProviderServices } from './context.js';
 import { browserCookie, browserID, type CookieNames } from './cookies.js';
 import { currentUnitOfWork } from './unit-of-work.js';
-import type { ProviderServices } from './context.js';
 
 const browserIdMemo = 'browser';
 

@@ -1,9 +1,9 @@
+import { Client } from '../../kinds/apps/client/client.js';
 import { maxRefusals, type Refusal, type Share } from '../../kinds/apps/client/client-report.js';
 import type { RawValue } from '../../registry/kind.js';
-import type { Store } from '../../registry/store/store.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import type { Store } from '../../registry/store/store.js';
 import { BoundedMap } from '../../security/bounded-map.js';
-import { Client } from '../../kinds/apps/client/client.js';
 
 /** What the program of a Client was seen to do. */
 interface ClientReport {

@@ -2,9 +2,9 @@ import { lookup as resolve } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isLoopback } from '../../security/loopback.js';
-import { EgressPolicy } from '../../security/egress-policy.js';
 import type { FetchResponse } from '../../kinds/ports.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
+import { isLoopback } from '../../security/loopback.js';
 
 /** Options of a call; `ca` (PEM) replaces the public authorities. */
 interface FetchInit {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
-import { cookieValue } from './cookies.js';
 import type { ProviderServices } from './context.js';
+import { cookieValue } from './cookies.js';
 
 /** The maximum number of addresses that one browser is remembered for. */
 const maxAddresses = 3;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { withoutAmbiguous, type CookieNames } from './cookies.js';
+import { type CookieNames, withoutAmbiguous } from './cookies.js';
 
 /**
  * Returns the headers with the configured host and protocol and without forwarded ones

@@ -3,15 +3,15 @@ import type { Scope } from '../../kinds/apps/claims/scopes.js';
 import { Client } from '../../kinds/apps/client/client.js';
 import { idTokenClaimsOf } from '../../kinds/apps/client/client-report.js';
 import type { ObjectOf, Settings } from '../../registry/kind.js';
-import { outboxRow } from '../../registry/store/outbox-row.js';
 import type { Outcome, Worker } from '../../registry/store/outbox.js';
+import { outboxRow } from '../../registry/store/outbox-row.js';
 import type { Store } from '../../registry/store/store.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { digest, type Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
 import { addRefusal, type ClientReports, type ReportChange } from './client-reports.js';
 import { withProviderErrors } from './errors.js';
-import { recordKeyOf, type Records } from './records.js';
+import { type Records, recordKeyOf } from './records.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** One sign-in of a Client in this time is looked at. */

@@ -1,23 +1,23 @@
 import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
+import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { clientObject } from '../adapter/clients.js';
-import { discloseIntrospection } from '../claims/disclosures.js';
-import {
-  currentUnitOfWork,
-  ConflictError,
-  type UnitOfWork,
-  type SingleUse,
-} from '../context/unit-of-work.js';
-import type { ProviderServices } from '../context/context.js';
-import { introspectJWT } from './introspection.js';
-import { translateFormPage } from './form-page.js';
-import { allowForms, formTargets } from './headers.js';
-import { describeRemedy, logUnnamedRefusal } from './refusals.js';
-import { renderError } from './pages.js';
-import { libraryError, toProviderError } from '../context/errors.js';
 import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
 import { revokeReused } from '../adapter/revocation.js';
-import { retryAfterMemo } from '../adapter/attempt-limit.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
+import { discloseIntrospection } from '../claims/disclosures.js';
+import type { ProviderServices } from '../context/context.js';
+import { libraryError, toProviderError } from '../context/errors.js';
+import {
+  ConflictError,
+  currentUnitOfWork,
+  type SingleUse,
+  type UnitOfWork,
+} from '../context/unit-of-work.js';
+import { translateFormPage } from './form-page.js';
+import { allowForms, formTargets } from './headers.js';
+import { introspectJWT } from './introspection.js';
+import { renderError } from './pages.js';
+import { describeRemedy, logUnnamedRefusal } from './refusals.js';
 import {
   logIgnoredValues,
   mayShowParameters,

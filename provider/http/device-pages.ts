@@ -1,6 +1,6 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
-import { localText, type LocalText } from '../../i18n/local-text.js';
+import { type LocalText, localText } from '../../i18n/local-text.js';
 import type { Translator } from '../../i18n/translator.js';
 import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
 import { audienceScope } from '../../kinds/apps/audience/audience-scope.js';
@@ -9,9 +9,9 @@ import { describeProgram } from '../../kinds/signin/user-agent.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { requestedAudiences } from '../adapter/audiences.js';
 import { clientNames } from '../adapter/clients.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
-import { html, message, type Html } from './html.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { type Html, html, message } from './html.js';
 import { translatorOf } from './language.js';
 import { page, sendPage, wayOn } from './pages.js';
 

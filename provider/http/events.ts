@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
-import type { ProviderServices } from '../context/context.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
+import type { ProviderServices } from '../context/context.js';
 
 const countedEvents = [
   'interaction.started',

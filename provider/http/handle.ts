@@ -1,25 +1,25 @@
-import { Translator } from '../../i18n/translator.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { perMinute, type LimitOf } from '../../registry/limits/rate-limit.js';
+import { Translator } from '../../i18n/translator.js';
+import { type LimitOf, perMinute } from '../../registry/limits/rate-limit.js';
 import { StatusError } from '../../registry/status/status.js';
+import { showRefusal } from '../../security/cross-origin.js';
+import { prefersHTML } from '../../security/prefers-html.js';
 import { storedBytesLimit } from '../adapter/attempt-limit.js';
-import { routes } from '../context/routes.js';
 import type { BuiltProvider } from '../context/built-provider.js';
-import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
+import { normaliseRequest } from '../context/normalise-request.js';
+import { routes } from '../context/routes.js';
+import { inUnitOfWork, UnitOfWork } from '../context/unit-of-work.js';
+import { errorMessage } from './error-messages.js';
 import { secureHeaders } from './headers.js';
 import { html } from './html.js';
 import { rememberLanguage, translatorFor } from './language.js';
-import { normaliseRequest } from '../context/normalise-request.js';
 import { page, wayOn } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
-import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
-import { keepResponseMode } from './request-object.js';
 import { knownClient } from './refusals.js';
 import { remedyOf } from './remedies.js';
-import { showRefusal } from '../../security/cross-origin.js';
-import { prefersHTML } from '../../security/prefers-html.js';
-import { errorMessage } from './error-messages.js';
+import { applyRequestBounds, RequestBoundsError } from './request-bounds.js';
+import { keepResponseMode } from './request-object.js';
 import { logIgnoredParameters, logRefusal } from './wrong-parameters.js';
 
 /**

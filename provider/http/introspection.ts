@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose';
+import { type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
 import type { Client, KoaContext, Provider, Token } from 'oidc-provider';
 import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
 import { thumbprint } from '../../security/keyring.js';

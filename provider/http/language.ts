@@ -3,7 +3,7 @@ import type { KoaContext } from 'oidc-provider';
 import { acceptedLanguages, languageNames } from '../../i18n/languages.js';
 import { Translator } from '../../i18n/translator.js';
 import { cookieValues } from '../../security/cookie-header.js';
-import { html, type Html } from './html.js';
+import { type Html, html } from './html.js';
 
 /** The query parameter of the language menu. */
 const parameter = 'language';

@@ -1,11 +1,11 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
+import type { Translator } from '../../i18n/translator.js';
 import type { AppearanceSpec } from '../../kinds/appearance/appearance.js';
 import { documentURL } from '../../kinds/apps/client/document-url.js';
 import type { ProviderServices } from '../context/context.js';
-import type { Translator } from '../../i18n/translator.js';
-import { html, type Html } from './html.js';
-import { languageMenu, translatorFor, translatorOf, type PageRequest } from './language.js';
 import { errorMessage, statusErrorMessage } from './error-messages.js';
+import { type Html, html } from './html.js';
+import { languageMenu, type PageRequest, translatorFor, translatorOf } from './language.js';
 import { signOutFault } from './sign-out-request.js';
 import { mayShowParameters, sentParameters, wrongParameters } from './wrong-parameters.js';
 

@@ -1,16 +1,16 @@
 import type { errors, KoaContext, Provider } from 'oidc-provider';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
-import type { ProviderServices } from '../context/context.js';
-import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { clientObject } from '../adapter/clients.js';
+import { repeatedAnswer } from '../adapter/refresh-answer.js';
+import type { ProviderServices } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { html } from './html.js';
 import { remedyOf } from './remedies.js';
 import {
+  type LoggedRefusal,
   logRefusal,
   sentParameters,
   showableText,
   wrongParameters,
-  type LoggedRefusal,
 } from './wrong-parameters.js';
 
 /** Answers that are part of an ordinary sign-in: a device that waits, a person who must act or who left. */

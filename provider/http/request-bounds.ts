@@ -1,10 +1,10 @@
-import { errors, type ProviderContext } from 'oidc-provider';
-import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { errors, type ProviderContext } from 'oidc-provider';
+import type { LimitName, Limits } from '../../registry/limits/limit-settings.js';
+import { routes } from '../context/routes.js';
 import { isPostToRedirect } from './post-to-get.js';
 import { showableText } from './wrong-parameters.js';
-import { routes } from '../context/routes.js';
-import type { LimitName, Limits } from '../../registry/limits/limit-settings.js';
 
 /** A request whose size, or one of whose parameters, exceeds its bound; the message names which. */
 export class RequestBoundsError extends Error {

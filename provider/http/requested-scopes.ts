@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { errors, type Client, type KoaContext, type ProviderContext } from 'oidc-provider';
+import { type Client, errors, type KoaContext, type ProviderContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
 
 /**

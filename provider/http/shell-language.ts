@@ -1,7 +1,7 @@
 import type { MessageID } from '../../i18n/languages.js';
-import { escapeHTML } from '../../security/escape-html.js';
 import { Translator } from '../../i18n/translator.js';
-import { translatorFor, type PageRequest } from './language.js';
+import { escapeHTML } from '../../security/escape-html.js';
+import { type PageRequest, translatorFor } from './language.js';
 
 const english = new Translator(['en']);
 

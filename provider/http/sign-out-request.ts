@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { errors, type KoaContext, type Provider } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { ProviderServices } from '../context/context.js';
 import { routes } from '../context/routes.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { knownClient } from './refusals.js';
 import { logRefusal, showableText } from './wrong-parameters.js';
 

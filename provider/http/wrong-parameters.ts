@@ -1,8 +1,8 @@
-import { isLoopback } from '../../security/loopback.js';
 import type { KoaContext } from 'oidc-provider';
+import { isLoopback } from '../../security/loopback.js';
 import { unknownAcrs } from '../context/acr.js';
-import { sentScopes } from './requested-scopes.js';
 import type { ProviderServices } from '../context/context.js';
+import { sentScopes } from './requested-scopes.js';
 
 /** The number of characters of a parameter that are shown. */
 const maxShownLength = 200;

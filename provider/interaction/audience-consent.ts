@@ -1,9 +1,9 @@
+import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
 import {
+  type AudienceConsent,
   grantedScopesOf,
   rejectedScopesOf,
-  type AudienceConsent,
 } from '../../kinds/apps/audience/grant-audiences.js';
-import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
 import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
 import type { Decision } from '../../registry/kind.js';
 import type { SignedIn } from '../adapter/accounts.js';

@@ -2,10 +2,10 @@ import { grantName } from '../../kinds/apps/grant.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
 import { digest } from '../../security/keyring.js';
 import type { SignedIn } from '../adapter/accounts.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
-import type { ProviderServices } from '../context/context.js';
 import { signInFromIndex } from '../adapter/indexes.js';
+import type { ProviderServices } from '../context/context.js';
 import { copiesPrefix } from '../context/records.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /** Returns the key of a library Grant's authentication context. */
 export const authenticationContextKey = (

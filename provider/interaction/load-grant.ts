@@ -1,37 +1,37 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
-import { Grant, grantName, isGrantValid } from '../../kinds/apps/grant.js';
 import {
+  type AudienceConsent,
   grantedScopeIDs,
   recordAudiences,
-  type AudienceConsent,
 } from '../../kinds/apps/audience/grant-audiences.js';
 import { scopesRequiredBy } from '../../kinds/apps/claims/scopes.js';
-import { digest } from '../../security/keyring.js';
-import type { Decision } from '../../registry/kind.js';
-import { objectKey } from '../../registry/encoded-object.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
 import { builtInClients } from '../../kinds/apps/client/client.js';
 import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
+import { Grant, grantName, isGrantValid } from '../../kinds/apps/grant.js';
+import { objectKey } from '../../registry/encoded-object.js';
+import type { Decision } from '../../registry/kind.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { digest } from '../../security/keyring.js';
+import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
+import { type RequestedAudience, requestedAudiences } from '../adapter/audiences.js';
 import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
-import { requestedAudiences, type RequestedAudience } from '../adapter/audiences.js';
 import { clientNames, clientObject } from '../adapter/clients.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
-import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
-import {
-  decisionFromIndex,
-  signInFromIndex,
-  encodeContext,
-  authenticationContextMemo,
-  type GrantAuthenticationContext,
-} from '../adapter/indexes.js';
 import { newGrantExpiry } from '../adapter/grant-lifetime.js';
+import {
+  authenticationContextMemo,
+  decisionFromIndex,
+  encodeContext,
+  type GrantAuthenticationContext,
+  signInFromIndex,
+} from '../adapter/indexes.js';
 import { cleanupRow } from '../adapter/outbox-rows.js';
+import type { ClientObject, GrantObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf } from '../context/records.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { coversAudience, decideAudience, rememberedAudiences } from './audience-consent.js';
-import { signInOfSession } from './prompts.js';
 import { decideScopes, refusedScopes } from './policy.js';
+import { signInOfSession } from './prompts.js';
 
 const dayMs = 86_400_000;
 

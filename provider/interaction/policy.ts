@@ -4,8 +4,8 @@ import { authorizeLoaded } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, type SignedIn } from '../adapter/accounts.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /** Returns the policy decision about sharing a scope with a Client. */
 export const decideShare = (

@@ -1,6 +1,6 @@
 import { errors, type ProviderContext, type Token } from 'oidc-provider';
-import { signInOfGrant } from './grant-sign-in.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
+import { signInOfGrant } from './grant-sign-in.js';
 import { decideShare, decideSignIn } from './policy.js';
 
 /** The scopes that a refresh needs: the identity, offline access, and the command's API. */

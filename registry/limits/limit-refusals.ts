@@ -1,5 +1,5 @@
 import type { LimitName } from './limit-settings.js';
-import { LimitRefusedError, type Limit } from './rate-limit.js';
+import { type Limit, LimitRefusedError } from './rate-limit.js';
 
 const minuteMs = 60_000;
 

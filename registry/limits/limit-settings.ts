@@ -1,16 +1,16 @@
 import {
-  rateLimitBounds,
   count,
   duration,
+  type LimitSetting,
   parseLimit,
   percent,
+  rateLimitBounds,
   size,
-  type LimitSetting,
 } from './limit-setting.js';
 import { recordLimits } from './record-limits.js';
 import { signInLimits } from './sign-in-limits.js';
 
-export { limitFault, parseLimit, type LimitSetting } from './limit-setting.js';
+export { type LimitSetting, limitFault, parseLimit } from './limit-setting.js';
 
 const tokenBounds = 'less breaks Clients, and what is stolen counts for as long';
 

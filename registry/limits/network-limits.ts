@@ -1,12 +1,12 @@
 import { BoundedMap } from '../../security/bounded-map.js';
 import type { Storage } from '../../storage/storage.js';
-import { KeyedMutex } from './keyed-mutex.js';
+import { type StatusError, tooManyRequests } from '../status/status.js';
 import { toStatusError } from '../status/storage-errors.js';
-import { defaultLimits, type Limits } from './limit-settings.js';
+import { KeyedMutex } from './keyed-mutex.js';
 import { LimitRefusals } from './limit-refusals.js';
-import { limitKey, scaleLimit, type Limit } from './rate-limit.js';
-import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
-import { tooManyRequests, type StatusError } from '../status/status.js';
+import { defaultLimits, type Limits } from './limit-settings.js';
+import { type Prefixes, prefixesOf, type Width } from './prefixes.js';
+import { type Limit, limitKey, scaleLimit } from './rate-limit.js';
 
 /** The number of networks whose blocks are kept in memory. */
 const maxNetworks = 20_000;

@@ -1,6 +1,6 @@
 import { digest } from '../../security/keyring.js';
-import type { LimitName, Limits } from './limit-settings.js';
 import { StatusError } from '../status/status.js';
+import type { LimitName, Limits } from './limit-settings.js';
 
 /**
  * At most `max` uses in a window of `seconds` for each subject, counted in the store over all

@@ -1,4 +1,4 @@
-import { rateLimitBounds, count, duration, percent, type LimitSetting } from './limit-setting.js';
+import { count, duration, type LimitSetting, percent, rateLimitBounds } from './limit-setting.js';
 
 const tooShortToUse = 'people cannot finish in less, and what is not used should end';
 

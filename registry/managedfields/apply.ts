@@ -1,18 +1,18 @@
 import { clone } from '../encoded-object.js';
 import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
-import type { JSONSchema } from '../schema/json-schema.js';
 import type { KindObject } from '../kind.js';
-import { applyConflict } from '../status/status.js';
+import type { JSONSchema } from '../schema/json-schema.js';
 import { toTimestamp } from '../schema/timestamp.js';
+import { applyConflict } from '../status/status.js';
 import { decodeOwners } from './entries.js';
 import { FieldSet } from './field-set.js';
 import {
-  mergeConfiguration,
-  ownersAfterApply,
   type FieldConflict,
   type ManagedFields,
+  mergeConfiguration,
+  ownersAfterApply,
 } from './managers.js';
-import { trackedFields, trackedPaths, type TrackedFields } from './tracked-fields.js';
+import { type TrackedFields, trackedFields, trackedPaths } from './tracked-fields.js';
 import { setOwners } from './update.js';
 
 /** The annotation in which `kubectl apply` keeps what it applied last. */

@@ -1,7 +1,7 @@
 import type { JSONSchema } from '../schema/json-schema.js';
 import { FieldSet } from './field-set.js';
 import { canonicalJSON, type PathElement } from './path-element.js';
-import { entriesOf, type Entry } from './typed-value.js';
+import { type Entry, entriesOf } from './typed-value.js';
 
 /** What a change of a value did, in paths. */
 export interface Comparison {

@@ -1,5 +1,5 @@
 import type { JSONSchema } from '../schema/json-schema.js';
-import { keyElement, valueElement, type PathElement } from './path-element.js';
+import { keyElement, type PathElement, valueElement } from './path-element.js';
 
 /** How values of a schema are merged. Atomic ones, such as scalars, are replaced as a whole. */
 export type FieldType =

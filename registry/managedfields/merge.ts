@@ -1,6 +1,6 @@
 import type { JSONSchema } from '../schema/json-schema.js';
 import type { PathElement } from './path-element.js';
-import { entriesOf, withEntries, type Entry } from './typed-value.js';
+import { type Entry, entriesOf, withEntries } from './typed-value.js';
 
 /** Merges an applied configuration into the live value. Neither is changed. */
 export function mergeValues(

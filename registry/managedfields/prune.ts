@@ -1,7 +1,7 @@
 import type { JSONSchema } from '../schema/json-schema.js';
 import type { FieldSet } from './field-set.js';
 import type { PathElement } from './path-element.js';
-import { entriesOf, withEntries, type Entry } from './typed-value.js';
+import { type Entry, entriesOf, withEntries } from './typed-value.js';
 
 /**
  * Removes from a merged value what its manager applied before (`last`) and no one owns any more.

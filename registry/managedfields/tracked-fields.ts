@@ -1,6 +1,6 @@
 import type { KindObject } from '../kind.js';
 import { CallerMetadata } from '../schema/metadata-schema.js';
-import { toJSONSchema, type JSONSchema } from '../schema/schema.js';
+import { type JSONSchema, toJSONSchema } from '../schema/schema.js';
 import { FieldSet } from './field-set.js';
 import { fieldSetOf } from './typed-value.js';
 

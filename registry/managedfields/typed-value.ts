@@ -2,11 +2,11 @@ import type { JSONSchema } from '../schema/json-schema.js';
 import { FieldSet } from './field-set.js';
 import {
   declaredField,
+  type FieldType,
   fieldSchema,
   fieldTypeOf,
   isRecord,
   itemElement,
-  type FieldType,
 } from './field-type.js';
 import { fieldElement, type PathElement } from './path-element.js';
 

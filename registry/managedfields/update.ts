@@ -1,9 +1,9 @@
-import { tooLongValue } from '../status/field-errors.js';
 import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
-import { invalid } from '../status/status.js';
 import { toTimestamp } from '../schema/timestamp.js';
+import { tooLongValue } from '../status/field-errors.js';
+import { invalid } from '../status/status.js';
 import { decodeOwners, encodeOwners } from './entries.js';
-import { ownersAfterUpdate, type ManagedFields } from './managers.js';
+import { type ManagedFields, ownersAfterUpdate } from './managers.js';
 import { trackedFields } from './tracked-fields.js';
 
 /** The bytes of metadata.managedFields in an object. */

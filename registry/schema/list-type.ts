@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { duplicateValue } from '../status/field-errors.js';
-import type { JSONSchema } from './json-schema.js';
 import type { Cause } from '../status/status.js';
+import type { JSONSchema } from './json-schema.js';
 
 /** The keywords of schemas that say how server-side apply merges lists and objects. */
 export const mergeKeywords = [

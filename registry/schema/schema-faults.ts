@@ -1,4 +1,3 @@
-import { patternDescription } from './pattern.js';
 import {
   forbiddenField,
   invalidType,
@@ -9,6 +8,7 @@ import {
   unsupportedValue,
 } from '../status/field-errors.js';
 import type { Cause } from '../status/status.js';
+import { patternDescription } from './pattern.js';
 
 /** An error of the JSON Schema validator. */
 interface SchemaFault {

@@ -1,8 +1,8 @@
-import { branchFor, memberOf, type JSONSchema } from './json-schema.js';
 import { invalidValue } from '../status/field-errors.js';
+import type { Cause } from '../status/status.js';
+import { branchFor, type JSONSchema, memberOf } from './json-schema.js';
 import { lineFault } from './line-of-text.js';
 import { lineOfText } from './pattern.js';
-import type { Cause } from '../status/status.js';
 
 const isLine = (schema: JSONSchema): boolean => schema.pattern === lineOfText.source;
 

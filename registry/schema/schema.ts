@@ -2,14 +2,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import { refuseUnconvertible } from './schema-guard.js';
-import { branchFor, memberOf, type JSONSchema } from './json-schema.js';
-import { checkLines, hasLines } from './schema-lines.js';
-import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
 import { tooManyItems } from '../status/field-errors.js';
-import { causesOf } from './schema-faults.js';
-import { secretKeywords } from './secret-schema.js';
 import type { Cause } from '../status/status.js';
+import { branchFor, type JSONSchema, memberOf } from './json-schema.js';
+import { declaredKeywords, duplicateItems, hasDistinctLists, mergeKeywords } from './list-type.js';
+import { causesOf } from './schema-faults.js';
+import { refuseUnconvertible } from './schema-guard.js';
+import { checkLines, hasLines } from './schema-lines.js';
+import { secretKeywords } from './secret-schema.js';
 
 export type { JSONSchema } from './json-schema.js';
 

@@ -1,17 +1,17 @@
+import { withSpan } from '../../observability/tracer.js';
 import {
-  UnavailableError,
   type Check,
   type Committed,
   type Lost,
   type Storage,
+  UnavailableError,
   type Write,
 } from '../../storage/storage.js';
 import { deleteOnlyFallbackOf } from '../delete-only-fallback.js';
-import { toStatusError, statusErrorOf } from '../status/storage-errors.js';
-import type { WatchCache } from '../watchcache/watch-cache.js';
 import type { StagedWrites } from '../kind.js';
+import { statusErrorOf, toStatusError } from '../status/storage-errors.js';
+import type { WatchCache } from '../watchcache/watch-cache.js';
 import type { OptimisticCache } from './optimistic-cache.js';
-import { withSpan } from '../../observability/tracer.js';
 
 const noWrites: StagedWrites = { checks: [], writes: [] };
 

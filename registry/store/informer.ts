@@ -1,9 +1,9 @@
 import { prefixRange } from '../../storage/storage.js';
+import { type EncodedObject, encodedObjectOf, isLive } from '../encoded-object.js';
+import type { AnyKind, ObjectOf } from '../kind.js';
 import type { WatchCacheEvent } from '../watchcache/event.js';
 import type { Subscription } from '../watchcache/watch-cache.js';
-import type { AnyKind, ObjectOf } from '../kind.js';
 import type { Store } from './store.js';
-import { isLive, encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
 const retryMs = 1_000;
 const waitMs = 1_000;

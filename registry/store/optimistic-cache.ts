@@ -1,9 +1,9 @@
 import {
-  ownBytes,
   type Change,
   type Check,
   type Entry,
   type Lost,
+  ownBytes,
   type Revision,
   type Write,
 } from '../../storage/storage.js';

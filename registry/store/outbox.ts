@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
+import type { Log } from '../../observability/log.js';
+import type { Keys } from '../../security/keyring.js';
 import {
-  CompactedError,
-  prefixRange,
   type Change,
+  CompactedError,
   type Entry,
+  prefixRange,
   type Write,
 } from '../../storage/storage.js';
-import type { Keys } from '../../security/keyring.js';
 import type { StagedWrites } from '../kind.js';
-import type { Log } from '../../observability/log.js';
 import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
 

@@ -1,8 +1,8 @@
-import { CompactedError, prefixRange, type Page, type Revision } from '../../storage/storage.js';
-import { toStatusError } from '../status/storage-errors.js';
+import { CompactedError, type Page, prefixRange, type Revision } from '../../storage/storage.js';
+import { EncodedObject, isLive } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
+import { toStatusError } from '../status/storage-errors.js';
 import type { Store } from './store.js';
-import { isLive, EncodedObject } from '../encoded-object.js';
 
 /**
  * Yields every object of a kind in pages, all at one revision. If that revision is compacted

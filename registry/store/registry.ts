@@ -1,8 +1,8 @@
 import type { Action } from '../action.js';
 import type { AnyKind } from '../kind.js';
 import { trackedSchema } from '../managedfields/tracked-fields.js';
-import { secretFields, type SecretField } from '../schema/secret-schema.js';
-import { toJSONSchema, Validator, type JSONSchema } from '../schema/schema.js';
+import { type JSONSchema, toJSONSchema, Validator } from '../schema/schema.js';
+import { type SecretField, secretFields } from '../schema/secret-schema.js';
 
 /** The validators and schemas of one kind, converted once. */
 interface KindSchemas {

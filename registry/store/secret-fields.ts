@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Keys } from '../../security/keyring.js';
 import { clone } from '../encoded-object.js';
-import { lastAppliedAnnotation } from '../managedfields/apply.js';
 import type { TrackedWrite } from '../field-tracker.js';
 import type { AnyKind, KindObject } from '../kind.js';
+import { lastAppliedAnnotation } from '../managedfields/apply.js';
 import type { FieldPath, SecretField } from '../schema/secret-schema.js';
 import { parseJSON } from '../schema/strict-json.js';
 

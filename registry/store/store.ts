@@ -1,16 +1,22 @@
+import type { Keys } from '../../security/keyring.js';
 import {
-  prefixRange,
   type Committed,
   type Entry,
   type Lost,
+  prefixRange,
   type Revision,
   type Storage,
 } from '../../storage/storage.js';
-import { StoreCommitter } from './committer.js';
-import { authorizedWork, type Work } from './authorized-work.js';
 import type { Authorizer } from '../authorizer.js';
-import { throwStatusError, toStatusError } from '../status/storage-errors.js';
-import type { WatchCache } from '../watchcache/watch-cache.js';
+import { type AuthorizedTarget, type CallFacts, decideFor, systemRequest } from '../call-facts.js';
+import {
+  clone,
+  type EncodedObject,
+  encodedObjectOf,
+  isLive,
+  objectKey,
+  uniqueKey,
+} from '../encoded-object.js';
 import type {
   AnyKind,
   Awaitable,
@@ -19,28 +25,22 @@ import type {
   Draft,
   KindObject,
   ObjectOf,
-  StagedWrites,
   Ports,
   Reader,
   Settings,
+  StagedWrites,
   Transaction,
 } from '../kind.js';
 import { KeyedMutex } from '../limits/keyed-mutex.js';
-import type { Keys } from '../../security/keyring.js';
-import { OptimisticCache } from './optimistic-cache.js';
 import { NetworkLimits } from '../limits/network-limits.js';
-import type { Registry } from './registry.js';
 import { unavailable } from '../status/status.js';
-import {
-  clone,
-  isLive,
-  objectKey,
-  encodedObjectOf,
-  uniqueKey,
-  type EncodedObject,
-} from '../encoded-object.js';
+import { throwStatusError, toStatusError } from '../status/storage-errors.js';
+import type { WatchCache } from '../watchcache/watch-cache.js';
+import { authorizedWork, type Work } from './authorized-work.js';
+import { StoreCommitter } from './committer.js';
+import { OptimisticCache } from './optimistic-cache.js';
+import type { Registry } from './registry.js';
 import { StoreTransaction, type TransactionSource } from './transaction.js';
-import { decideFor, systemRequest, type AuthorizedTarget, type CallFacts } from '../call-facts.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {

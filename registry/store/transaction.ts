@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../../storage/storage.js';
+import type { OutcomeAuthorizer } from '../call-facts.js';
 import { deleteOnlyFallbackOf } from '../delete-only-fallback.js';
+import {
+  clone,
+  type EncodedObject,
+  encode,
+  encodedObjectOf,
+  isLive,
+  objectKey,
+  uniqueKey,
+} from '../encoded-object.js';
+import type { FieldTracker } from '../field-tracker.js';
 import type {
-  Awaitable,
   AnyKind,
+  Awaitable,
   Call,
   Decision,
   Draft,
@@ -15,34 +26,23 @@ import type {
   StagedWrites,
   Transaction,
 } from '../kind.js';
-import { limitKey, scaleLimit, addUse, type Limit } from '../limits/rate-limit.js';
-import type { FieldTracker } from '../field-tracker.js';
-import type { OutcomeAuthorizer } from '../call-facts.js';
-import { ownerName, ownerReference } from '../owner-reference.js';
+import { addUse, type Limit, limitKey, scaleLimit } from '../limits/rate-limit.js';
 import { updatesBy } from '../managedfields/update.js';
+import { ownerName, ownerReference } from '../owner-reference.js';
+import { toTimestamp } from '../schema/timestamp.js';
+import {
+  alreadyExists,
+  invalid,
+  noFreeName,
+  notFound,
+  type StatusError,
+} from '../status/status.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import { randomName } from './random-name.js';
 import type { Registry } from './registry.js';
 import { takeSecrets, withSecretMarks } from './secret-fields.js';
 import { setDefaults } from './set-defaults.js';
-import {
-  alreadyExists,
-  invalid,
-  notFound,
-  noFreeName,
-  type StatusError,
-} from '../status/status.js';
-import {
-  clone,
-  isLive,
-  encode,
-  objectKey,
-  encodedObjectOf,
-  uniqueKey,
-  type EncodedObject,
-} from '../encoded-object.js';
-import { toTimestamp } from '../schema/timestamp.js';
 
 /** The source of a transaction's reads: the store, or objects that were read for this request. */
 export interface TransactionSource {

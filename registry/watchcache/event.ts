@@ -1,7 +1,7 @@
-import type { Change, Revision } from '../../storage/storage.js';
 import { BoundedMap } from '../../security/bounded-map.js';
+import type { Change, Revision } from '../../storage/storage.js';
+import { type EncodedObject, encodedObjectOf } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
-import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
 /** The number of cached views of one event. Table views change every second, because ages do. */
 const maxViews = 8;

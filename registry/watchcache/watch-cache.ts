@@ -1,15 +1,15 @@
+import type { Log } from '../../observability/log.js';
 import {
-  CompactedError,
   type Batch,
   type Change,
+  CompactedError,
   type Revision,
   type Storage,
 } from '../../storage/storage.js';
-import { WatchCacheEvent, sizeOf } from './event.js';
+import { type EncodedObject, encodedObjectOf } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
-import type { Log } from '../../observability/log.js';
+import { sizeOf, WatchCacheEvent } from './event.js';
 import { EventBuffer } from './event-buffer.js';
-import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
 /** Receives the events of one resource; none of its methods may throw. */
 interface Subscriber {

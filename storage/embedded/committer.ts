@@ -1,18 +1,18 @@
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { countCommit } from '../count-commit.js';
 import { checkLimits } from '../limits.js';
 import {
-  UnavailableError,
-  UnknownOutcomeError,
   type Check,
   type Committed,
   type Lost,
   type StorageMetrics,
+  UnavailableError,
+  UnknownOutcomeError,
   type Write,
 } from '../storage.js';
-import { countCommit } from '../count-commit.js';
 import { noSpace } from './database.js';
 import { GroupCommit } from './group-commit.js';
-import { bytesOfRows, rowsOfBatch, type Operation } from './row-encoding.js';
+import { bytesOfRows, type Operation, rowsOfBatch } from './row-encoding.js';
 import type { StoreState } from './state.js';
 
 type Result = Committed | Lost;

@@ -4,14 +4,14 @@ import { noSpace, sizeOf } from './database.js';
 import {
   decodeLog,
   deleteRow,
+  type LogChange,
   logKey,
   logRevision,
+  type Operation,
   putRow,
   rowsOf,
   systemKey,
   versionKey,
-  type LogChange,
-  type Operation,
 } from './row-encoding.js';
 import type { StoreState } from './state.js';
 

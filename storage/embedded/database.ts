@@ -1,8 +1,8 @@
-import { ClassicLevel } from 'classic-level';
 import { realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UnavailableError, type Revision, type Size } from '../storage.js';
+import { ClassicLevel } from 'classic-level';
+import { type Revision, type Size, UnavailableError } from '../storage.js';
 import { hasFormerStore, hasStore, InUseError, lockHolder } from './directory.js';
 import { endOfLog, logKey, logRevision, systemKey } from './row-encoding.js';
 import { freeBytes } from './space.js';

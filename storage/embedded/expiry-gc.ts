@@ -1,6 +1,6 @@
-import { UnavailableError, type Storage } from '../storage.js';
-import { deleteRow, expiryKey, expiryRows, keyOfExpiry, putRow } from './row-encoding.js';
+import { type Storage, UnavailableError } from '../storage.js';
 import type { Operation } from './row-encoding.js';
+import { deleteRow, expiryKey, expiryRows, keyOfExpiry, putRow } from './row-encoding.js';
 import type { StoreState } from './state.js';
 
 const batchSize = 500;

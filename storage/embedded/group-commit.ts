@@ -1,13 +1,13 @@
 import { keyOf } from '../limits.js';
 import { isMet } from '../preconditions.js';
 import {
-  ownBytes,
   type Batch,
   type Change,
   type Check,
   type Committed,
   type Entry,
   type Lost,
+  ownBytes,
   type Revision,
   type Write,
 } from '../storage.js';

@@ -1,7 +1,7 @@
 import {
-  limits,
   type Entry,
   type ListOptions,
+  limits,
   type Page,
   type Range,
   type Revision,

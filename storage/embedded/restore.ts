@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { SnapshotItem } from '../snapshot/format.js';
 import {
   baseKey,
   epochKey,
-  SnapshotStats,
   type Revise,
   type SnapshotProgress,
+  SnapshotStats,
 } from '../snapshot/layout.js';
-import { UnavailableError } from '../storage.js';
-import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
-import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
-import { defaultWriteBufferBytes, noSpace, openDatabase, type Database } from './database.js';
+import { type RestoreResult, restoredBase, restoredEpoch } from '../snapshot/target.js';
+import { UnavailableError } from '../storage.js';
+import { type Database, defaultWriteBufferBytes, noSpace, openDatabase } from './database.js';
 import { hasStore, InUseError, restoreDirectory, syncDirectory } from './directory.js';
 import { bytesOfRows, rowsOfChange } from './row-encoding.js';
 import { Space } from './space.js';

@@ -3,8 +3,8 @@ import type { SnapshotSource } from '../snapshot/source.js';
 import type { Entry } from '../storage.js';
 import { openDatabase } from './database.js';
 import { hasStore, InUseError } from './directory.js';
-import { decodeRecord } from './row-encoding.js';
 import { versionsAt } from './reader.js';
+import { decodeRecord } from './row-encoding.js';
 import { readFromServer } from './snapshot-socket.js';
 import { StoreState } from './state.js';
 

@@ -1,14 +1,14 @@
 import { baseKey } from '../snapshot/layout.js';
 import {
-  CompactedError,
-  UnavailableError,
   type Batch,
   type Change,
+  CompactedError,
   type Entry,
   type Page,
   type Revision,
+  UnavailableError,
 } from '../storage.js';
-import { defaultWriteBufferBytes, readLogBounds, readNumber, type Database } from './database.js';
+import { type Database, defaultWriteBufferBytes, readLogBounds, readNumber } from './database.js';
 import { GenerationCache } from './generation-cache.js';
 import { currentKey, decodeRecord, versionKey } from './row-encoding.js';
 import { Space } from './space.js';

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CompactedError, type Batch, type Change, type Entry, type Revision } from '../storage.js';
+import { type Batch, type Change, CompactedError, type Entry, type Revision } from '../storage.js';
 import {
   decodeLog,
   decodeRecord,
+  type LogChange,
   logKey,
   logRevision,
   versionKey,
-  type LogChange,
 } from './row-encoding.js';
 import type { StoreState } from './state.js';
 

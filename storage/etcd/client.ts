@@ -1,9 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
-import { setTimeout as pause } from 'node:timers/promises';
-import { UnavailableError, type StorageMetrics } from '../storage.js';
+import { type StorageMetrics, UnavailableError } from '../storage.js';
+import { type EtcdError, etcdErrorOf, isTransient, toUnavailableError } from './errors.js';
 import { serverAddress } from './server-urls.js';
-import { etcdErrorOf, isTransient, toUnavailableError, type EtcdError } from './errors.js';
 
 /** How to connect to etcd. */
 export interface ClusterOptions extends Credentials {

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { countCommit } from '../count-commit.js';
 import { checkLimits } from '../limits.js';
 import {
-  UnavailableError,
   type Check,
   type Committed,
   type Lost,
   type Revision,
   type StorageMetrics,
+  UnavailableError,
   type Write,
 } from '../storage.js';
-import { takeBatch, type BatchMember } from './batch.js';
+import { type BatchMember, takeBatch } from './batch.js';
 import type { Cluster } from './client.js';
+import { detectConflict, type WrittenEntries, writtenBy } from './early-conflict.js';
 import { EtcdError, toUnavailableError, toUnknownOutcomeError } from './errors.js';
 import { hasNonce, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
-import { detectConflict, writtenBy, type WrittenEntries } from './early-conflict.js';
-import type { ReadBatcher } from './read-batcher.js';
-import { countCommit } from '../count-commit.js';
 import { nest, unnest } from './nested-txn.js';
+import type { ReadBatcher } from './read-batcher.js';
 
 const maxBatchesInFlight = 4;
 const minSettleTimeMs = 500;

@@ -1,6 +1,6 @@
+import { type Client, Metadata } from '@grpc/grpc-js';
 import { fromJSON, type ServiceDefinition } from '@grpc/proto-loader';
-import { Metadata, type Client } from '@grpc/grpc-js';
-import { UnavailableError, type Size } from '../storage.js';
+import { type Size, UnavailableError } from '../storage.js';
 import { EtcdError, toUnavailableError } from './errors.js';
 import type { WatchStreams } from './watch-stream.js';
 

@@ -8,22 +8,22 @@ import {
   type StorageMetrics,
   UnavailableError,
 } from '../storage.js';
-import { connectionFault } from './connection-fault.js';
 import { Cluster, type ClusterOptions, type Credentials } from './client.js';
 import { EtcdCommitter } from './committer.js';
+import { connectionFault } from './connection-fault.js';
+import { readSizes } from './db-size.js';
 import { EtcdError, isTransient, refusalMessage, toUnavailableError } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
-import { countRange, readRange, type ListContext } from './lister.js';
-import { RangeParts } from './range-parts.js';
 import { CurrentRevision } from './linearizable-revision.js';
+import { countRange, type ListContext, readRange } from './lister.js';
 import { ProgressKey } from './progress-key.js';
+import { RangeParts } from './range-parts.js';
 import { ReadBatcher } from './read-batcher.js';
-import { readSizes } from './db-size.js';
-import { WatchStreams } from './watch-stream.js';
 import { serverUrlsProblem } from './server-urls.js';
 import { checkVersion, ordersProgress, parseVersion } from './version.js';
-import { watchPrefix, type WatchContext } from './watcher.js';
+import { WatchStreams } from './watch-stream.js';
+import { type WatchContext, watchPrefix } from './watcher.js';
 
 /** Options of a store in etcd; times in milliseconds. */
 export interface EtcdOptions extends ClusterOptions {

@@ -1,5 +1,5 @@
 import type { IKeyValue } from 'etcd3';
-import { ownBytes, type Entry, type Revision } from '../storage.js';
+import { type Entry, ownBytes, type Revision } from '../storage.js';
 
 const headerBytes = 20;
 const nonceStart = 8;

@@ -1,13 +1,13 @@
 import type { IRangeResponse } from 'etcd3';
 import {
   CompactedError,
-  limits,
-  UnavailableError,
   type Entry,
   type ListOptions,
+  limits,
   type Page,
   type Range,
   type Revision,
+  UnavailableError,
 } from '../storage.js';
 import type { Cluster } from './client.js';
 import { EtcdError, toUnavailableError } from './errors.js';

@@ -1,7 +1,7 @@
 import type { IKeyValue, ITxnResponse } from 'etcd3';
 import type { Entry, Revision } from '../storage.js';
 import type { Cluster } from './client.js';
-import { toUnavailableError, type EtcdError } from './errors.js';
+import { type EtcdError, toUnavailableError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 
 const maxKeysPerTxn = 100;

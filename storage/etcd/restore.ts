@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SnapshotItem } from '../snapshot/format.js';
 import {
+  allKeys,
   baseKey,
   epochKey,
-  allKeys,
-  restoringKey,
-  SnapshotStats,
   type Revise,
+  restoringKey,
   type SnapshotProgress,
+  SnapshotStats,
 } from '../snapshot/layout.js';
-import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
-import { restoredBase, restoredEpoch, type RestoreResult } from '../snapshot/target.js';
+import { type RestoreResult, restoredBase, restoredEpoch } from '../snapshot/target.js';
 import {
-  limits,
-  UnavailableError,
-  UnknownOutcomeError,
   type Check,
   type Entry,
+  limits,
   type Revision,
   type Storage,
+  UnavailableError,
+  UnknownOutcomeError,
   type Write,
 } from '../storage.js';
 

@@ -1,15 +1,15 @@
+import { createRequire } from 'node:module';
 import {
-  credentials,
-  loadPackageDefinition,
-  Metadata,
   type ChannelCredentials,
   type Client,
   type ClientDuplexStream,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { IKeyValue } from 'etcd3';
-import { createRequire } from 'node:module';
-import { channelOptions, type Credentials } from './client.js';
+import { type Credentials, channelOptions } from './client.js';
 
 /** A change in etcd's protocol. */
 export interface EtcdWatchEvent {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  CompactedError,
-  prefixRange,
   type Batch,
   type Change,
+  CompactedError,
+  prefixRange,
   type Revision,
   type WatchOptions,
 } from '../storage.js';
@@ -14,10 +14,10 @@ import type { CurrentRevision } from './linearizable-revision.js';
 import { markKey, type ProgressKey } from './progress-key.js';
 import { WatchProgress } from './watch-progress.js';
 import type {
-  WatchStreams,
   EtcdWatchEvent,
-  WatchResponse,
   EtcdWatchStream,
+  WatchResponse,
+  WatchStreams,
 } from './watch-stream.js';
 
 const retryDelayMs = 100;

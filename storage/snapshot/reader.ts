@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
-import type { Revise } from './layout.js';
+import { type FileHandle, open } from 'node:fs/promises';
 import {
-  digestBytes,
+  arePlausibleLengths,
   decodeHead,
+  digestBytes,
   endBytes,
   endMark,
   frameBytes,
-  maxHeadBytes,
-  arePlausibleLengths,
   type Header,
+  maxHeadBytes,
   type SnapshotItem,
 } from './format.js';
+import type { Revise } from './layout.js';
 
 const chunkBytes = 1 << 20;
 const pageBytes = 4 << 20;

@@ -1,5 +1,5 @@
 import { CompactedError, type Entry, type Revision, type Storage } from '../storage.js';
-import { epochKey, allKeys } from './layout.js';
+import { allKeys, epochKey } from './layout.js';
 
 /** A store at one revision, to be read once from beginning to end. */
 export interface SnapshotSource {

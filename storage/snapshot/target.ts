@@ -1,6 +1,6 @@
 import type { Revision } from '../storage.js';
-import type { SnapshotStats } from './layout.js';
 import type { Header } from './format.js';
+import type { SnapshotStats } from './layout.js';
 
 const minRevisionGap = 1e9;
 

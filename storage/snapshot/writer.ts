@@ -1,9 +1,9 @@
-import { createHash, randomUUID, type Hash } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isExcluded, SnapshotStats, type SnapshotProgress } from './layout.js';
 import { encodeEnd, encodeHead, encodeItem, type Header } from './format.js';
+import { isExcluded, type SnapshotProgress, SnapshotStats } from './layout.js';
 import type { SnapshotSource } from './source.js';
 
 const bufferBytes = 1 << 20;

@@ -1,26 +1,26 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
+import { type AppClient, fillSettings, toClient } from '../../ui/console/apps/app-client.js';
+import { type AppTemplate, appTemplates } from '../../ui/console/apps/app-templates.js';
 import { objectsShown } from '../docs/clients.js';
 import { filled, read, secret } from '../docs/pages.js';
-import {
-  startTest,
-  createClient,
-  stopAll,
-  temporary,
-  type TestService,
-} from '../support/service.js';
+import { freePorts } from '../storage/etcd-server.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
-import { fillSettings, toClient, type AppClient } from '../../ui/console/apps/app-client.js';
-import { appTemplates, type AppTemplate } from '../../ui/console/apps/app-templates.js';
-import { freePorts } from '../storage/etcd-server.js';
-import { apps, type App } from './apps.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  type TestService,
+  temporary,
+} from '../support/service.js';
+import { type App, apps } from './apps.js';
 import { Browser, type Page } from './browser.js';
 import { missingFor, packagesOf } from './packages.js';
-import { filledIn, Running, writeFolder, writePage, type Place } from './place.js';
+import { filledIn, type Place, Running, writeFolder, writePage } from './place.js';
 
 /** Packages may be fetched and compiled beside other suites. */
 jest.setTimeout(900_000);

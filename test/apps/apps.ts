@@ -12,10 +12,10 @@ import {
   npmPackages,
   python,
   quarkusJar,
-  springClasses,
   type Registry,
+  springClasses,
 } from './packages.js';
-import { startDjango, type Command, type Place } from './place.js';
+import { type Command, type Place, startDjango } from './place.js';
 import { callAPI } from './resource-server.js';
 import { signInToVault, vault } from './vault.js';
 

@@ -1,5 +1,5 @@
-import { exchange, type Answer } from '../support/people/tab.js';
 import { mailTo } from '../support/people/signin.js';
+import { type Answer, exchange } from '../support/people/tab.js';
 import type { TestService } from '../support/service.js';
 
 /** A page that a browser shows, and where it is. */

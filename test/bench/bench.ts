@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopAll } from './child.js';
+import { fileSystemOf, isMemory, type Layout, layoutOf } from './layout.js';
 import { movedAgainst } from './measure/comparison.js';
 import { exitCodeOf } from './measure/evaluate.js';
-import { fileSystemOf, isMemory, layoutOf, type Layout } from './layout.js';
-import { measure, warmUp, type Rounds } from './measure/measure.js';
-import { isWanted, readOptions, type Options } from './options.js';
+import { measure, type Rounds, warmUp } from './measure/measure.js';
 import { circumstances, keep } from './measure/record.js';
 import { heading, lineOf, sideLines } from './measure/report.js';
-import { resultOf, without, type Known, type Result, type SideResult } from './measure/result.js';
-import { Skip, type Row, type Side } from './row.js';
+import { type Known, type Result, resultOf, type SideResult, without } from './measure/result.js';
+import { isWanted, type Options, readOptions } from './options.js';
+import { type Row, type Side, Skip } from './row.js';
 import { rows } from './rows/index.js';
 
 /** What rows and sides are given to work with. */

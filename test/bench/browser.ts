@@ -1,4 +1,4 @@
-import { headerOf, headersOf, requestBytes, type Answer, type Connection } from './connection.js';
+import { type Answer, type Connection, headerOf, headersOf, requestBytes } from './connection.js';
 
 /** A cookie it holds. */
 export interface Cookie {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Bench } from './bench.js';
 import { fill } from './objects.js';
-import { people, type Person } from './people.js';
+import { type Person, people } from './people.js';
 import type { Served } from './sides/peer.js';
 import { startVestibule } from './sides/vestibule.js';
 

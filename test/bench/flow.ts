@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Browser, locationOf, type Cookie } from './browser.js';
-import { requestBytes, type Connection } from './connection.js';
+import { Browser, type Cookie, locationOf } from './browser.js';
+import { type Connection, requestBytes } from './connection.js';
 import type { Mailbox } from './mailbox.js';
 
 /** The Client of every sign-in, on both sides. */

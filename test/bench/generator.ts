@@ -1,7 +1,7 @@
 import type { Load, MakeLoad, Run } from './load.js';
-import { memoSince } from './memo.js';
 import { percentile } from './measure/statistics.js';
 import { stayAwake } from './measure/wakefulness.js';
+import { memoSince } from './memo.js';
 
 /** So many times of a window are reported one by one. */
 const few = 1000;

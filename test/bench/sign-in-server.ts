@@ -4,12 +4,12 @@ import { answers } from './answers.js';
 import type { Bench } from './bench.js';
 import type { Journey } from './known-accounts.js';
 import { mountOwnDisk, type OwnDisk } from './measure/own-disk.js';
+import { median } from './measure/statistics.js';
 import { usageOfTree } from './processes.js';
-import { Skip, type Costs, type Sample, type Side } from './row.js';
+import { type Costs, type Sample, type Side, Skip } from './row.js';
 import { loadedSides } from './side.js';
 import { freePort } from './sides/etcd.js';
 import type { Address, Served } from './sides/peer.js';
-import { median } from './measure/statistics.js';
 
 /** How sign-ins are made in every row that has them. */
 export const signIns = { inFlight: 16, accounts: 1000, warm: { operations: 3_000 } } as const;

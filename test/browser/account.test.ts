@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, redeem, signIn, wrong } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
-import { stores } from '../support/stores.js';
 
 let home: TestService;
 const people: Person[] = [];

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Appearance } from '../../kinds/appearance/appearance.js';
 import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
-import { says, Supplier } from '../provider/support/supplier.js';
+import { Supplier, says } from '../provider/support/supplier.js';
 import { settles } from '../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { stopAll } from '../support/service.js';
 import { mailTo } from '../support/people/signin.js';
-import { startBoard, type Board } from './support/board.js';
+import { stopAll } from '../support/service.js';
+import { type Board, startBoard } from './support/board.js';
 import { closeBrowser, Person } from './support/person.js';
 
 let board: Board;

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { catalogs } from '../../i18n/languages.js';
 import { Grant, grantName } from '../../kinds/apps/grant.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, mailTo, signIn } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Callback } from './support/callback.js';
 import { Firefox, hasFirefox } from './support/firefox.js';
-import { startNotes, type Notes } from './support/notes.js';
+import { type Notes, startNotes } from './support/notes.js';
 
 jest.setTimeout(120_000);
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { authorizationPath, mailTo } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { startNotes, type Notes } from './support/notes.js';
+import { type Notes, startNotes } from './support/notes.js';
 import { closeBrowser, Person } from './support/person.js';
 
 const hostile = '<img src=x onerror=globalThis.hit=1>';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { clock } from '../support/clock.js';
 import { mailTo, wrong } from '../support/people/signin.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
-import { startNotes, type Notes } from './support/notes.js';
+import { type Notes, startNotes } from './support/notes.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 
 describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (store) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from '@jest/globals';
-import { writeMessage, type MailOrder } from '../../mail/messages.js';
+import { type MailOrder, writeMessage } from '../../mail/messages.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 
 const people: Person[] = [];

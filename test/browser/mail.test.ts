@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { codeIn, Inbox, textOf } from '../support/people/inbox.js';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { settles } from '../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { codeIn, Inbox, textOf } from '../support/people/inbox.js';
 import { authorizationPath, begin, mailTo, proceed } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
-import { stores } from '../support/stores.js';
 
 jest.setTimeout(90_000);
 

@@ -1,27 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePorts } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
+import { authorizationPath } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { authorizationPath } from '../support/people/signin.js';
-import { settle } from './support/gallery.js';
-import { comeByEmail, confirm, join, says } from './support/own-page.js';
-import { axeFindings } from './support/inspection.js';
-import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
-import { focused, go } from './support/visitor.js';
-import {
-  VirtualAuthenticator,
-  type AuthenticatorOptions,
-} from './support/virtual-authenticator.js';
 import { stores } from '../support/stores.js';
+import { settle } from './support/gallery.js';
+import { axeFindings } from './support/inspection.js';
+import { comeByEmail, confirm, join, says } from './support/own-page.js';
+import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
+import {
+  type AuthenticatorOptions,
+  VirtualAuthenticator,
+} from './support/virtual-authenticator.js';
+import { focused, go } from './support/visitor.js';
 
 let home: TestService;
 const people: Person[] = [];

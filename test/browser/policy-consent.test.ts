@@ -1,8 +1,8 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { createClient, startTest, stopAll } from '../support/service.js';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { authorizationPath, redeem, signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll } from '../support/service.js';
 import { closeBrowser } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
 import { until } from '../support/patience.js';
-import { startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo } from '../support/people/signin.js';
+import { startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
 import { axeFindings } from './support/inspection.js';
 import { comeByEmail, confirm, join, says } from './support/own-page.js';

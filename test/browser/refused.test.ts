@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { clock } from '../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, mailTo, signIn } from '../support/people/signin.js';
-import { closeBrowser, Person } from './support/person.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
+import { closeBrowser, Person } from './support/person.js';
 
 jest.setTimeout(90_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { settles } from '../support/patience.js';
 import { verificationAddress } from '../support/people/device.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson } from './support/visitor.js';
 

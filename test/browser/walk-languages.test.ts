@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, mailTo, wrong } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { axeFindings, buttonFaults, worded } from './support/inspection.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { languages, message, textsOf, Words } from './support/words.js';

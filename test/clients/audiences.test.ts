@@ -9,9 +9,9 @@ import {
   newPerson,
   secretOf,
 } from '../support/audiences.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { proceed } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 afterAll(stopAll);
 

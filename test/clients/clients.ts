@@ -1,7 +1,7 @@
 import { tokenOf } from '../support/people/device.js';
-import { createClient, startTest, type TestService } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, type TestService } from '../support/service.js';
 
 /** A service for generated clients: with objects of several kinds, and an operator's token. */
 export interface ClientsService {

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { freePorts } from '../storage/etcd-server.js';
-import { startDocumentServer, type DocumentServer } from '../support/network/document-server.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { type DocumentServer, startDocumentServer } from '../support/network/document-server.js';
 import { proceed, signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 const root = join(import.meta.dirname, '../..');
 const sample = join(root, 'deploy/examples/apps/tools');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getValidatedIdTokenClaims, None } from 'oauth4webapi';
 import { errorOf, Party } from '../provider/support/party.js';
-import { startDocumentServer, type DocumentServer } from '../support/network/document-server.js';
+import { type DocumentServer, startDocumentServer } from '../support/network/document-server.js';
 import { stopAll } from '../support/service.js';
-import { openService, type ClientsService } from './clients.js';
+import { type ClientsService, openService } from './clients.js';
 
 let opened: ClientsService;
 let documents: DocumentServer;

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { stopAll, temporary } from '../support/service.js';
-import { openService, type ClientsService } from './clients.js';
+import { type ClientsService, openService } from './clients.js';
 
 /** Packages may be fetched and compiled beside other suites. */
 jest.setTimeout(900_000);

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { authenticated, signedInByPasskey } from '../support/people/passkeys.js';
+import { begin, mailTo, signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { begin, mailTo, signIn } from '../support/people/signin.js';
-import type { Tab } from '../support/people/tab.js';
-import { toolProgram } from '../support/cluster/tool-program.js';
 
 jest.setTimeout(900_000);
 

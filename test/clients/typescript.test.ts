@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { stopAll, temporary } from '../support/service.js';
-import { openService, type ClientsService } from './clients.js';
+import { type ClientsService, openService } from './clients.js';
 
 /** Packages may be installed and compiled beside other suites. */
 jest.setTimeout(600_000);

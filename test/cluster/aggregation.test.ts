@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
-import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
-import { stopAll } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
+import { stopAll } from '../support/service.js';
 
 jest.setTimeout(300_000);
 

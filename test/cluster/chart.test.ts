@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import {
   chart,
@@ -12,11 +12,11 @@ import {
   only,
   pages,
   podOf,
+  type Rendered,
   scenarios,
   valuesFile,
   valuesIn,
   valuesOf,
-  type Rendered,
 } from './helm.js';
 import { refused } from './refused.js';
 

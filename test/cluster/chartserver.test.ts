@@ -1,26 +1,26 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { API } from '../support/cluster/aggregated.js';
-import { program } from '../support/command.js';
 import { master } from '../support/cluster/frontproxy.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import { program } from '../support/command.js';
 import { exchange } from '../support/people/tab.js';
 import {
   chart,
   everythingRendered,
   examples,
   forget,
+  type Helm,
   helms,
   only,
   podOf,
+  type Rendered,
   valuesFile,
   valuesOf,
-  type Helm,
-  type Rendered,
 } from './helm.js';
 import { Objects, type Put } from './objects.js';
 import { Surroundings } from './surroundings.js';

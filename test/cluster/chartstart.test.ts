@@ -1,12 +1,12 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { program, vestibule } from '../support/command.js';
 import { signIn } from '../support/people/signin.js';
 import { exchange, Tab } from '../support/people/tab.js';
-import { chart, forget, helms, only, podOf, valuesFile, valuesIn, type Rendered } from './helm.js';
+import { chart, forget, helms, only, podOf, type Rendered, valuesFile, valuesIn } from './helm.js';
 import type { LocalPod } from './pod.js';
 import { Surroundings } from './surroundings.js';
 

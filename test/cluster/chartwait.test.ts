@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
-import { chart, forget, helms, valuesFile, valuesOf, type Helm } from './helm.js';
+import { chart, forget, type Helm, helms, valuesFile, valuesOf } from './helm.js';
 import { Kubelet } from './kubelet.js';
 import { Objects } from './objects.js';
 import { Surroundings } from './surroundings.js';

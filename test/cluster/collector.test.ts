@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
-import { stopAll } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { stopAll } from '../support/service.js';
 
 jest.setTimeout(400_000);
 

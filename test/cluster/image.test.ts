@@ -1,8 +1,8 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { release } from '../../observability/build-info.js';
 import { checkout } from '../support/checkout.js';
 import { packagesOf } from './container.js';

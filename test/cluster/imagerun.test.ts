@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -13,11 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { release } from '../../observability/build-info.js';
-import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, freePorts, startEtcd } from '../storage/etcd-server.js';
 import { checkout } from '../support/checkout.js';
-import { begin, redeem, signIn, type Reached } from '../support/people/signin.js';
+import { begin, type Reached, redeem, signIn } from '../support/people/signin.js';
 import { Tab } from '../support/people/tab.js';
 import { base, build, Container, engine, packagesOf, removeBuilt, run } from './container.js';
 

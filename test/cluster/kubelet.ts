@@ -1,5 +1,5 @@
-import { vestibule } from '../support/command.js';
 import type { KubeAPIServer } from '../support/cluster/kubeapiserver.js';
+import { vestibule } from '../support/command.js';
 import { exchange, type Tab } from '../support/people/tab.js';
 import type { Rendered } from './helm.js';
 import type { Held, LocalPod } from './pod.js';

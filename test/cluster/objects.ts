@@ -1,5 +1,5 @@
 import type { KubeAPIServer } from '../support/cluster/kubeapiserver.js';
-import { exchange, type Answer } from '../support/people/tab.js';
+import { type Answer, exchange } from '../support/people/tab.js';
 import type { Rendered } from './helm.js';
 
 /** A kind as an API server serves it. */

@@ -1,32 +1,32 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   decodeJwt,
   decodeProtectedHeader,
   importJWK,
+  type JWTPayload,
   SignJWT,
   UnsecuredJWT,
-  type JWTPayload,
 } from 'jose';
 import { stringify } from 'yaml';
-import { serverAuth } from '../support/cluster/issue-certificate.js';
 import { newKeys } from '../../security/keyring.js';
 import { clientOf, givenYaml } from '../docs/clients.js';
 import { indentedOf, read } from '../docs/pages.js';
 import { signInAt } from '../docs/through.js';
 import { Served } from '../faults/served.js';
 import { freePorts } from '../storage/etcd-server.js';
-import { vestibule } from '../support/command.js';
-import { confirm } from '../support/people/device.js';
 import { authority, certificate } from '../support/cluster/frontproxy.js';
+import { serverAuth } from '../support/cluster/issue-certificate.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
-import { stopAll, temporary } from '../support/service.js';
+import { vestibule } from '../support/command.js';
+import { confirm } from '../support/people/device.js';
 import { authorizationPath } from '../support/people/signin.js';
 import { Tab } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 
 jest.setTimeout(300_000);
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { request } from 'node:https';
-import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
-import { stopAll } from '../support/service.js';
 import { exchange } from '../support/people/tab.js';
+import { stopAll } from '../support/service.js';
 
 jest.setTimeout(400_000);
 

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newKeys } from '../../security/keyring.js';
 import { makeCertificates } from '../storage/cases/certificates.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import type { Rendered } from './helm.js';
-import { LocalPod, type Around, type Held } from './pod.js';
+import { type Around, type Held, LocalPod } from './pod.js';
 
 /**
  * What a release finds where it is installed, as far as this machine has it: Secrets, an etcd that

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth } from '../support/cluster/issue-certificate.js';
-import { aggregate, API, type Aggregated } from '../support/cluster/aggregated.js';
+import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.js';
 import { authority, certificate, master, proxyOf } from '../support/cluster/frontproxy.js';
+import { clientAuth } from '../support/cluster/issue-certificate.js';
 import { eventually, KubeAPIServer, userOf } from '../support/cluster/kubeapiserver.js';
-import { stopAll } from '../support/service.js';
 import { Tab } from '../support/people/tab.js';
+import { stopAll } from '../support/service.js';
 
 jest.setTimeout(300_000);
 

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eachKubectl } from '../support/cluster/cluster.js';
-import { program, signedIn, vestibule } from '../support/command.js';
 import { Kubectl } from '../support/cluster/kubectl.js';
+import { program, signedIn, vestibule } from '../support/command.js';
 import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { makeCertificate } from '../support/cluster/issue-certificate.js';
-import { limitSettings } from '../../registry/limits/limit-settings.js';
 import { settingKey, settings } from '../../cmd/vestibule/options/flags.js';
-import { Following, stopFollowing, vestibule, type Ran } from '../support/command.js';
-import { stopAll, temporary } from '../support/service.js';
+import { limitSettings } from '../../registry/limits/limit-settings.js';
+import { makeCertificate } from '../support/cluster/issue-certificate.js';
+import { Following, type Ran, stopFollowing, vestibule } from '../support/command.js';
 import { exchange } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

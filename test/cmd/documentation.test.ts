@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { program, signedIn } from '../support/command.js';
 import { signIn } from '../support/people/signin.js';
@@ -9,8 +9,8 @@ import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */

@@ -1,9 +1,9 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { writeFileAtomically } from '../../cmd/vestibule/terminal/files.js';
 import { Following, keep, program, stopFollowing, vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { vestibule, type Ran } from '../support/command.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Ran, vestibule } from '../support/command.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */

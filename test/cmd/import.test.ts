@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Account } from '../../kinds/people/account/account.js';
 import { Group } from '../../kinds/people/group/group.js';
 import { signedIn, vestibule } from '../support/command.js';
+import { signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { signIn } from '../support/people/signin.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);

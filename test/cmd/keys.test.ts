@@ -1,8 +1,8 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKeys, rotate } from '../../cmd/vestibule/serve/keys/keys-file.js';
+import { afterAll, expect, test } from '@jest/globals';
 import { main } from '../../cmd/vestibule/main.js';
+import { readKeys, rotate } from '../../cmd/vestibule/serve/keys/keys-file.js';
 import { Keys, KeysFile } from '../../security/keyring.js';
 import { stopAll, temporary } from '../support/service.js';
 

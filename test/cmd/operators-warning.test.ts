@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { vestibule as run } from '../support/command.js';
-import { confirm } from '../support/people/device.js';
 import { settles } from '../support/patience.js';
+import { confirm } from '../support/people/device.js';
 import { begin, signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
 
 let service: TestService;

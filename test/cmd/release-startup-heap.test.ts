@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
 import { releaseStartupHeap } from '../../cmd/vestibule/serve/release-startup-heap.js';
 
 const makeGarbage = (): WeakRef<object> =>

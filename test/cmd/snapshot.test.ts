@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
@@ -9,10 +9,11 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { lastSnapshotTime } from '../../storage/snapshot/last-snapshot.js';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import type { Storage } from '../../storage/storage.js';
-import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { put, text } from '../storage/drive.js';
+import { type EtcdServer, freePorts, startEtcd } from '../storage/etcd-server.js';
 import { contentOf, using } from '../storage/snapshots.js';
-import { vestibule, type Ran } from '../support/command.js';
+import { type Ran, vestibule } from '../support/command.js';
+import { Stream } from '../support/network/stream.js';
 import {
   passkeyLogin,
   register,
@@ -25,10 +26,9 @@ import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { Stream } from '../support/network/stream.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(180_000);

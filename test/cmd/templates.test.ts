@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { distance } from '../../registry/schema/nearest-name.js';
-import { formatJSON, formatYAML } from '../../cmd/vestibule/client/output/output-format.js';
-import { fillTemplate } from '../../cmd/vestibule/client/jsonpath.js';
-import { stripControls } from '../../cmd/vestibule/terminal/output.js';
-import { formatTable } from '../../cmd/vestibule/client/output/columns.js';
 import { parse } from 'yaml';
+import { fillTemplate } from '../../cmd/vestibule/client/jsonpath.js';
+import { formatTable } from '../../cmd/vestibule/client/output/columns.js';
+import { formatJSON, formatYAML } from '../../cmd/vestibule/client/output/output-format.js';
+import { stripControls } from '../../cmd/vestibule/terminal/output.js';
+import { distance } from '../../registry/schema/nearest-name.js';
 import fc from '../support/fast-check.js';
 
 const value = {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import { keep, vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 

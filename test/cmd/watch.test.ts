@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Keys } from '../../security/keyring.js';
 import { Following, signedIn, stopFollowing, vestibule } from '../support/command.js';
+import { testKeys } from '../support/keys.js';
 import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import type { Tab } from '../support/people/tab.js';
 import { stores } from '../support/stores.js';
-import { testKeys } from '../support/keys.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
-import { signedIn, vestibule, type Ran } from '../support/command.js';
+import { type Ran, signedIn, vestibule } from '../support/command.js';
 import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import type { Tab } from '../support/people/tab.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import {
   readManifestFiles,
   validateManifests,

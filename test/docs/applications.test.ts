@@ -1,22 +1,22 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
 import { Phase } from '../../kinds/interaction/schema.js';
 import { confirm } from '../support/people/device.js';
+import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { signIn } from '../support/people/signin.js';
-import type { Tab } from '../support/people/tab.js';
 import { clientOf, given, givenYaml, objectsShown } from './clients.js';
 import { pages, read, secret } from './pages.js';
 import { folderOf } from './run.js';

@@ -1,10 +1,10 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { afterAll, expect, test } from '@jest/globals';
 import { until } from '../support/patience.js';
-import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { authorizationPath } from '../support/people/signin.js';
+import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { read, root } from './pages.js';
 
 afterAll(stopAll);

@@ -1,6 +1,6 @@
-import { expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { expect, test } from '@jest/globals';
 import { anchorsOf, files, pages, read, root } from './pages.js';
 
 /** Files whose tests contain references that lead nowhere. */

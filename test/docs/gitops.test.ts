@@ -1,9 +1,9 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { exampleFile } from '../support/cluster/gitops-example.js';
+import { afterAll, expect, test } from '@jest/globals';
 import { master, saying, startFronted } from '../support/cluster/frontproxy.js';
-import { createClient, startTest, stopAll } from '../support/service.js';
+import { exampleFile } from '../support/cluster/gitops-example.js';
 import { signIn } from '../support/people/signin.js';
+import { createClient, startTest, stopAll } from '../support/service.js';
 import { blocksOf, indentedOf, root } from './pages.js';
 
 const page = 'docs/how-to/gitops.md';

@@ -1,9 +1,9 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { startTest, stopAll, type TestService, temporary } from '../support/service.js';
 import { clientOf } from './clients.js';
 import { read } from './pages.js';
 import { signInAt } from './through.js';

@@ -1,6 +1,6 @@
-import { expect, test } from '@jest/globals';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { expect, test } from '@jest/globals';
 import { anchorsOf, pages, proseOf, root } from './pages.js';
 
 /** Its links are those of the page that it becomes part of. */

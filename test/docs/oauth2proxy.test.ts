@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
 import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { freePorts } from '../storage/etcd-server.js';
 import { settles } from '../support/patience.js';
-import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import { Tab } from '../support/people/tab.js';
+import { startTest, stopAll, type TestService, temporary } from '../support/service.js';
 import { clientOf, given } from './clients.js';
 import { secret } from './pages.js';
 import { signInAt } from './through.js';

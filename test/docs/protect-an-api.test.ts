@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import { credentials, Party } from '../provider/support/party.js';
-import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import { proceed, signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { startTest, stopAll, type TestService, temporary } from '../support/service.js';
 import { objectsShown } from './clients.js';
 import { secret } from './pages.js';
 import { folderOf } from './run.js';

@@ -1,13 +1,13 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { freePorts } from '../storage/etcd-server.js';
-import { temporary } from '../support/service.js';
 import { settles } from '../support/patience.js';
-import { signInAt } from './through.js';
 import { Tab } from '../support/people/tab.js';
+import { temporary } from '../support/service.js';
 import { root } from './pages.js';
+import { signInAt } from './through.js';
 
 /** It starts the service and three samples, each a process, on a machine that may be busy. */
 jest.setTimeout(120_000);

@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporary } from '../support/service.js';
-import { blocksOf, root, type Block } from './pages.js';
+import { type Block, blocksOf, root } from './pages.js';
 
 const runs = ({ language, words }: Block): boolean => language === 'sh' && words.includes('run');
 const fileOf = ({ words }: Block): string | undefined =>

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WatchQuota } from '../../apiserver/handlers/watch/watch-quota.js';
-import { LimitRefusals } from '../../registry/limits/limit-refusals.js';
 import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { loginLimit } from '../../kinds/interaction/login.js';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
 import { storedBytesLimit } from '../../provider/adapter/attempt-limit.js';
-import { requestLimits } from '../../provider/http/handle.js';
-import { documentLimit } from '../../provider/configuration/client-documents.js';
 import { userCodeLimit } from '../../provider/adapter/user-code.js';
+import { documentLimit } from '../../provider/configuration/client-documents.js';
+import { requestLimits } from '../../provider/http/handle.js';
+import { LimitRefusals } from '../../registry/limits/limit-refusals.js';
 import { defaultLimits } from '../../registry/limits/limit-settings.js';
-import type { Limit } from '../../registry/limits/rate-limit.js';
 import { NetworkLimits } from '../../registry/limits/network-limits.js';
+import type { Limit } from '../../registry/limits/rate-limit.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 

@@ -1,5 +1,5 @@
 import { settles } from '../support/patience.js';
-import { Pending, Tab, type Answer, type Init } from '../support/people/tab.js';
+import { type Answer, type Init, Pending, Tab } from '../support/people/tab.js';
 import type { Served } from './served.js';
 
 /** How often a balancer asks whether a replica is ready, in milliseconds. */

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../../kinds/index.js';
+import { Records, recordKey, uidKey } from '../../provider/context/records.js';
 import { sessionName } from '../../provider/context/session-name.js';
-import { recordKey, Records, uidKey } from '../../provider/context/records.js';
-import { digest, Keys } from '../../security/keyring.js';
+import { EncodedObject, uniqueKey } from '../../registry/encoded-object.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { EncodedObject } from '../../registry/encoded-object.js';
-import { uniqueKey } from '../../registry/encoded-object.js';
+import { digest, Keys } from '../../security/keyring.js';
 import type { Entry, Storage } from '../../storage/storage.js';
 
 /** Everything a stopped service left behind, by key. */

@@ -1,23 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { UnavailableError, type Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type Storage, UnavailableError } from '../../storage/storage.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
+import { testKeys } from '../support/keys.js';
+import { until } from '../support/patience.js';
+import { memberOf } from '../support/people/member.js';
+import { redeem, signIn } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { redeem, signIn } from '../support/people/signin.js';
-import { memberOf } from '../support/people/member.js';
 import { stores } from '../support/stores.js';
-import { until } from '../support/patience.js';
-import { testKeys } from '../support/keys.js';
 
 const flags = ['--limit-factor', '1000'];
 const clients = ['app', 'second'];

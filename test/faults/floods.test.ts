@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { authorizationPath, begin, signIn } from '../support/people/signin.js';
-import { stopAll, temporary } from '../support/service.js';
 import type { Tab } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 import { Served } from './served.js';
 
 jest.setTimeout(300_000);

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
-import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { tokenOf } from '../support/people/device.js';
+import { type EtcdServer, freePorts, startEtcd } from '../storage/etcd-server.js';
 import { kubeConfig, servingFiles, Watched } from '../support/cluster/informer.js';
-import { settles } from '../support/patience.js';
-import { signIn } from '../support/people/signin.js';
-import { stopAll, temporary } from '../support/service.js';
-import type { Answer, Tab } from '../support/people/tab.js';
 import { Wire } from '../support/network/wire.js';
+import { settles } from '../support/patience.js';
+import { tokenOf } from '../support/people/device.js';
+import { signIn } from '../support/people/signin.js';
+import type { Answer, Tab } from '../support/people/tab.js';
+import { seed } from '../support/random.js';
+import { stopAll, temporary } from '../support/service.js';
+import { stores } from '../support/stores.js';
 import { Chance } from './chance.js';
 import { Served } from './served.js';
-import { stores } from '../support/stores.js';
-import { seed } from '../support/random.js';
 
 jest.setTimeout(180_000);
 

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Entry } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { Tab, type Answer } from '../support/people/tab.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
+import { type Answer, Tab } from '../support/people/tab.js';
+import { seed } from '../support/random.js';
+import { isQuick } from '../support/stores.js';
 import { Chance } from './chance.js';
 import { everythingIn, halves, objectsOf } from './coherence.js';
 import { Mailbox } from './mailbox.js';
 import { Person } from './person.js';
 import { Served } from './served.js';
-import { isQuick } from '../support/stores.js';
-import { seed } from '../support/random.js';
 
 const signIns = isQuick ? 60 : 200;
 const atOnce = 10;

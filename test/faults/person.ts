@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { authorizationPath, wrong } from '../support/people/signin.js';
-import { Tab, type Answer, type Init, type Pending } from '../support/people/tab.js';
+import { type Answer, type Init, type Pending, Tab } from '../support/people/tab.js';
 import type { Chance } from './chance.js';
 import type { Mailbox } from './mailbox.js';
 import type { Served } from './served.js';

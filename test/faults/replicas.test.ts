@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeRow } from '../../registry/store/outbox-row.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { Endpoint } from '../support/network/endpoint.js';
+import { Stream } from '../support/network/stream.js';
 import { settles } from '../support/patience.js';
 import { authorizationPath, proceed, redeem, signIn } from '../support/people/signin.js';
-import { stopAll, temporary } from '../support/service.js';
-import { Stream } from '../support/network/stream.js';
 import type { Answer, Tab } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 import { Served } from './served.js';
 
 const rounds = 10;

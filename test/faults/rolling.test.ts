@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Change, Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
+import { Stream } from '../support/network/stream.js';
 import { settles } from '../support/patience.js';
 import { begin, proceed, redeem, signIn } from '../support/people/signin.js';
-import { stopAll, temporary } from '../support/service.js';
-import { Stream } from '../support/network/stream.js';
 import type { Tab } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 import { Anywhere, Balancer } from './anywhere.js';
 import { Mailbox } from './mailbox.js';
 import { Served } from './served.js';

@@ -1,13 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts } from '../storage/etcd-server.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
-import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
-import { Tab } from '../support/people/tab.js';
+import { freePorts } from '../storage/etcd-server.js';
 import { testKeys } from '../support/keys.js';
+import { Tab } from '../support/people/tab.js';
+import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
 
 const root = join(import.meta.dirname, '../..');
 

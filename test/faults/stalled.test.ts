@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
+import { type Storage, UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 import { answered, made } from '../storage/drive.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { signIn } from '../support/people/signin.js';
-import { stopAll, temporary } from '../support/service.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { Stream } from '../support/network/stream.js';
+import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { stopAll, temporary } from '../support/service.js';
 import { Served } from './served.js';
 
 const [objects, rounds] = [80, 125];

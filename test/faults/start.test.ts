@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
 import { startEtcd } from '../storage/etcd-server.js';
 import { Following } from '../support/command.js';
 import { testKeys } from '../support/keys.js';

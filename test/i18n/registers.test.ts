@@ -1,6 +1,6 @@
-import { expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '../..');
 

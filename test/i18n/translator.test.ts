@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { acceptedLanguages, catalogs, supportedLanguage } from '../../i18n/languages.js';
 import { Translator } from '../../i18n/translator.js';
 import { expectTranslated } from '../support/catalogs.js';

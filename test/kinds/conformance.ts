@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { signIn } from '../support/people/signin.js';
-import { createClient, startTest, type TestService } from '../support/service.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
 
 /** What a kind's conformance is checked with. */

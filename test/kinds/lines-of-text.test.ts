@@ -1,8 +1,8 @@
-import { expect, test, describe } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { lineOfText } from '../../registry/schema/pattern.js';
-import { toJSONSchema, Validator, type JSONSchema } from '../../registry/schema/schema.js';
 import { lineFault } from '../../registry/schema/line-of-text.js';
+import { lineOfText } from '../../registry/schema/pattern.js';
+import { type JSONSchema, toJSONSchema, Validator } from '../../registry/schema/schema.js';
 
 /** The strings below a schema, with their paths. */
 function stringsOf(schema: JSONSchema, at: string): [string, JSONSchema][] {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
 import { toJSONSchema } from '../../registry/schema/schema.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 /** Hooks meet a spec before the schema has checked it: no value may lead to an internal error. */
 const values = [null, true, 7, 'x', [], [null], [[]], [{}], {}, { x: null }];

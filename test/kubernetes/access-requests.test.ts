@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;

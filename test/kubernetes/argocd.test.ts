@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import { exampleFolder, exampleObjects } from '../support/cluster/gitops-example.js';
-import { toolProgram } from '../support/cluster/tool-program.js';
 import { Follower, type Kubectl } from '../support/cluster/kubectl.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { stopAll } from '../support/service.js';
 
 /** The program may have to be built. */

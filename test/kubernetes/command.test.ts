@@ -1,22 +1,22 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { eachKubectl } from '../support/cluster/cluster.js';
-import { program, vestibule, type Ran } from '../support/command.js';
-import { confirm } from '../support/people/device.js';
 import { Kubectl } from '../support/cluster/kubectl.js';
+import { program, type Ran, vestibule } from '../support/command.js';
+import { confirm } from '../support/people/device.js';
 import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import type { Tab } from '../support/people/tab.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

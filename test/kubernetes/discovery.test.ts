@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
 

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { kindsOf, openStorage, startApiServer } from '../../apiserver/library/index.js';
 import { Keys } from '../../security/keyring.js';
-import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, freePorts, startEtcd } from '../storage/etcd-server.js';
 import { eachKubectl } from '../support/cluster/cluster.js';
 import { makeCertificate } from '../support/cluster/issue-certificate.js';
+import { type Found, Kubectl } from '../support/cluster/kubectl.js';
 import { testKeys } from '../support/keys.js';
-import { Kubectl, type Found } from '../support/cluster/kubectl.js';
 import { stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import { exampleFolder, exampleObjects } from '../support/cluster/gitops-example.js';
-import { toolProgram } from '../support/cluster/tool-program.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { stopAll } from '../support/service.js';
 
 /** The program may have to be built. */

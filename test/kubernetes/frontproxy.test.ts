@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth } from '../support/cluster/issue-certificate.js';
 import {
   authority,
   certificate,
+  type Fronted,
   saying,
   startFronted,
-  type Fronted,
 } from '../support/cluster/frontproxy.js';
-import { createClient, stopAll } from '../support/service.js';
+import { clientAuth } from '../support/cluster/issue-certificate.js';
 import { Stream } from '../support/network/stream.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
 
 afterAll(stopAll);

@@ -1,26 +1,26 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
-  KubernetesObjectApi,
-  PatchStrategy,
   type KubeConfig,
   type KubernetesObject,
+  KubernetesObjectApi,
+  PatchStrategy,
 } from '@kubernetes/client-node';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Group } from '../../kinds/people/group/group.js';
 import { kinds } from '../../kinds/index.js';
+import { Group } from '../../kinds/people/group/group.js';
 import type { Transaction } from '../../registry/kind.js';
-import { tokenOf } from '../support/people/device.js';
 import { group, kubeConfig, servingFiles, version, Watched } from '../support/cluster/informer.js';
+import { Wire } from '../support/network/wire.js';
 import { settles } from '../support/patience.js';
+import { tokenOf } from '../support/people/device.js';
 import { signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import type { Tab } from '../support/people/tab.js';
-import { Wire } from '../support/network/wire.js';
 import { stores } from '../support/stores.js';
 
 jest.setTimeout(120_000);

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type Cluster, openKubernetes } from '../support/cluster/cluster.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { until } from '../support/patience.js';
 import { stopAll } from '../support/service.js';
-import { toolProgram } from '../support/cluster/tool-program.js';
 
 /** The program may have to be built. */
 jest.setTimeout(1_500_000);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { openKubernetes, type Cluster } from '../support/cluster/cluster.js';
-import { stopAll } from '../support/service.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type Cluster, openKubernetes } from '../support/cluster/cluster.js';
 import { toolProgram } from '../support/cluster/tool-program.js';
+import { stopAll } from '../support/service.js';
 
 /** The programs may have to be installed. */
 jest.setTimeout(900_000);

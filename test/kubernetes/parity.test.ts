@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
-import { keep, vestibule } from '../support/command.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
+import { keep, vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 
 let cluster: Cluster;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
 import { stopAll } from '../support/service.js';
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster/cluster.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import { exampleFile } from '../support/cluster/gitops-example.js';
 import { toolProgram } from '../support/cluster/tool-program.js';
 import { stopAll } from '../support/service.js';

@@ -1,15 +1,15 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { request } from 'node:http';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import type { ApiServer, ApiServerOptions, Worker } from '../../apiserver/library/index.js';
 import {
   bearerToken,
   kindsOf,
   openStorage,
   startApiServer,
 } from '../../apiserver/library/index.js';
-import type { ApiServer, ApiServerOptions, Worker } from '../../apiserver/library/index.js';
-import { testKeys } from '../support/keys.js';
 import { Keys } from '../../security/keyring.js';
+import { testKeys } from '../support/keys.js';
 import { stopAll, temporary } from '../support/service.js';
 
 const defineKind = kindsOf({ group: 'wardle.example.com', version: 'v1alpha1' });

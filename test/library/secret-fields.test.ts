@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import {
+  type ApiServer,
   createLog,
   defineAction,
   hasSecret,
+  type KindObject,
   kindsOf,
   openSecret,
   openStorage,
@@ -11,14 +13,12 @@ import {
   secretMatches,
   setList,
   startApiServer,
-  type ApiServer,
-  type KindObject,
 } from '../../apiserver/library/index.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Keys } from '../../security/keyring.js';
 import { allKeys } from '../../storage/snapshot/layout.js';
 import type { Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { testKeys } from '../support/keys.js';
 import { stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';

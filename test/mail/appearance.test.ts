@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { MailAppearance } from '../../mail/layout.js';
 import type { Mail } from '../../mail/message.js';
-import { writeMessage, type MailOrder } from '../../mail/messages.js';
+import { type MailOrder, writeMessage } from '../../mail/messages.js';
 import { messageOf } from '../../mail/smtp.js';
 import { mailWorker } from '../../mail/worker.js';
 import { createLog } from '../../observability/log.js';

@@ -1,12 +1,12 @@
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import { codeIn, Inbox, textOf, type Received } from '../support/people/inbox.js';
 import { PNG } from 'pngjs';
 import { Appearance } from '../../kinds/appearance/appearance.js';
 import { png } from '../kinds/appearance/images.js';
+import { settles, until } from '../support/patience.js';
+import { codeIn, Inbox, type Received, textOf } from '../support/people/inbox.js';
 import { begin } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { settles, until } from '../support/patience.js';
 import { Stopwatch } from '../support/stopwatch.js';
 
 const inboxes: { close(): Promise<void> }[] = [];

@@ -1,21 +1,21 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeCertificate } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { causeOf, smtpTransport } from '../../mail/smtp.js';
+import { until } from '../provider/support/fixture.js';
 import { clock } from '../support/clock.js';
+import { Stream } from '../support/network/stream.js';
 import { codeIn, Inbox, textOf } from '../support/people/inbox.js';
 import { begin, proceed } from '../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { Stream } from '../support/network/stream.js';
-import { until } from '../provider/support/fixture.js';
 import { stores } from '../support/stores.js';
 
 const closers: (() => Promise<unknown>)[] = [];

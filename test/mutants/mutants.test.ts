@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '../..');
 const here = join(root, 'test/mutants');

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import * as cedar from '@cedar-policy/cedar-wasm/nodejs';
-import { actions as served, kinds as present } from '../../kinds/index.js';
+import { describe, expect, test } from '@jest/globals';
+import { kinds as present, actions as served } from '../../kinds/index.js';
 import { cedarSchema } from '../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import { actions, kinds } from './kinds.js';

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { actions as served, kinds as present } from '../../kinds/index.js';
-import { openEngine, type Engine } from '../../policy/engine.js';
+import { z } from 'zod';
+import { kinds as present, actions as served } from '../../kinds/index.js';
+import { type Engine, openEngine } from '../../policy/engine.js';
 import { defineAction } from '../../registry/action.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';

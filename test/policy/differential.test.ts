@@ -1,16 +1,16 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { cedarSchema } from '../../policy/model/cedar-schema.js';
 import { openEngine } from '../../policy/engine.js';
-import { PolicyEvaluator } from '../../policy/evaluate/evaluator.js';
 import { DecisionCacheKey } from '../../policy/evaluate/cache-key.js';
+import { PolicyEvaluator } from '../../policy/evaluate/evaluator.js';
 import { PolicySlice } from '../../policy/evaluate/policy-slice.js';
 import { Unknowns } from '../../policy/evaluate/unknowns.js';
-import { vocabularyOf, type Vocabulary } from '../../policy/model/vocabulary.js';
+import { cedarSchema } from '../../policy/model/cedar-schema.js';
+import { type Vocabulary, vocabularyOf } from '../../policy/model/vocabulary.js';
+import { seed } from '../support/random.js';
+import { isQuick } from '../support/stores.js';
 import { actions, kinds } from './kinds.js';
 import { cedar, Oracle } from './oracle.js';
 import { Chance, entitiesOf, moment, question, Rules } from './random.js';
-import { isQuick } from '../support/stores.js';
-import { seed } from '../support/random.js';
 
 const vocabulary = vocabularyOf(kinds, actions);
 const schema = cedarSchema(vocabulary);

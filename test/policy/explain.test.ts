@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { openEngine, type Engine } from '../../policy/engine.js';
-import { vocabularyOf } from '../../policy/model/vocabulary.js';
-import { networkExamples } from '../../policy/explain/networks.js';
 import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative, FactChange } from '../../kinds/policy/alternatives.js';
+import { type Engine, openEngine } from '../../policy/engine.js';
+import { networkExamples } from '../../policy/explain/networks.js';
+import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import { seed } from '../support/random.js';
 import { isQuick } from '../support/stores.js';
 import { actions, kindOf, kinds } from './kinds.js';
 import { Oracle } from './oracle.js';
 import { Chance } from './random.js';
-import { seed } from '../support/random.js';
 
 const now = Date.UTC(2026, 4, 6, 12); // a Wednesday
 const hour = 3_600;

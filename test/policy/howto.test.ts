@@ -1,12 +1,12 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { actions, kinds } from '../../kinds/index.js';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { AccessRequest } from '../../kinds/access/accessrequest/access-request.js';
-import { Client } from '../../kinds/apps/client/client.js';
-import { Session } from '../../kinds/people/session/session.js';
 import { Invitation } from '../../kinds/access/invitation/invitation.js';
-import { openEngine, type Engine } from '../../policy/engine.js';
+import { Client } from '../../kinds/apps/client/client.js';
+import { actions, kinds } from '../../kinds/index.js';
+import { Session } from '../../kinds/people/session/session.js';
+import { type Engine, openEngine } from '../../policy/engine.js';
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 

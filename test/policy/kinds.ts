@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { actions as served, kinds as present } from '../../kinds/index.js';
-import { defineAction, type Action } from '../../registry/action.js';
 import { defineKind } from '../../kinds/define-kind.js';
+import { kinds as present, actions as served } from '../../kinds/index.js';
+import { type Action, defineAction } from '../../registry/action.js';
 import type { AnyKind, KindDefinition, Verb } from '../../registry/kind.js';
 
 type Owner = KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>['owner'];

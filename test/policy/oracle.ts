@@ -1,12 +1,12 @@
 import * as loaded from '@cedar-policy/cedar-wasm/nodejs';
 import {
   AuthorizationRequest,
-  wholeCollection,
-  ownerOf,
   type DecisionEnvironment,
+  ownerOf,
+  wholeCollection,
 } from '../../policy/model/authorization-request.js';
-import { contextAttributes } from '../../policy/model/context-attributes.js';
 import type { CedarValue } from '../../policy/model/cedar-value.js';
+import { contextAttributes } from '../../policy/model/context-attributes.js';
 import { entityAttributes } from '../../policy/model/entity-attributes.js';
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';

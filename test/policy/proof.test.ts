@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { openEngine, type Engine } from '../../policy/engine.js';
-import { promises, type PolicyPromise } from '../../policy/prove/promises.js';
-import { attributesOf, provePromises, type Proof } from '../../policy/prove/prover.js';
+import { type Engine, openEngine } from '../../policy/engine.js';
+import { type PolicyPromise, promises } from '../../policy/prove/promises.js';
+import { attributesOf, type Proof, provePromises } from '../../policy/prove/prover.js';
+import { toolProgram } from '../support/cluster/tool-program.js';
 import { vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 import { isQuick } from '../support/stores.js';
-import { toolProgram } from '../support/cluster/tool-program.js';
 
 afterAll(stopAll);
 

@@ -1,5 +1,5 @@
-import type { Vocabulary } from '../../policy/model/vocabulary.js';
 import type { KnownEntities } from '../../policy/model/authorization-request.js';
+import type { Vocabulary } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 import { kinds } from './kinds.js';

@@ -1,8 +1,8 @@
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
+import { scaled } from '../support/patience.js';
 import { adapterCases } from './support/adapter.js';
 import { openStorage } from './support/fixture.js';
-import { scaled } from '../support/patience.js';
 
 adapterCases('embedded', openStorage);
 

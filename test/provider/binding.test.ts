@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newKeys, nameOf } from '../../security/keyring.js';
+import { nameOf, newKeys } from '../../security/keyring.js';
 import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
 import { RelyingParty } from './support/relyingparty.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { ResponseCache } from '../../provider/claims/response-cache.js';
 import { CircuitBreaker } from '../../provider/claims/circuit-breaker.js';
+import { ResponseCache } from '../../provider/claims/response-cache.js';
 
 let now = 0;
 jest.spyOn(performance, 'now').mockImplementation(() => now);

@@ -1,23 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { prefixRange } from '../../storage/storage.js';
+import { clock } from '../support/clock.js';
+import { settles } from '../support/patience.js';
+import { type Begun, begin, mailTo, redeem, signIn } from '../support/people/signin.js';
+import type { Tab } from '../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../support/service.js';
-import { begin, mailTo, redeem, signIn, type Begun } from '../support/people/signin.js';
-import type { Tab } from '../support/people/tab.js';
-import { clock } from '../support/clock.js';
-import { settles } from '../support/patience.js';
-import { until } from './support/fixture.js';
-import { lies, says, Supplier } from './support/supplier.js';
-import { stores } from '../support/stores.js';
 import { Stopwatch } from '../support/stopwatch.js';
+import { stores } from '../support/stores.js';
+import { until } from './support/fixture.js';
+import { lies, Supplier, says } from './support/supplier.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 const scopes = (...names: string[]) => [

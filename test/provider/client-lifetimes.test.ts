@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { decodeJwt } from 'jose';
 import { lifetimes } from '../../provider/configuration/lifetimes.js';
 import { defaultLimits } from '../../registry/limits/limit-settings.js';
-import { startTest, stopAll, type TestService } from '../support/service.js';
-import { signIn } from '../support/people/signin.js';
-import { credentials, errorOf, Party } from './support/party.js';
 import { clock } from '../support/clock.js';
+import { signIn } from '../support/people/signin.js';
+import { startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
+import { credentials, errorOf, Party } from './support/party.js';
 
 afterAll(stopAll);
 afterEach(() => {

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { Browser } from './support/browser.js';
 import { newAssertionKey } from '../support/people/assertion-key.js';
+import { Browser } from './support/browser.js';
 import { House } from './support/fixture.js';
 import { outcome, RelyingParty } from './support/relyingparty.js';
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import type { ClientSpec } from '../../kinds/apps/client/client.js';
 import { Grant, grantName } from '../../kinds/apps/grant.js';
@@ -8,13 +8,13 @@ import { withClaims } from '../../provider/claims/disclosures.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { Chance } from '../faults/chance.js';
 import { clock } from '../support/clock.js';
-import { confirm } from '../support/people/device.js';
 import { Endpoint } from '../support/network/endpoint.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { confirm } from '../support/people/device.js';
 import { begin, mailTo, proceed } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
-import { until } from './support/fixture.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
+import { until } from './support/fixture.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import {
   createHash,
   generateKeyPairSync,
-  randomUUID,
   type KeyPairKeyObjectResult,
+  randomUUID,
 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog, type Log } from '../../observability/log.js';
-import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
+import { type Storage, UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
 import { RelyingParty } from './support/relyingparty.js';

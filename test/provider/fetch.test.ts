@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createRaw, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createRaw, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { EgressPolicy } from '../../security/egress-policy.js';
 import { createFetch, libraryFetch } from '../../provider/context/egress-fetch.js';
+import { EgressPolicy } from '../../security/egress-policy.js';
 import { Stopwatch } from '../support/stopwatch.js';
 
 type RawAnswer = (socket: Socket) => void;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { prefixRange, type Entry, type Storage, type Write } from '../../storage/storage.js';
+import { type Entry, prefixRange, type Storage, type Write } from '../../storage/storage.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { scaled } from '../support/patience.js';
 import { stores } from '../support/stores.js';

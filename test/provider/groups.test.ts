@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Group } from '../../kinds/people/group/group.js';
-import { startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo } from '../support/people/signin.js';
+import { startTest, stopAll, type TestService } from '../support/service.js';
 import { credentials, Party } from './support/party.js';
 
 let service: TestService;

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { getValidatedIdTokenClaims, type TokenEndpointResponse } from 'oauth4webapi';
 import type { ClientSpec } from '../../kinds/apps/client/client.js';
 import { clock } from '../support/clock.js';
-import { startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/people/tab.js';
-import { credentials, errorOf, Party, type Credentials } from './support/party.js';
-import { until } from './support/fixture.js';
+import { startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
+import { until } from './support/fixture.js';
+import { type Credentials, credentials, errorOf, Party } from './support/party.js';
 
 const sorts: {
   name: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { Account } from '../../kinds/people/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
+import { Account } from '../../kinds/people/account/account.js';
 import { Session } from '../../kinds/people/session/session.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { clock } from '../support/clock.js';

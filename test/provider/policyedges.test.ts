@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../kinds/apps/client/client.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, redeem, signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { until } from './support/fixture.js';
-import { says, Supplier } from './support/supplier.js';
+import { Supplier, says } from './support/supplier.js';
 
 let service: TestService;
 let supplier: Supplier;

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { builtInScopes } from '../../kinds/apps/claims/scopes.js';
-import { Browser } from './support/browser.js';
 import { clock } from '../support/clock.js';
+import { Browser } from './support/browser.js';
 import { House } from './support/fixture.js';
 import { RelyingParty } from './support/relyingparty.js';
 

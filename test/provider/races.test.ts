@@ -1,8 +1,8 @@
-import { races } from './support/races.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
-import { openStorage } from './support/fixture.js';
 import { scaled } from '../support/patience.js';
+import { openStorage } from './support/fixture.js';
+import { races } from './support/races.js';
 
 races('embedded', async () => {
   const kept = await openStorage();

@@ -1,7 +1,7 @@
+import type { LookupAddress } from 'node:dns';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { LookupAddress } from 'node:dns';
 import type { Fetch } from '../../provider/context/egress-fetch.js';
 import { stores } from '../support/stores.js';
 

@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
-import { randomUUID } from 'node:crypto';
+import { clock } from '../support/clock.js';
 import { confirm } from '../support/people/device.js';
 import { redeem, signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { clock } from '../support/clock.js';
 import { stores } from '../support/stores.js';
 
 afterAll(async () => {

@@ -1,10 +1,10 @@
-import { randomUUID, type KeyObject } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { newAssertionKey } from '../support/people/assertion-key.js';
-import { stores } from '../support/stores.js';
 import type { Answer } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stores } from '../support/stores.js';
 import { Party } from './support/party.js';
 
 afterAll(stopAll);

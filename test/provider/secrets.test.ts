@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
+import { secretMarker, secretMatches } from '../../provider/adapter/client-secret.js';
 import { metadataOf } from '../../provider/adapter/clients.js';
-import { cookieValue, withoutAmbiguous, cookieNames } from '../../provider/context/cookies.js';
+import { cookieNames, cookieValue, withoutAmbiguous } from '../../provider/context/cookies.js';
+import { html } from '../../provider/http/html.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import { escapeHTML } from '../../security/escape-html.js';
-import { html } from '../../provider/http/html.js';
-import { secretMarker, secretMatches } from '../../provider/adapter/client-secret.js';
-import { Browser } from './support/browser.js';
-import { hashOf, House, openStorage } from './support/fixture.js';
-import { RelyingParty } from './support/relyingparty.js';
-import { createClient, startTest, stopAll } from '../support/service.js';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
-import { says, Supplier } from './support/supplier.js';
+import { createClient, startTest, stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
+import { Browser } from './support/browser.js';
+import { House, hashOf, openStorage } from './support/fixture.js';
+import { RelyingParty } from './support/relyingparty.js';
+import { Supplier, says } from './support/supplier.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;
 let house: House;

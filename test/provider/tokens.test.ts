@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { clock } from '../support/clock.js';
-import { Browser } from './support/browser.js';
 import type { ClientSpec } from '../../kinds/apps/client/client.js';
+import { clock } from '../support/clock.js';
 import { newAssertionKey } from '../support/people/assertion-key.js';
+import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
 import { outcome, RelyingParty } from './support/relyingparty.js';
 

@@ -1,19 +1,19 @@
-import { describe, expect, test } from '@jest/globals';
 import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { applyBody, type Change } from '../../apiserver/handlers/apply-body.js';
 import { defineKind } from '../../kinds/define-kind.js';
 import type { Call, KindObject } from '../../registry/kind.js';
 import { defaultLimits } from '../../registry/limits/limit-settings.js';
-import { mapList, setList } from '../../registry/schema/list-type.js';
 import { ConfigurationApply } from '../../registry/managedfields/apply.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
-import { Registry } from '../../registry/store/registry.js';
+import { mapList, setList } from '../../registry/schema/list-type.js';
 import { StatusError } from '../../registry/status/status.js';
+import { Registry } from '../../registry/store/registry.js';
 import { StoreTransaction } from '../../registry/store/transaction.js';
 import type { Entry } from '../../storage/storage.js';
-import { isQuick } from '../support/stores.js';
 import fc from '../support/fast-check.js';
+import { isQuick } from '../support/stores.js';
 
 const Sheet = defineKind({
   kind: 'Sheet',

@@ -4,7 +4,7 @@ import { createLog } from '../../observability/log.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { settles } from '../support/patience.js';
 import { stopAll, temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';

@@ -1,9 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
 import { Session } from '../../kinds/people/session/session.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
-import { encode, EncodedObject } from '../../registry/encoded-object.js';
+import { EncodedObject, encode } from '../../registry/encoded-object.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import fc from '../support/fast-check.js';
 

@@ -5,7 +5,7 @@ import type { Limit } from '../../registry/limits/rate-limit.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
 import { countCommits } from '../support/count-commits.js';
 import { temporary } from '../support/service.js';
 import { stores } from '../support/stores.js';

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { defaultLimits } from '../../registry/limits/limit-settings.js';
-import { scaleLimit, addUse, type Limit } from '../../registry/limits/rate-limit.js';
 import { NetworkLimits } from '../../registry/limits/network-limits.js';
+import { addUse, type Limit, scaleLimit } from '../../registry/limits/rate-limit.js';
 import type { StatusError } from '../../registry/status/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';

@@ -3,10 +3,10 @@ import { compareValues } from '../../registry/managedfields/compare.js';
 import { FieldSet } from '../../registry/managedfields/field-set.js';
 import { decodeFields, encodeFields } from '../../registry/managedfields/fields-v1.js';
 import {
+  type ManagedFields,
   mergeConfiguration,
   ownersAfterApply,
   ownersAfterUpdate,
-  type ManagedFields,
 } from '../../registry/managedfields/managers.js';
 import { mergeValues } from '../../registry/managedfields/merge.js';
 import { formatPath } from '../../registry/managedfields/path-element.js';

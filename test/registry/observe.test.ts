@@ -1,8 +1,8 @@
-import { afterEach, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createLog, bufferedStream } from '../../observability/log.js';
+import { afterEach, expect, test } from '@jest/globals';
+import { bufferedStream, createLog } from '../../observability/log.js';
 
 const written: string[] = [];
 afterEach(() => {

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { outcomeOf } from '../../apiserver/chain/outcome.js';
 import type { Authorizer } from '../../registry/authorizer.js';
-import { OptimisticCache } from '../../registry/store/optimistic-cache.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Transaction } from '../../registry/kind.js';
 import { conflict, forbidden } from '../../registry/status/status.js';
+import { OptimisticCache } from '../../registry/store/optimistic-cache.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';

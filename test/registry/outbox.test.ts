@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Transport } from '../../mail/message.js';
 import { mailWorker } from '../../mail/worker.js';
 import type { Log } from '../../observability/log.js';
 import type { Outcome, Worker } from '../../registry/store/outbox.js';
 import { decodeRow, encodeRow, outboxRow } from '../../registry/store/outbox-row.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { prefixRange, UnavailableError, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage, UnavailableError } from '../../storage/storage.js';
 import { until } from '../provider/support/fixture.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';

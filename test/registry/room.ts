@@ -1,13 +1,13 @@
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { z } from 'zod';
-import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { defineKind } from '../../kinds/define-kind.js';
-import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
-import { Keys } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
+import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
+import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
+import { WatchCache } from '../../registry/watchcache/watch-cache.js';
+import { Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
 import { testKeys } from '../support/keys.js';
 

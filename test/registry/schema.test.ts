@@ -3,17 +3,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
 import { emailAddress } from '../../kinds/signin/email-address.js';
+import { lineFault } from '../../registry/schema/line-of-text.js';
 import {
   atomicObject,
   declaredKeywords,
   mapList,
   setList,
 } from '../../registry/schema/list-type.js';
-import { lineFault } from '../../registry/schema/line-of-text.js';
 import { CallerMetadata } from '../../registry/schema/metadata-schema.js';
 import { lineOfText, patternDescription } from '../../registry/schema/pattern.js';
-import { Registry } from '../../registry/store/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema/schema.js';
+import { Registry } from '../../registry/store/registry.js';
 import fc from '../support/fast-check.js';
 
 const anchored = /^a$/;

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { uniqueKey } from '../../registry/encoded-object.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { StatusError } from '../../registry/status/status.js';
-import { uniqueKey } from '../../registry/encoded-object.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLog } from '../../observability/log.js';
 import { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
-import { createLog } from '../../observability/log.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Thing } from './room.js';
 

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage, Write } from '../../storage/storage.js';
 import { until } from '../support/patience.js';

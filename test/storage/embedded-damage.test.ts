@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -12,6 +11,7 @@ import {
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { mountDisk, mounts } from '../support/disk.js';
 import { draw } from '../support/random.js';

@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { ClassicLevel } from 'classic-level';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ClassicLevel } from 'classic-level';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { mountDisk, mounts } from '../support/disk.js';
-import { everything, put } from './drive.js';
 import { draw } from '../support/random.js';
+import { everything, put } from './drive.js';
 import { compile, type Program, type Running } from './program.js';
 
 let program: Program;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { EmbeddedCommitter } from '../../storage/embedded/committer.js';
-import { logRevision } from '../../storage/embedded/row-encoding.js';
 import type { Operation } from '../../storage/embedded/row-encoding.js';
+import { logRevision } from '../../storage/embedded/row-encoding.js';
 import type { StoreState } from '../../storage/embedded/state.js';
 import { bytes } from './drive.js';
 

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import {
@@ -11,8 +11,8 @@ import {
   type Storage,
   type Write,
 } from '../../storage/storage.js';
-import { bytes, everything, made } from './drive.js';
 import { draw, random } from '../support/random.js';
+import { bytes, everything, made } from './drive.js';
 
 let directory: string;
 let storage: Storage;

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { prefixRange, type Entry, type Range, type Storage } from '../../storage/storage.js';
-import { bytes, everything, put, remove } from './drive.js';
+import { type Entry, prefixRange, type Range, type Storage } from '../../storage/storage.js';
 import { draw } from '../support/random.js';
+import { bytes, everything, put, remove } from './drive.js';
 
 let directory: string;
 let storage: Storage;

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Storage } from '../../storage/storage.js';
 import { put } from './drive.js';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Check, Write } from '../../storage/storage.js';
-import { takeBatch, type BatchMember } from '../../storage/etcd/batch.js';
+import { type BatchMember, takeBatch } from '../../storage/etcd/batch.js';
 import { detectConflict, writtenBy } from '../../storage/etcd/early-conflict.js';
 import { checkVersion, ordersProgress, parseVersion } from '../../storage/etcd/version.js';
+import type { Check, Write } from '../../storage/storage.js';
 
 let arrival = 0;
 

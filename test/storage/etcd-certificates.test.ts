@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { afterAll, expect, test } from '@jest/globals';
 import { makeCertificates } from './cases/certificates.js';
 import { bytes } from './drive.js';
 import { startEtcd } from './etcd-server.js';

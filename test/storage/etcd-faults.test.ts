@@ -1,17 +1,17 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { openEtcd, type EtcdOptions } from '../../storage/etcd/etcd.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type EtcdOptions, openEtcd } from '../../storage/etcd/etcd.js';
 import {
-  UnavailableError,
-  UnknownOutcomeError,
   type Committed,
   type Lost,
   type Storage,
+  UnavailableError,
+  UnknownOutcomeError,
 } from '../../storage/storage.js';
 import { makeCertificates } from './cases/certificates.js';
 import { bytes, everything, increment, made, put, remove, text, Watched } from './drive.js';
-import { startEtcd, startEtcdCluster, type EtcdServer } from './etcd-server.js';
+import { type EtcdServer, startEtcd, startEtcdCluster } from './etcd-server.js';
 
 const opened: { close(): Promise<void> }[] = [];
 

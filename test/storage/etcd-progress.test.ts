@@ -1,5 +1,5 @@
-import { afterEach, expect, test } from '@jest/globals';
 import { Duplex } from 'node:stream';
+import { afterEach, expect, test } from '@jest/globals';
 import type { Cluster } from '../../storage/etcd/client.js';
 import { Keyspace } from '../../storage/etcd/key-prefix.js';
 import { CurrentRevision } from '../../storage/etcd/linearizable-revision.js';

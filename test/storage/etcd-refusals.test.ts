@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { etcdErrorOf, toUnavailableError } from '../../storage/etcd/errors.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { makeCertificates, type Certificates } from './cases/certificates.js';
 import { scaled } from '../support/patience.js';
-import { freePorts, requireUsers, startEtcd, type EtcdServer } from './etcd-server.js';
+import { type Certificates, makeCertificates } from './cases/certificates.js';
+import { type EtcdServer, freePorts, requireUsers, startEtcd } from './etcd-server.js';
 
 test.each([
   '3 INVALID_ARGUMENT: etcdserver: user name is empty',

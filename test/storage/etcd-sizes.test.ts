@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openEtcd, type EtcdStorage } from '../../storage/etcd/etcd.js';
+import { type EtcdStorage, openEtcd } from '../../storage/etcd/etcd.js';
 import { parseVersion } from '../../storage/etcd/version.js';
 import { UnavailableError } from '../../storage/storage.js';
-import { scaled, settles } from '../support/patience.js';
 import { Scrape } from '../support/network/scrape.js';
+import { scaled, settles } from '../support/patience.js';
 import { exchange } from '../support/people/tab.js';
-import { freePorts, startEtcd, type EtcdServer } from './etcd-server.js';
+import { type EtcdServer, freePorts, startEtcd } from './etcd-server.js';
 
 const quota = 64 << 20;
 let etcd: EtcdServer;

@@ -1,16 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import { restoredBase } from '../../storage/snapshot/target.js';
 import { CompactedError, type Storage, type Write } from '../../storage/storage.js';
-import { bytes, everything, made, put, remove, text, Watched } from './drive.js';
-import { startEtcd, type EtcdServer } from './etcd-server.js';
-import { compile, type Program, type Running } from './program.js';
-import { contentOf, embeddedSite, etcdSite, unwatched, using, type Site } from './snapshots.js';
 import { draw } from '../support/random.js';
+import { bytes, everything, made, put, remove, text, Watched } from './drive.js';
+import { type EtcdServer, startEtcd } from './etcd-server.js';
+import { compile, type Program, type Running } from './program.js';
+import { contentOf, embeddedSite, etcdSite, type Site, unwatched, using } from './snapshots.js';
 
 let server: EtcdServer;
 let restorer: Program;

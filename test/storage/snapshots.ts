@@ -11,9 +11,9 @@ import {
   type SnapshotProgress,
 } from '../../storage/snapshot/layout.js';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
-import { saveSnapshot, type SaveResult } from '../../storage/snapshot/writer.js';
 import { snapshotSource } from '../../storage/snapshot/source.js';
 import type { RestoreResult } from '../../storage/snapshot/target.js';
+import { type SaveResult, saveSnapshot } from '../../storage/snapshot/writer.js';
 import type { Storage } from '../../storage/storage.js';
 
 /** A place for a store of one kind, empty at first. */

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { Audience, type AudienceSpec } from '../../kinds/apps/audience/audience.js';
 import { Client } from '../../kinds/apps/client/client.js';
 import { credentials } from '../provider/support/party.js';
-import { repeated } from './repeats.js';
-import { createClient, type TestService } from './service.js';
 import { authorizationPath, proceed, signIn } from './people/signin.js';
 import type { Answer, Tab } from './people/tab.js';
+import { repeated } from './repeats.js';
+import { createClient, type TestService } from './service.js';
 
 const form = 'application/x-www-form-urlencoded';
 

@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenOf } from './people/device.js';
 import { Follower } from './cluster/kubectl.js';
-import { temporary, type TestService } from './service.js';
+import { tokenOf } from './people/device.js';
 import type { Tab } from './people/tab.js';
+import { type TestService, temporary } from './service.js';
 
 /** The command, as it is installed. */
 export const program = join(import.meta.dirname, '../../bin/vestibule');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newKeys, type KeysFile } from '../../security/keyring.js';
+import { type KeysFile, newKeys } from '../../security/keyring.js';
 
 const secret = (): string => randomBytes(32).toString('base64url');
 let signing: KeysFile['signing'] | undefined;

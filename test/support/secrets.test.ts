@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { begin, mailTo, redeem, signIn } from './people/signin.js';
 import { Secrets, seen } from './secrets.js';
 import { createClient, startTest, stopAll } from './service.js';
-import { begin, mailTo, redeem, signIn } from './people/signin.js';
 
 afterAll(stopAll);
 

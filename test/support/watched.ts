@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig } from '../../cmd/vestibule/options/config.js';
 import { writeNewKeys } from '../../cmd/vestibule/serve/keys/keys-file.js';
+import { type Service, startService } from '../../cmd/vestibule/serve/service.js';
 import { createLog } from '../../observability/log.js';
-import { startService, type Service } from '../../cmd/vestibule/serve/service.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
-import { logsHoldNone, storeHoldsNone } from './secrets.js';
-import { scrape, type Scrape } from './network/scrape.js';
-import { createClient, temporary, type TestService } from './service.js';
+import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
+import { type Scrape, scrape } from './network/scrape.js';
 import { Tab } from './people/tab.js';
+import { logsHoldNone, storeHoldsNone } from './secrets.js';
+import { createClient, type TestService, temporary } from './service.js';
 
 /**
  * A service that opens its store itself, as the command does, with a metrics port and an audit log.

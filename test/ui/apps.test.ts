@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
+  type AppDraft,
   clientIDOf,
   fillSettings,
   parseAddress,
   toClient,
-  type AppDraft,
 } from '../../ui/console/apps/app-client.js';
 import { appTemplates, otherApp } from '../../ui/console/apps/app-templates.js';
 import data from '../../ui/console/apps/app-templates.json' with { type: 'json' };
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 const apiVersion = 'id.vestibule.org/v1alpha1';
 const issuer = 'https://id.example.org';

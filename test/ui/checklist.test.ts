@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Replica } from '../../ui/api.js';
 import {
   backupFinding,
   baseURLFinding,
@@ -6,7 +7,6 @@ import {
   mailFinding,
 } from '../../ui/console/overview/checklist-rules.js';
 import { readOperators } from '../../ui/console/overview/operators-rules.js';
-import type { Replica } from '../../ui/api.js';
 
 const replica = (
   settings: Record<string, string>,

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { setClock, certainWaitMs, remainingMs } from '../../ui/base/api/clock.js';
+import { certainWaitMs, remainingMs, setClock } from '../../ui/base/api/clock.js';
 
 afterEach(() => {
   jest.restoreAllMocks();

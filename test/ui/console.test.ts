@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { OpenAPI, Schema } from '../../ui/console/base/schema.js';
 import { fromDraft, toDraft } from '../../ui/console/base/draft.js';
 import { fieldChanges, mergePatch, withValue } from '../../ui/console/base/merge.js';
+import type { OpenAPI, Schema } from '../../ui/console/base/schema.js';
 import { toYaml } from '../../ui/console/base/yaml.js';
 
 const texts = [

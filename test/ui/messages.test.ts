@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { expectTranslated, type Messages } from '../support/catalogs.js';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PolicyDecision } from '../../ui/api.js';
 import { ApiError } from '../../ui/base/api/api.js';
+import { routeOf } from '../../ui/console/base/route.js';
 import { matchesSearch, queryOf, searchOf } from '../../ui/console/policy/decision-search.js';
 import { completionsAt } from '../../ui/console/policy/policy-completion.js';
 import { faultsOf } from '../../ui/console/policy/policy-faults.js';
-import { routeOf } from '../../ui/console/base/route.js';
 
 const labelsAt = (line: string, hasToBegin?: boolean): string[] =>
   (completionsAt(line, hasToBegin)?.options ?? []).map(({ label }) => label);

@@ -1,11 +1,11 @@
-import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
 import { defaultPolicy } from '../../policy/default-policy.js';
-import { scan } from '../../policy/parse/limits.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
+import { scan } from '../../policy/parse/limits.js';
 import { compare, toHunks } from '../../ui/policy/diff.js';
-import { routeOf, comparisonLink, decisionsLink, placeLink } from '../../ui/policy/route.js';
+import { comparisonLink, decisionsLink, placeLink, routeOf } from '../../ui/policy/route.js';
 import { rulesIn } from '../../ui/policy/rules.js';
 import fc from '../support/fast-check.js';
 

@@ -1,5 +1,5 @@
-import { CompactedError } from '../../../storage/storage.js';
 import { expired, StatusError, unavailable } from '../../../registry/status/status.js';
+import { CompactedError } from '../../../storage/storage.js';
 
 /** Returns the Status of a watch that cannot continue. */
 export function statusOf(error: unknown): StatusError {

@@ -1,5 +1,5 @@
-import { forbiddenField, invalidValue } from '../../../registry/status/field-errors.js';
 import type { KindObject } from '../../../registry/kind.js';
+import { forbiddenField, invalidValue } from '../../../registry/status/field-errors.js';
 import { badRequest, invalid } from '../../../registry/status/status.js';
 import type { Revision } from '../../../storage/storage.js';
 import {
@@ -9,9 +9,9 @@ import {
   versionOf,
   wholeNumber,
 } from '../../codec/query.js';
-import type { ResourceRequestInfo } from '../../request/request-info.js';
 import { parseSelector, type Selector } from '../../codec/selectors.js';
 import { optionsKind } from '../../request/options-kind.js';
+import type { ResourceRequestInfo } from '../../request/request-info.js';
 
 /** The longest watch in milliseconds, within the range of timers. */
 const maxTimeoutMs = 2_000_000_000;

@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Revision } from '../../../storage/storage.js';
+import type { Metrics } from '../../../observability/metrics/metrics.js';
+import { EncodedObject, isLive } from '../../../registry/encoded-object.js';
 import type { AnyKind, Caller } from '../../../registry/kind.js';
-import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
-import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
 import { type StatusError, unavailable } from '../../../registry/status/status.js';
 import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Store } from '../../../registry/store/store.js';
-import { isLive, EncodedObject } from '../../../registry/encoded-object.js';
+import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
+import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
+import type { Revision } from '../../../storage/storage.js';
 import type { Authorization } from '../../chain/authorization.js';
+import { qualifiedResource } from '../../chain/metrics.js';
+import { type Representation, wholeRepresentation } from '../../codec/representation.js';
 import { keepOpen } from '../../http/keep-open.js';
-import type { AuthorizedRequest, ApiResponse } from '../../http/message.js';
+import type { ApiResponse, AuthorizedRequest } from '../../http/message.js';
+import type { ResourceRequestInfo } from '../../request/request-info.js';
+import { rangeOf } from '../list.js';
+import { staleRevision } from '../resource-version.js';
+import { type WaitingEvent, WaitingEvents } from './waiting-events.js';
 import type { WatchAuthority } from './watch-authority.js';
 import { statusOf, tooOld } from './watch-errors.js';
-import { type WaitingEvent, WaitingEvents } from './waiting-events.js';
 import { WatchFrame } from './watch-frame.js';
-import { rangeOf } from '../list.js';
-import { qualifiedResource } from '../../chain/metrics.js';
-import type { Metrics } from '../../../observability/metrics/metrics.js';
-import type { ResourceRequestInfo } from '../../request/request-info.js';
-import { staleRevision } from '../resource-version.js';
-import { wholeRepresentation, type Representation } from '../../codec/representation.js';
 import type { WatchOptions } from './watch-options.js';
 
 const limits = {

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Metrics } from '../../../observability/metrics/metrics.js';
+import type { AuthorityChanges } from '../../../registry/authority-changes.js';
 import type { Caller } from '../../../registry/kind.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { Authorization } from '../../chain/authorization.js';
-import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../../http/message.js';
-import type { Encoder } from '../../http/response.js';
-import type { AuthorityChanges } from '../../../registry/authority-changes.js';
 import { requestLabels } from '../../chain/metrics.js';
-import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { keepOpen } from '../../http/keep-open.js';
-import { WatchQuota } from './watch-quota.js';
+import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../../http/message.js';
+import type { Encoder } from '../../http/response.js';
 import type { ResourceRequestInfo } from '../../request/request-info.js';
-import { parseWatchOptions } from './watch-options.js';
 import { WatchAuthority } from './watch-authority.js';
+import { parseWatchOptions } from './watch-options.js';
+import { WatchQuota } from './watch-quota.js';
 import { WatchStream } from './watch-stream.js';
 
 const empty = Buffer.alloc(0);

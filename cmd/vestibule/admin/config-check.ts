@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { CommandError } from '../terminal/errors.js';
-import { subcommandHelp } from '../terminal/help.js';
-import { program } from '../terminal/program-name.js';
-import { escapeControls } from '../terminal/output.js';
-import { subcommands } from '../terminal/commands.js';
-import { ConfigError, loadConfig, type Config } from '../options/config.js';
+import { type Config, ConfigError, loadConfig } from '../options/config.js';
+import { settingKey } from '../options/flags.js';
 import { configSchema } from '../options/json-schema.js';
 import { readCertificate, readPrivateKey } from '../options/pem-file.js';
-import { settingKey } from '../options/flags.js';
+import { subcommands } from '../terminal/commands.js';
+import { CommandError } from '../terminal/errors.js';
+import { subcommandHelp } from '../terminal/help.js';
+import { escapeControls } from '../terminal/output.js';
+import { program } from '../terminal/program-name.js';
 
 /**
  * Runs `vestibule config check|schema`: checks settings without a start

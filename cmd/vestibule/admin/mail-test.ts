@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { emailAddress } from '../../../kinds/signin/email-address.js';
 import { loadConfig } from '../options/config.js';
+import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import { subcommandHelp } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
-import { subcommands } from '../terminal/commands.js';
 
 /** Runs `vestibule mail test ADDRESS`: sends one mail and prints the reply of the mail server. */
 export async function mail(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {

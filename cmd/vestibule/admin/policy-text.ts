@@ -4,9 +4,9 @@ import { defaultPolicy } from '../../../policy/default-policy.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { schemaToJSON } from '../../../policy/parse/cedar.js';
+import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import { program } from '../terminal/program-name.js';
-import { subcommands } from '../terminal/commands.js';
 
 /**
  * Runs `vestibule policy [schema]`: prints the default policy of this release, or the Cedar schema of

@@ -1,4 +1,4 @@
-import type { SnapshotStats, SnapshotProgress } from '../../../storage/snapshot/layout.js';
+import type { SnapshotProgress, SnapshotStats } from '../../../storage/snapshot/layout.js';
 import { ProgressLine } from '../terminal/progress-line.js';
 
 /** Shows the progress of a snapshot on standard error. */

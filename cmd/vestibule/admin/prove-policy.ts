@@ -4,7 +4,7 @@ import { defaultPolicy } from '../../../policy/default-policy.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { promises } from '../../../policy/prove/promises.js';
-import { provePromises, type Counterexample } from '../../../policy/prove/prover.js';
+import { type Counterexample, provePromises } from '../../../policy/prove/prover.js';
 import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import { program } from '../terminal/program-name.js';

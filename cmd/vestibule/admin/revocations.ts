@@ -1,11 +1,10 @@
 import { Account } from '../../../kinds/people/account/account.js';
 import { Group, operators } from '../../../kinds/people/group/group.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
+import { EncodedObject, encode, objectKey, uniqueKey } from '../../../registry/encoded-object.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
-import { encode, objectKey, EncodedObject } from '../../../registry/encoded-object.js';
-import { uniqueKey } from '../../../registry/encoded-object.js';
-import type { Revise } from '../../../storage/snapshot/layout.js';
 import type { SnapshotItem } from '../../../storage/snapshot/format.js';
+import type { Revise } from '../../../storage/snapshot/layout.js';
 import { readItems, type Snapshot } from '../../../storage/snapshot/reader.js';
 
 /** What a restore leaves out of a snapshot: passkeys and operators added since a date. */

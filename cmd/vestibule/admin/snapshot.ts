@@ -1,33 +1,33 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { release } from '../../../observability/build-info.js';
+import { isLoopback } from '../../../security/loopback.js';
+import { raiseEpoch } from '../../../storage/epoch.js';
+import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
+import type { SnapshotRecord } from '../../../storage/snapshot/last-snapshot.js';
+import {
+  allKeys,
+  type SnapshotProgress,
+  type SnapshotStats,
+} from '../../../storage/snapshot/layout.js';
+import type { Snapshot } from '../../../storage/snapshot/reader.js';
+import type { SnapshotSource } from '../../../storage/snapshot/source.js';
+import type { RestoreResult } from '../../../storage/snapshot/target.js';
+import type { SaveResult } from '../../../storage/snapshot/writer.js';
+import type { Storage } from '../../../storage/storage.js';
 import { formatTable } from '../client/output/columns.js';
 import { parseInvocation } from '../client/run.js';
+import type { Config } from '../options/config.js';
+import { etcdCertificateProblem } from '../options/config-validation.js';
+import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
+import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
 import { subcommandHelp } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
-import { subcommands } from '../terminal/commands.js';
-import { etcdCertificateProblem } from '../options/config-validation.js';
-import type { Config } from '../options/config.js';
-import { isLoopback } from '../../../security/loopback.js';
-import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
-import { raiseEpoch } from '../../../storage/epoch.js';
-import type { Revocation } from './revocations.js';
-import { release } from '../../../observability/build-info.js';
 import { ProgressBar } from './progress.js';
-import {
-  allKeys,
-  type SnapshotStats,
-  type SnapshotProgress,
-} from '../../../storage/snapshot/layout.js';
-import type { Snapshot } from '../../../storage/snapshot/reader.js';
-import type { SnapshotRecord } from '../../../storage/snapshot/last-snapshot.js';
-import type { SnapshotSource } from '../../../storage/snapshot/source.js';
-import type { SaveResult } from '../../../storage/snapshot/writer.js';
-import type { RestoreResult } from '../../../storage/snapshot/target.js';
-import type { Storage } from '../../../storage/storage.js';
-import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
+import type { Revocation } from './revocations.js';
 
 type StoreConfig = Config['store'];
 

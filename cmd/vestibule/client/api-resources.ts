@@ -1,10 +1,10 @@
-import { discover, type Resource } from './connection/discovery.js';
 import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
-import { parseFormat } from './output/output-format.js';
 import { writeOut } from '../terminal/output.js';
 import { clientFor } from './connection/api-client.js';
+import { discover, type Resource } from './connection/discovery.js';
 import { Columns } from './output/columns.js';
+import { parseFormat } from './output/output-format.js';
 
 /** Prints the resource types of the service, as `kubectl api-resources` does. */
 export async function printResources(invocation: Invocation): Promise<void> {

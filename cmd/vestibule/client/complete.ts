@@ -1,11 +1,11 @@
-import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { completeCommand, flagNames, type Subcommand, subcommands } from '../terminal/commands.js';
+import { flags, type Invocation } from '../terminal/flags.js';
+import { type ApiClient, clientFor } from './connection/api-client.js';
 import { contextsFile, readContexts } from './connection/contexts.js';
 import { discover, findResources } from './connection/discovery.js';
-import { flags, type Invocation } from '../terminal/flags.js';
 import { readAll } from './connection/list.js';
-import { clientFor, type ApiClient } from './connection/api-client.js';
-import { flagNames, completeCommand, subcommands, type Subcommand } from '../terminal/commands.js';
 
 /** Milliseconds that completion may take, because a person waits at a prompt. */
 const timeoutMs = 5_000;

@@ -1,7 +1,7 @@
+import { completeCommand } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { program } from '../terminal/program-name.js';
-import { completeCommand } from '../terminal/commands.js';
 
 /** The script of each shell; all of them call the hidden subcommand. */
 const scripts: Readonly<Record<string, string>> = {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { readYAMLObjects, type PlacedObject } from '../terminal/yaml-objects.js';
-import { discover } from './connection/discovery.js';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
-import { describeImpact } from './policy-impact.js';
-import { isDryRun } from './dry-run.js';
 import type { Invocation } from '../terminal/flags.js';
-import { parseFormat, type Format } from './output/output-format.js';
-import { formatObjects, qualifiedName } from './output/printers.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { clientFor, type ApiClient, type ApiObject } from './connection/api-client.js';
+import { type PlacedObject, readYAMLObjects } from '../terminal/yaml-objects.js';
+import { type ApiClient, type ApiObject, clientFor } from './connection/api-client.js';
+import { discover } from './connection/discovery.js';
+import { isDryRun } from './dry-run.js';
+import { type Format, parseFormat } from './output/output-format.js';
+import { formatObjects, qualifiedName } from './output/printers.js';
+import { describeImpact } from './policy-impact.js';
 
 const apiVersion = 'id.vestibule.org/v1alpha1';
 

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { resourcePath, typeName, type Resource } from './connection/discovery.js';
-import { isDryRun } from './dry-run.js';
-import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
-import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat } from './output/output-format.js';
-import { writeOut, writeError } from '../terminal/output.js';
+import { ApiStatusError, CommandError, forEachCollectingErrors } from '../terminal/errors.js';
+import type { FlagValues, Invocation } from '../terminal/flags.js';
+import { writeError, writeOut } from '../terminal/output.js';
+import { type ApiClient, type ApiObject, clientFor } from './connection/api-client.js';
+import { type Resource, resourcePath, typeName } from './connection/discovery.js';
 import { readAll } from './connection/list.js';
-import { clientFor, type ApiClient, type ApiObject } from './connection/api-client.js';
 import { parseTargets, type ResourceArgs } from './connection/resource-args.js';
+import { isDryRun } from './dry-run.js';
+import { parseFormat } from './output/output-format.js';
 
 /** The first and longest pause between polls of a deleted object, in milliseconds. */
 const pollTimesMs = { first: 100, max: 2_000 };

@@ -2,7 +2,7 @@ import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { clientFor, type ApiObject } from './connection/api-client.js';
+import { type ApiObject, clientFor } from './connection/api-client.js';
 import { Columns } from './output/columns.js';
 
 /**

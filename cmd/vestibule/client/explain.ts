@@ -1,9 +1,9 @@
-import { discover, findResources, type Resource } from './connection/discovery.js';
 import { CommandError, KubectlStyleError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { clientFor, type ApiClient } from './connection/api-client.js';
+import { type ApiClient, clientFor } from './connection/api-client.js';
+import { discover, findResources, type Resource } from './connection/discovery.js';
 
 /** An OpenAPI 3.0 schema as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {

@@ -1,13 +1,13 @@
+import { ApiStatusError, CommandError, forEachCollectingErrors } from '../terminal/errors.js';
+import type { FlagValues, Invocation } from '../terminal/flags.js';
+import { writeError, writeOut } from '../terminal/output.js';
+import { type ApiClient, type ApiObject, clientFor } from './connection/api-client.js';
 import type { Resource } from './connection/discovery.js';
-import { forEachCollectingErrors, CommandError, ApiStatusError } from '../terminal/errors.js';
-import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat, type Format } from './output/output-format.js';
-import { formatObjects } from './output/printers.js';
-import { writeOut, writeError } from '../terminal/output.js';
-import { readAll, readOne, type ListForm, type ListResult } from './connection/list.js';
-import { TablePrinter } from './output/table-printer.js';
-import { clientFor, type ApiClient, type ApiObject } from './connection/api-client.js';
+import { type ListForm, type ListResult, readAll, readOne } from './connection/list.js';
 import { parseTargets, type ResourceArgs } from './connection/resource-args.js';
+import { type Format, parseFormat } from './output/output-format.js';
+import { formatObjects } from './output/printers.js';
+import { TablePrinter } from './output/table-printer.js';
 import { watchAndPrint } from './watch.js';
 
 /** Prints objects as kubectl does, by default as the server's table. */

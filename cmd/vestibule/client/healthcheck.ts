@@ -1,8 +1,8 @@
 import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
-import { readAuthority } from './connection/server-address.js';
 import { writeOut } from '../terminal/output.js';
-import { send, type HttpResponse } from './connection/http.js';
+import { type HttpResponse, send } from './connection/http.js';
+import { readAuthority } from './connection/server-address.js';
 
 /** Milliseconds of silence after which a service counts as not ready. */
 const timeoutMs = 10_000;

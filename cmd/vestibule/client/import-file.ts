@@ -1,5 +1,5 @@
-import { CsvError, parse } from 'csv-parse/sync';
 import { readFileSync } from 'node:fs';
+import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError } from '../terminal/errors.js';
 
 /** A person in the file, and the line that they end on. */

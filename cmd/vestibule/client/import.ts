@@ -4,9 +4,9 @@ import type { Invocation } from '../terminal/flags.js';
 import { writeError, writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { ProgressLine } from '../terminal/progress-line.js';
-import { clientFor, type ApiClient } from './connection/api-client.js';
+import { type ApiClient, clientFor } from './connection/api-client.js';
 import { isDryRun } from './dry-run.js';
-import { readImportFile, type ImportRow, type Refusal } from './import-file.js';
+import { type ImportRow, type Refusal, readImportFile } from './import-file.js';
 import { ImportGroups } from './import-groups.js';
 
 /** The number of requests at the same time. */

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { resourcePath } from './connection/discovery.js';
-import { isDryRun } from './dry-run.js';
-import { forEachCollectingErrors, CommandError } from '../terminal/errors.js';
-import type { Invocation, FlagValues } from '../terminal/flags.js';
-import { parseFormat } from './output/output-format.js';
-import { qualifiedName, formatObjects } from './output/printers.js';
+import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
+import type { FlagValues, Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { clientFor } from './connection/api-client.js';
+import { resourcePath } from './connection/discovery.js';
 import { parseTargets } from './connection/resource-args.js';
+import { isDryRun } from './dry-run.js';
+import { parseFormat } from './output/output-format.js';
+import { formatObjects, qualifiedName } from './output/printers.js';
 
 /** The media type of each patch type. The service refuses those that it does not support. */
 const mediaTypes: Readonly<Record<string, string>> = {

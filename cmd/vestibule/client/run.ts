@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { settled } from './connection/contexts.js';
+import { completeCommand, flagNames, type Subcommand, subcommands } from '../terminal/commands.js';
 import { didYouMean } from '../terminal/did-you-mean.js';
 import { CommandError } from '../terminal/errors.js';
-import { flags, type Invocation, type FlagName, type FlagValues } from '../terminal/flags.js';
+import { type FlagName, type FlagValues, flags, type Invocation } from '../terminal/flags.js';
 import { subcommandHelp } from '../terminal/help.js';
-import { completeCommand, subcommands, flagNames, type Subcommand } from '../terminal/commands.js';
+import { settled } from './connection/contexts.js';
 
 /** The implementation of each subcommand, loaded on demand. */
 const implementations: Readonly<

@@ -1,15 +1,15 @@
-import { watchChanges, type WatchedChange } from './connection/watch-stream.js';
 import { CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
-import { formatJSONLine, formatYAML, parseFormat, type Format } from './output/output-format.js';
-import { fillTemplate } from './jsonpath.js';
-import { qualifiedName } from './output/printers.js';
-import { writeOut, writeError } from '../terminal/output.js';
+import { writeError, writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import type { ListItem } from './connection/list.js';
-import { TablePrinter } from './output/table-printer.js';
 import { clientFor } from './connection/api-client.js';
+import type { ListItem } from './connection/list.js';
 import { parseTargets } from './connection/resource-args.js';
+import { type WatchedChange, watchChanges } from './connection/watch-stream.js';
+import { fillTemplate } from './jsonpath.js';
+import { type Format, formatJSONLine, formatYAML, parseFormat } from './output/output-format.js';
+import { qualifiedName } from './output/printers.js';
+import { TablePrinter } from './output/table-printer.js';
 
 /** Prints objects of one type, or one object, and each change until interrupted. */
 export const watch = (invocation: Invocation): Promise<void> =>

@@ -5,13 +5,13 @@ import {
   isScalar,
   isSeq,
   LineCounter,
-  parseAllDocuments,
   type ParsedNode,
+  parseAllDocuments,
   type YAMLMap,
 } from 'yaml';
 import { nearest } from '../../../registry/schema/nearest-name.js';
-import { readSecret, type Settings, type GivenValue } from './sources.js';
-import { settingKey, settings, type Setting } from './flags.js';
+import { type Setting, settingKey, settings } from './flags.js';
+import { type GivenValue, readSecret, type Settings } from './sources.js';
 
 /** The section of the limits. */
 const section = 'limits';

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { isLoopback } from '../../../security/loopback.js';
 import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
-import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
+import type { OptionValues } from './setting-value.js';
 
 /** Scheme, host and perhaps a port. URL alone takes https:host, backslashes, tabs and port 0 as well. */
 export const originPattern =

@@ -1,19 +1,19 @@
-import { readSources, type Settings, type GivenValue } from './sources.js';
-import { parseBaseURL, validateValues } from './config-validation.js';
-import { parseFrontProxy, type FrontProxyConfig } from './front-proxy-config.js';
+import type { NameFallback } from '../../../kinds/apps/claims/name-fallback.js';
+import { limitFlag } from '../../../registry/limits/limit-flag.js';
 import {
+  type LimitName,
+  type Limits,
   limitContradictions,
   limitFault,
   limitSettings,
   parseLimit,
-  type LimitName,
-  type Limits,
 } from '../../../registry/limits/limit-settings.js';
-import type { NameFallback } from '../../../kinds/apps/claims/name-fallback.js';
-import { limitFlag } from '../../../registry/limits/limit-flag.js';
 import { hideUserinfo } from '../../../security/hide-userinfo.js';
-import { parseSetting, type OptionValues, type SettingValue } from './setting-value.js';
-import { settings, type ServeFlag } from './flags.js';
+import { parseBaseURL, validateValues } from './config-validation.js';
+import { type ServeFlag, settings } from './flags.js';
+import { type FrontProxyConfig, parseFrontProxy } from './front-proxy-config.js';
+import { type OptionValues, parseSetting, type SettingValue } from './setting-value.js';
+import { type GivenValue, readSources, type Settings } from './sources.js';
 
 /** The validated settings of one process. */
 export interface Config {

@@ -1,9 +1,9 @@
 import { nameFallbacks } from '../../../kinds/apps/claims/name-fallback.js';
 import { limitFlag, limitPrefix } from '../../../registry/limits/limit-flag.js';
 import {
-  limitSettings,
   type LimitName,
   type LimitSetting,
+  limitSettings,
 } from '../../../registry/limits/limit-settings.js';
 
 /**

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { headerNameProblem, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
-import type { OptionValues } from './setting-value.js';
 import type { ServeFlag } from './flags.js';
+import type { OptionValues } from './setting-value.js';
 
 /** Trusted front proxies: from settings, or from the cluster that this process runs in. */
 export type FrontProxyConfig =

@@ -1,6 +1,6 @@
-import { limitSettings, type LimitSetting } from '../../../registry/limits/limit-settings.js';
+import { type LimitSetting, limitSettings } from '../../../registry/limits/limit-settings.js';
 import { durationText, percentText, sizeText } from '../../../registry/schema/units.js';
-import { durationPattern, settingKey, settings, type Setting } from './flags.js';
+import { durationPattern, type Setting, settingKey, settings } from './flags.js';
 
 /**
  * Returns the JSON Schema (2020-12) of a configuration file: types, bounds, defaults and

@@ -1,5 +1,5 @@
-import type { GivenValue } from './sources.js';
 import { durationPattern, type ServeFlag, type Setting } from './flags.js';
+import type { GivenValue } from './sources.js';
 
 /** The parsed value of a setting. */
 export type SettingValue = string | number | boolean | string[];

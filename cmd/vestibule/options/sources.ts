@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../terminal/did-you-mean.js';
+import { fileSetting, type Setting, settings, variableName } from './flags.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
-import { fileSetting, settings, variableName, type Setting } from './flags.js';
 
 /** The given value of one setting. */
 export interface GivenValue {

@@ -1,9 +1,9 @@
-import type { DisposableStack } from '../../../security/disposable-stack.js';
 import { closeSync, openSync, write } from 'node:fs';
 import type { AuditSink } from '../../../apiserver/chain/audit.js';
-import { ConfigError } from '../options/config.js';
 import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
+import type { DisposableStack } from '../../../security/disposable-stack.js';
+import { ConfigError } from '../options/config.js';
 
 /**
  * The bytes that may wait to be written. Events beyond are dropped and counted, because no request

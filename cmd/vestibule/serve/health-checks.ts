@@ -1,8 +1,8 @@
 import type { HealthCheck } from '../../../apiserver/health.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
-import type { ClockSkew } from './replicas/clock-skew.js';
 import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Storage } from '../../../storage/storage.js';
+import type { ClockSkew } from './replicas/clock-skew.js';
 
 /** Returns the readiness checks of a replica. */
 export function healthChecks({

@@ -1,9 +1,9 @@
+import { InvitationController } from '../../../kinds/access/invitation/controller.js';
 import { AppearanceIndex } from '../../../kinds/appearance/appearance-index.js';
 import { ScopeIndex } from '../../../kinds/apps/claims/scope-index.js';
 import { Memberships } from '../../../kinds/people/group/membership-index.js';
-import { InvitationController } from '../../../kinds/access/invitation/controller.js';
-import type { Log } from '../../../observability/log.js';
 import { OperatorPasskeys } from '../../../kinds/people/group/operator-passkeys.js';
+import type { Log } from '../../../observability/log.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
 

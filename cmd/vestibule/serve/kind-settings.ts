@@ -1,10 +1,10 @@
-import type { Config } from '../options/config.js';
-import { readEpoch } from '../../../storage/epoch.js';
-import type { Settings } from '../../../registry/kind.js';
 import type { Log } from '../../../observability/log.js';
+import type { Settings } from '../../../registry/kind.js';
+import { readEpoch } from '../../../storage/epoch.js';
+import type { Storage } from '../../../storage/storage.js';
+import type { Config } from '../options/config.js';
 import { component } from './api-description.js';
 import { relyingPartyID } from './rp-id.js';
-import type { Storage } from '../../../storage/storage.js';
 
 /** Returns the settings that kinds and the provider may use. */
 export async function kindSettings(

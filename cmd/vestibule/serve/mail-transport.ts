@@ -1,9 +1,9 @@
-import type { Config } from '../options/config.js';
 import { mockMessage } from '../../../kinds/mail/mock-transport.js';
 import type { Transport } from '../../../mail/message.js';
 import type { Mailbox } from '../../../mail/worker.js';
 import type { Log } from '../../../observability/log.js';
 import type { Store } from '../../../registry/store/store.js';
+import type { Config } from '../options/config.js';
 import { reloadingTransport } from './smtp-reloader.js';
 
 /** Returns the SMTP transport of the settings, or the mock mailbox. */

@@ -1,22 +1,22 @@
 import { qualifiedResource } from '../../../apiserver/chain/metrics.js';
 import type { Server } from '../../../apiserver/server.js';
-import type { AuditLog } from './audit-log.js';
-import type { Config } from '../options/config.js';
-import type { DisposableStack } from '../../../security/disposable-stack.js';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
 import { PhaseMetrics } from '../../../kinds/interaction/phase-metrics.js';
 import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
-import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
-import type { ClockSkew } from './replicas/clock-skew.js';
-import type { ManifestController } from './manifests/manifest-controller.js';
-import { urlOf } from './tls/serving.js';
-import { CachedProbe } from './cached-probe.js';
-import type { Log } from '../../../observability/log.js';
+import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { Outbox } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
+import type { DisposableStack } from '../../../security/disposable-stack.js';
 import { prefixRange, type Size } from '../../../storage/storage.js';
+import type { Config } from '../options/config.js';
+import type { AuditLog } from './audit-log.js';
+import { CachedProbe } from './cached-probe.js';
+import type { ManifestController } from './manifests/manifest-controller.js';
+import type { ClockSkew } from './replicas/clock-skew.js';
+import { urlOf } from './tls/serving.js';
 
 /** The parts that a scrape reads; other metrics are counted where they happen. */
 export interface MetricsSources {

@@ -1,14 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, type Config } from '../options/config.js';
-import { watchFiles } from './watch-files.js';
-import type { DisposableStack } from '../../../security/disposable-stack.js';
 import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
-import { ExposedFile, readSecretFile } from '../options/secret-file.js';
+import type { DisposableStack } from '../../../security/disposable-stack.js';
 import type { EtcdOptions, EtcdStorage } from '../../../storage/etcd/etcd.js';
 import type { Storage } from '../../../storage/storage.js';
+import { type Config, ConfigError } from '../options/config.js';
+import { ExposedFile, readSecretFile } from '../options/secret-file.js';
+import { watchFiles } from './watch-files.js';
 
 type EtcdConfig = Extract<Config['store'], { type: 'etcd' }>;
 type EtcdConnection = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;

@@ -1,8 +1,8 @@
-import { ConfigError } from '../options/config.js';
 import { canBeRelyingPartyId } from '../../../kinds/people/passkey/rp-id.js';
-import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Log } from '../../../observability/log.js';
+import { toStatusError } from '../../../registry/status/storage-errors.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
+import { ConfigError } from '../options/config.js';
 
 const key = 'meta/rpid';
 

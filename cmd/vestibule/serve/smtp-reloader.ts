@@ -1,8 +1,8 @@
-import { mailServerProblem } from '../options/config-validation.js';
-import { watchFiles } from './watch-files.js';
 import type { Transport } from '../../../mail/message.js';
 import type { Log } from '../../../observability/log.js';
+import { mailServerProblem } from '../options/config-validation.js';
 import { readSecretFile } from '../options/secret-file.js';
+import { watchFiles } from './watch-files.js';
 
 /**
  * A transport with the number of mails that it is sending. A replaced transport is closed when that

@@ -1,6 +1,6 @@
-import { flags, type FlagName } from './flags.js';
+import { type Subcommand, subcommands } from './commands.js';
+import { type FlagName, flags } from './flags.js';
 import { program } from './program-name.js';
-import { subcommands, type Subcommand } from './commands.js';
 
 /** Returns the list of subcommands, one a line. */
 export const overview = (): string =>

@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments, visit } from 'yaml';
 
 /** An object of a file, and where it begins. */
 export interface PlacedObject {

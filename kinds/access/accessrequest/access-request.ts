@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { conditions, type Condition } from '../../../registry/schema/conditions.js';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Call, KindObject, Metadata, Transaction } from '../../../registry/kind.js';
+import { type Condition, conditions } from '../../../registry/schema/conditions.js';
 import { nameGrammar } from '../../../registry/schema/metadata-schema.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
-import { conflict, forbidden, invalid, unauthorized } from '../../../registry/status/status.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { conflict, forbidden, invalid, unauthorized } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
-import { Account } from '../../people/account/account.js';
 import { defineKind } from '../../define-kind.js';
+import { Account } from '../../people/account/account.js';
 import { Group } from '../../people/group/group.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { isOperator } from '../../signin/operator-caller.js';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { MailOrder } from '../../../mail/messages.js';
 import { defineAction } from '../../../registry/action.js';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 import { authorName } from '../../../registry/caller.js';
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
-import { conflict, invalid } from '../../../registry/status/status.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { conflict, invalid } from '../../../registry/status/status.js';
 import { Account } from '../../people/account/account.js';
 import { mailLanguage, profileOf } from '../../signin/mail-language.js';
 import { line, timestamp } from '../../signin/schema-types.js';
-import { AccessRequest, phaseAt, type AccessRequestObject } from './access-request.js';
+import { AccessRequest, type AccessRequestObject, phaseAt } from './access-request.js';
 import { beginAccess } from './membership.js';
 
 /** How long delivery of the mail is retried, in milliseconds. */

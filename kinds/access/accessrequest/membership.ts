@@ -1,6 +1,6 @@
 import type { KindObject, ObjectOf, Transaction } from '../../../registry/kind.js';
-import { conflict } from '../../../registry/status/status.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { conflict } from '../../../registry/status/status.js';
 import { Group, maxMembers } from '../../people/group/group.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { accessRequestNaming } from './naming.js';

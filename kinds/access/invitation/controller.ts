@@ -8,7 +8,7 @@ import type { Memberships } from '../../people/group/membership-index.js';
 import { Invitation } from './invitation.js';
 import { mayStillInvite } from './inviter.js';
 import { revokeInvitation } from './pending.js';
-import { isPending, type InvitationObject } from './schema.js';
+import { type InvitationObject, isPending } from './schema.js';
 
 /**
  * Ends pending Invitations whose inviter may not invite any more, soon after a change of a Group, of the

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
 import type { Call, Settings, Transaction } from '../../../registry/kind.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
+import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { conflict, notFound, unauthorized } from '../../../registry/status/status.js';
 import type { Store } from '../../../registry/store/store.js';
-import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest } from '../../../security/keyring.js';
 import { Group, operators } from '../../people/group/group.js';
 import { endWaitsOfAddress } from '../../people/passkey/delay-strength.js';
 import { Invitation } from './invitation.js';
-import { isPending, type InvitationObject } from './schema.js';
+import { type InvitationObject, isPending } from './schema.js';
 
 /** The name of the Invitation of the first operator. */
 const firstOperator = 'first-operator';

@@ -1,9 +1,9 @@
-import { invalidValue, requiredValue } from '../../../registry/status/field-errors.js';
-import { defineKind } from '../../define-kind.js';
 import { authorName } from '../../../registry/caller.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
-import type { Cause } from '../../../registry/status/status.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue, requiredValue } from '../../../registry/status/field-errors.js';
+import type { Cause } from '../../../registry/status/status.js';
+import { defineKind } from '../../define-kind.js';
 import { operators } from '../../people/group/group.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../../signin/email-address.js';
 import { languageTagFault } from '../../signin/language-tag-fault.js';
@@ -13,12 +13,12 @@ import { mailInvitation } from './prepare.js';
 import {
   acceptedCondition,
   InvitationInternal,
+  type InvitationObject,
   InvitationSpec,
   InvitationStatus,
   isPending,
   maxLifetimeOf,
   phaseAt,
-  type InvitationObject,
 } from './schema.js';
 
 /** How long an Invitation is kept after it was accepted or has expired, in milliseconds. */

@@ -1,8 +1,8 @@
 import { refusalMessage } from '../../../registry/authorizer.js';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Call, Caller, Decision, Transaction } from '../../../registry/kind.js';
-import { forbidden, invalid } from '../../../registry/status/status.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { forbidden, invalid } from '../../../registry/status/status.js';
 import { Account } from '../../people/account/account.js';
 import { addressOf, isInGroup } from '../../people/group/caller-rights.js';
 import { Group, operators } from '../../people/group/group.js';

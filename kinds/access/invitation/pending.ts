@@ -3,7 +3,7 @@ import { Group, maxMembers } from '../../people/group/group.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { Invitation } from './invitation.js';
 import { mayStillInvite } from './inviter.js';
-import { isPending, type InvitationObject } from './schema.js';
+import { type InvitationObject, isPending } from './schema.js';
 
 /** A pending Invitation, and those of its Groups that the person can join or is in. */
 interface PendingInvitation {

@@ -1,13 +1,13 @@
-import type { Limit } from '../../../registry/limits/rate-limit.js';
 import { localText } from '../../../i18n/local-text.js';
 import type { MailOrder } from '../../../mail/messages.js';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
 import type { Limits } from '../../../registry/limits/limit-settings.js';
-import { invalid } from '../../../registry/status/status.js';
+import type { Limit } from '../../../registry/limits/rate-limit.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
-import { Account } from '../../people/account/account.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { invalid } from '../../../registry/status/status.js';
 import { Client } from '../../apps/client/client.js';
+import { Account } from '../../people/account/account.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { mailLanguage } from '../../signin/mail-language.js';
 import { naming } from './naming.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { conditions, type Condition } from '../../../registry/schema/conditions.js';
-import { setList } from '../../../registry/schema/list-type.js';
 import type { Caller, KindObject } from '../../../registry/kind.js';
+import { type Condition, conditions } from '../../../registry/schema/conditions.js';
+import { setList } from '../../../registry/schema/list-type.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
 import { operators } from '../../people/group/group.js';
 import { emailAddress } from '../../signin/email-address.js';

@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Call, KindObject, Transaction } from '../../../registry/kind.js';
 import {
+  type LimitSetting,
   limitFault,
   limitSettings,
-  type LimitSetting,
 } from '../../../registry/limits/limit-settings.js';
 import { mapList, setList } from '../../../registry/schema/list-type.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
-import { invalid, type Cause } from '../../../registry/status/status.js';
 import { durationText } from '../../../registry/schema/units.js';
-import { builtInProvider, builtInScopes, claimName, scopeName } from '../claims/scopes.js';
-import { Client } from '../client/client.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { type Cause, invalid } from '../../../registry/status/status.js';
 import { defineKind, group } from '../../define-kind.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { line, texts, webAddress } from '../../signin/schema-types.js';
 import { isWebUrl } from '../../signin/web-url.js';
-import { identifierFault } from './identifier.js';
 import { audienceScopeID } from '../claims/scope-id.js';
+import { builtInProvider, builtInScopes, claimName, scopeName } from '../claims/scopes.js';
+import { Client } from '../client/client.js';
+import { identifierFault } from './identifier.js';
 
 const AudienceSpec = z.object({
   identifier: z

@@ -1,8 +1,8 @@
 import { duplicateValue, forbiddenField } from '../../../registry/status/field-errors.js';
 import type { Cause } from '../../../registry/status/status.js';
+import { audienceScopeID } from '../claims/scope-id.js';
 import type { AudienceObject } from './audience.js';
 import { audienceSummary } from './audience-scope.js';
-import { audienceScopeID } from '../claims/scope-id.js';
 
 /** The scopes of an Audience that a consent grants, and those that it leaves out. */
 export interface AudienceConsent {

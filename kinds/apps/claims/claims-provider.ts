@@ -1,30 +1,30 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { alignLastApplied } from '../../../registry/store/secret-fields.js';
+import type { ObjectOf, Settings, Transaction } from '../../../registry/kind.js';
 import {
+  type ConditionState,
   conditions,
   withTransitionTimes,
-  type ConditionState,
 } from '../../../registry/schema/conditions.js';
 import { mapList } from '../../../registry/schema/list-type.js';
-import { defineKind, group } from '../../define-kind.js';
-import type { ObjectOf, Settings, Transaction } from '../../../registry/kind.js';
 import { invalidValue, requiredValue } from '../../../registry/status/field-errors.js';
-import { alreadyExists, forbidden, type Cause } from '../../../registry/status/status.js';
+import { alreadyExists, type Cause, forbidden } from '../../../registry/status/status.js';
+import { alignLastApplied } from '../../../registry/store/secret-fields.js';
+import { defineKind, group } from '../../define-kind.js';
+import { languageFaults } from '../../signin/language-faults.js';
 import { isOperator } from '../../signin/operator-caller.js';
+import { line, texts, webAddress } from '../../signin/schema-types.js';
 import { outboundFaults } from './outbound-url.js';
 import { parseAudienceScopeID } from './scope-id.js';
 import {
   builtInProvider,
   builtInScopes,
   ClaimType,
+  nameOf,
   reservedClaims,
   scopeName,
-  nameOf,
 } from './scopes.js';
-import { line, texts, webAddress } from '../../signin/schema-types.js';
-import { languageFaults } from '../../signin/language-faults.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),

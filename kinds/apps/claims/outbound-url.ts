@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import { EgressPolicy } from '../../../security/egress-policy.js';
 import type { Settings } from '../../../registry/kind.js';
-import { isLoopback } from '../../../security/loopback.js';
-import { isWrittenAsOpened, writtenAsOpened } from '../../signin/web-url.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Cause } from '../../../registry/status/status.js';
+import { EgressPolicy } from '../../../security/egress-policy.js';
+import { isLoopback } from '../../../security/loopback.js';
+import { isWrittenAsOpened, writtenAsOpened } from '../../signin/web-url.js';
 
 /**
  * Returns causes at `field` for a URL that this service must not call, from its text alone. The

@@ -1,7 +1,7 @@
+import { clone } from '../../../registry/encoded-object.js';
 import type { ObjectOf } from '../../../registry/kind.js';
 import { Informer } from '../../../registry/store/informer.js';
 import type { Store } from '../../../registry/store/store.js';
-import { clone } from '../../../registry/encoded-object.js';
 import { builtInSpec, ClaimsProvider } from './claims-provider.js';
 import { builtInProvider, builtInScopes, type Scope } from './scopes.js';
 

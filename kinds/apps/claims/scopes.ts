@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Texts } from '../../../i18n/local-text.js';
 import type { ObjectOf } from '../../../registry/kind.js';
-import type { Account } from '../../people/account/account.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
+import type { Account } from '../../people/account/account.js';
 
 /** A value that a claim may have. */
 export type ClaimValue = string | number | boolean | string[];

@@ -1,28 +1,28 @@
 import { z } from 'zod';
-import { mapList, setList } from '../../../registry/schema/list-type.js';
-import { defineKind, group } from '../../define-kind.js';
 import type { Settings } from '../../../registry/kind.js';
 import {
+  type LimitSetting,
   limitFault,
   limitSettings,
-  type LimitSetting,
 } from '../../../registry/limits/limit-settings.js';
-import { isPrivateHost, isPrivateHTTP } from './private-host.js';
-import { isLoopback } from '../../../security/loopback.js';
+import { conditions } from '../../../registry/schema/conditions.js';
+import { mapList, setList } from '../../../registry/schema/list-type.js';
+import { describePattern } from '../../../registry/schema/pattern.js';
+import { durationText } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { alreadyExists, type Cause } from '../../../registry/status/status.js';
-import { durationText } from '../../../registry/schema/units.js';
-import { conditions } from '../../../registry/schema/conditions.js';
+import { isLoopback } from '../../../security/loopback.js';
+import { defineKind, group } from '../../define-kind.js';
+import { accountPageClient } from '../../signin/account-page.js';
+import { languageFaults } from '../../signin/language-faults.js';
+import { line, redirectURI, texts, timestamp, webAddress } from '../../signin/schema-types.js';
+import { isWebUrl, isWrittenAsOpened, writtenAsOpened } from '../../signin/web-url.js';
+import { outboundFaults } from '../claims/outbound-url.js';
+import { claimName, scopeName } from '../claims/scopes.js';
 import { reportFields, showReport } from './client-report.js';
 import { conditionsOf } from './conditions.js';
+import { isPrivateHost, isPrivateHTTP } from './private-host.js';
 import { applyProfile, pkceOf, securityFaults, securityFields } from './security-profile.js';
-import { claimName, scopeName } from '../claims/scopes.js';
-import { outboundFaults } from '../claims/outbound-url.js';
-import { accountPageClient } from '../../signin/account-page.js';
-import { line, redirectURI, texts, timestamp, webAddress } from '../../signin/schema-types.js';
-import { languageFaults } from '../../signin/language-faults.js';
-import { isWebUrl, isWrittenAsOpened, writtenAsOpened } from '../../signin/web-url.js';
-import { describePattern } from '../../../registry/schema/pattern.js';
 
 /** Returns the schema of a duration, in the format of the settings. */
 const lifetime = (describe: string) => z.string().regex(durationText).optional().describe(describe);

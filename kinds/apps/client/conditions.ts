@@ -1,7 +1,7 @@
 import {
-  withTransitionTimes,
   type Condition,
   type ConditionState,
+  withTransitionTimes,
 } from '../../../registry/schema/conditions.js';
 import { isPrivateHTTP } from './private-host.js';
 import { pkceOf } from './security-profile.js';

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
-import { apiVersion } from '../../define-kind.js';
-import { conflict } from '../../../registry/status/status.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { Client } from './client.js';
+import { conflict } from '../../../registry/status/status.js';
+import { apiVersion } from '../../define-kind.js';
 import { timestamp } from '../../signin/schema-types.js';
+import { Client } from './client.js';
 
 /** The response with a new secret, which is shown once. */
 const ClientSecret = z.object({

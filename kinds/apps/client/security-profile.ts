@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isLoopback } from '../../../security/loopback.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Cause } from '../../../registry/status/status.js';
+import { isLoopback } from '../../../security/loopback.js';
 
 /** The fields of a Client's spec that protect its requests and tokens. */
 export const securityFields = {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Keys } from '../../../security/keyring.js';
 import type { ObjectOf } from '../../../registry/kind.js';
+import type { Keys } from '../../../security/keyring.js';
 import type { Client } from './client.js';
 
 /**

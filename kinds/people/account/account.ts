@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { invalidValue } from '../../../registry/status/field-errors.js';
-import { defineKind } from '../../define-kind.js';
 import type { CreateActionBody, Transaction } from '../../../registry/kind.js';
-import { invalid, type Cause } from '../../../registry/status/status.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import { type Cause, invalid } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
-import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
-import { isOperator } from '../../signin/operator-caller.js';
-import { enqueueDeletion } from './deletion-row.js';
-import { recordGivenUpAddress } from './given-up-address.js';
+import { defineKind } from '../../define-kind.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -17,9 +13,13 @@ import {
   newAddressFaults,
 } from '../../signin/email-address.js';
 import { profileOf } from '../../signin/mail-language.js';
+import { isOperator } from '../../signin/operator-caller.js';
+import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
 import { updateLimit } from '../../signin/update-limit.js';
+import { enqueueDeletion } from './deletion-row.js';
+import { recordGivenUpAddress } from './given-up-address.js';
 import { profileFaults } from './profile-faults.js';
-import { AccountInternal, AccountSpec, AccountStatus, type AccountObject } from './schema.js';
+import { AccountInternal, type AccountObject, AccountSpec, AccountStatus } from './schema.js';
 
 /**
  * A person, identified by an address that a sign-in verifies. The name is 20 random characters, is

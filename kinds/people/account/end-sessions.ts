@@ -1,9 +1,9 @@
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
 import type { Outcome, Worker } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
+import { Session } from '../session/session.js';
 import { Account } from './account.js';
 import { endTokens } from './end-tokens.js';
-import { Session } from '../session/session.js';
 
 /** The number of sessions that one commit ends. */
 const sessionsPerCommit = 12;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineAction, type Action } from '../../../registry/action.js';
-import { apiVersion } from '../../define-kind.js';
+import { type Action, defineAction } from '../../../registry/action.js';
+import { clone } from '../../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../../registry/kind.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
-import { clone } from '../../../registry/encoded-object.js';
+import { apiVersion } from '../../define-kind.js';
 import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
 import { Account } from './account.js';
 

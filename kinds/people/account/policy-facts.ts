@@ -1,9 +1,9 @@
 import type { Call, ObjectOf } from '../../../registry/kind.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
-import type { Account } from './account.js';
 import { canonicalAddress, domainOf } from '../../signin/email-address.js';
 import { authenticationClaims } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
+import type { Account } from './account.js';
 
 /** The facts about a sign-in that policy sees; `authenticated` in seconds since the epoch. */
 export interface SignInFacts {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { KindObject } from '../../../registry/kind.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
 import {
+  httpsAddress,
   languageTag,
   line,
   timestamp,
-  httpsAddress,
   webAddress,
 } from '../../signin/schema-types.js';
 

@@ -1,9 +1,9 @@
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
 import { StatusError } from '../../../registry/status/status.js';
-import { Group, membersAt, operators } from './group.js';
-import { checkedGroups } from './membership-index.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { Account } from '../account/account.js';
+import { Group, membersAt, operators } from './group.js';
+import { checkedGroups } from './membership-index.js';
 
 /**
  * Throws 409 unless a person who calls has still the account, the address and the Groups that the

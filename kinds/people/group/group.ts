@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { defineKind } from '../../define-kind.js';
 import type { Call } from '../../../registry/kind.js';
-import type { Cause } from '../../../registry/status/status.js';
 import { mapList, setList } from '../../../registry/schema/list-type.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { invalidValue } from '../../../registry/status/field-errors.js';
+import type { Cause } from '../../../registry/status/status.js';
+import { defineKind } from '../../define-kind.js';
 import {
   canonicalAddress,
   emailAddress,
@@ -12,7 +13,6 @@ import {
   repeatedAddresses,
 } from '../../signin/email-address.js';
 import { line, timestamp } from '../../signin/schema-types.js';
-import { invalidValue } from '../../../registry/status/field-errors.js';
 
 /** The most members that a Group can have. */
 export const maxMembers = 1000;

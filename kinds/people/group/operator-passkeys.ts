@@ -1,13 +1,13 @@
-import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
-import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
+import type { EncodedObject } from '../../../registry/encoded-object.js';
 import type { ObjectOf } from '../../../registry/kind.js';
 import type { Store } from '../../../registry/store/store.js';
-import type { EncodedObject } from '../../../registry/encoded-object.js';
-import { Account } from '../account/account.js';
+import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
+import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
 import { canonicalAddress } from '../../signin/email-address.js';
+import { Account } from '../account/account.js';
+import { Passkey } from '../passkey/passkey.js';
 import { operators } from './group.js';
 import type { Memberships } from './membership-index.js';
-import { Passkey } from '../passkey/passkey.js';
 
 /** Whether any operator has a passkey, and whether one has full strength. */
 export interface OperatorPasskeyFacts {

@@ -1,8 +1,8 @@
 import type { Call, ObjectOf } from '../../../registry/kind.js';
-import type { Account } from '../account/account.js';
-import { naming } from '../../signin/interaction-naming.js';
-import { accountFacts, signedInNow } from '../account/policy-facts.js';
 import { accountPageClient } from '../../signin/account-page.js';
+import { naming } from '../../signin/interaction-naming.js';
+import type { Account } from '../account/account.js';
+import { accountFacts, signedInNow } from '../account/policy-facts.js';
 import type { Method } from '../session/session.js';
 
 const emailMethods: readonly Method[] = ['EmailCode', 'EmailLink'];

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { apiVersion } from '../../define-kind.js';
 import type { Settings } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { timestamp } from '../../signin/schema-types.js';
+import { apiVersion } from '../../define-kind.js';
 import { challengeLifetimeMs, Purpose } from '../../signin/passkey-challenge.js';
+import { timestamp } from '../../signin/schema-types.js';
 import { algorithms } from './webauthn/cose-key.js';
 
 const descriptor = z.object({

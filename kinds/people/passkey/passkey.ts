@@ -1,36 +1,30 @@
 import { z } from 'zod';
-import { defineKind } from '../../define-kind.js';
 import type { Call, KindObject, ObjectOf, Transaction } from '../../../registry/kind.js';
-import { conditions, withTransitionTimes } from '../../../registry/schema/conditions.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
-import { updateLimit } from '../../signin/update-limit.js';
+import { conditions, withTransitionTimes } from '../../../registry/schema/conditions.js';
+import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import {
   conflict,
   invalid,
-  unauthorized,
   type StatusError,
+  unauthorized,
 } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
-import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { Account } from '../account/account.js';
-import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
-import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';
-import { endTokens } from '../account/end-tokens.js';
-import { Session } from '../session/session.js';
-import { line, timestamp } from '../../signin/schema-types.js';
+import { defineKind } from '../../define-kind.js';
 import { mailLanguage, profileOf } from '../../signin/mail-language.js';
+import { type TakenChallenge, takeChallenge } from '../../signin/passkey-challenge.js';
+import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
+import { line, timestamp } from '../../signin/schema-types.js';
+import { updateLimit } from '../../signin/update-limit.js';
 import { describeBrowser } from '../../signin/user-agent.js';
-import { authenticatorName } from './aaguid-names.js';
+import { Account } from '../account/account.js';
+import { isSessionValid, revokeOtherSessions } from '../account/end-sessions.js';
+import { endTokens } from '../account/end-tokens.js';
 import { addedPasskeyAt } from '../session/added-passkey.js';
-import { takeChallenge, type TakenChallenge } from '../../signin/passkey-challenge.js';
-import { NewPasskey, type NewCredential } from './webauthn/credential.js';
+import { Session } from '../session/session.js';
+import { authenticatorName } from './aaguid-names.js';
 import { canSignInWithoutPasskey } from './last-passkey.js';
-import {
-  transports,
-  verifyRegistration,
-  type Registration,
-} from './webauthn/verify-registration.js';
 import {
   fullStrengthState,
   fullStrengthTimestampOf,
@@ -38,6 +32,12 @@ import {
   type RegisteredAfter,
 } from './strength.js';
 import { awaitFullStrength } from './strength-row.js';
+import { type NewCredential, NewPasskey } from './webauthn/credential.js';
+import {
+  type Registration,
+  transports,
+  verifyRegistration,
+} from './webauthn/verify-registration.js';
 
 const noticeLifetimeMs = 86_400_000;
 

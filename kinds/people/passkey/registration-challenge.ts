@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
 import type { Call, ObjectOf } from '../../../registry/kind.js';
-import { perMinute, type LimitOf } from '../../../registry/limits/rate-limit.js';
+import { type LimitOf, perMinute } from '../../../registry/limits/rate-limit.js';
 import { forbidden, unauthorized } from '../../../registry/status/status.js';
 import { Appearance, appearanceName } from '../../appearance/appearance.js';
-import { Account } from '../account/account.js';
-import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
-import { Session } from '../session/session.js';
 import { newChallenge, putChallenge } from '../../signin/passkey-challenge.js';
+import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
+import { Account } from '../account/account.js';
+import { Session } from '../session/session.js';
 import { challengeResponse, creationOptions, PasskeyChallenge } from './options.js';
 import { Passkey } from './passkey.js';
 

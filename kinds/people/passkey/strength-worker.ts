@@ -1,6 +1,6 @@
+import { fromTimestamp } from '../../../registry/schema/timestamp.js';
 import type { Outcome, Worker } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
-import { fromTimestamp } from '../../../registry/schema/timestamp.js';
 import { Passkey } from './passkey.js';
 import { hasFullStrength } from './strength.js';
 import type { StrengthRow } from './strength-row.js';

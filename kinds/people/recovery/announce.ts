@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RecoveryNotice } from '../../../mail/recovery.js';
-import { digest } from '../../../security/keyring.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { digest } from '../../../security/keyring.js';
 import { mailLanguage, profileOf } from '../../signin/mail-language.js';
 import { Account } from '../account/account.js';
 import type { RecoveryObject } from './recovery-object.js';

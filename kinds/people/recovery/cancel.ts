@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { digest } from '../../../security/keyring.js';
 import { defineAction } from '../../../registry/action.js';
 import type { Call } from '../../../registry/kind.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
 import { notFound } from '../../../registry/status/status.js';
+import { digest } from '../../../security/keyring.js';
 import { linkToken } from '../../signin/schema-types.js';
 import { cancelRecovery, Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';

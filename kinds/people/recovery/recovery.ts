@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineKind } from '../../define-kind.js';
-import type { Call, Transaction } from '../../../registry/kind.js';
 import type { RecoveryNotice } from '../../../mail/recovery.js';
-import { conflict } from '../../../registry/status/status.js';
+import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { conflict } from '../../../registry/status/status.js';
+import { defineKind } from '../../define-kind.js';
 import { describeBrowser } from '../../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
-import { RecoveryInternal, RecoveryStatus, type RecoveryObject } from './recovery-object.js';
+import { RecoveryInternal, type RecoveryObject, RecoveryStatus } from './recovery-object.js';
 
 /** The number of days that a recovery is kept after its end. */
 const retentionDays = 90;

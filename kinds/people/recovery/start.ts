@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import type { LimitOf } from '../../../registry/limits/rate-limit.js';
-import { conflict } from '../../../registry/status/status.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { conflict } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
-import { Account } from '../account/account.js';
 import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
-import { delayWaitingPasskeys } from '../passkey/delay-strength.js';
 import { describeBrowser } from '../../signin/user-agent.js';
+import { Account } from '../account/account.js';
+import { delayWaitingPasskeys } from '../passkey/delay-strength.js';
 import { announceRecovery } from './announce.js';
 import { Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';
-import { recoverySteps, stepTime, type RecoveryRow } from './worker.js';
+import { type RecoveryRow, recoverySteps, stepTime } from './worker.js';
 
 /** Limits the recoveries that an account may start itself in a day, because each sends mails. */
 const startLimit: LimitOf = ({ recoveriesPerAccountDay }) => ({

@@ -1,9 +1,9 @@
 import type { RecoveryNotice } from '../../../mail/recovery.js';
-import type { Call, Transaction } from '../../../registry/kind.js';
 import type { Log } from '../../../observability/log.js';
+import type { Call, Transaction } from '../../../registry/kind.js';
+import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
 import type { Outcome, Worker } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
-import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
 import { Account } from '../account/account.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
 import { Passkey } from '../passkey/passkey.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineKind } from '../../define-kind.js';
-import { sessionDictionary } from './session-dictionary.js';
 import { AddedPasskey } from '../../signin/added-passkey.js';
 import { Challenges } from '../../signin/passkey-challenge.js';
 import { deliveryState, statusTexts, timestamp } from '../../signin/schema-types.js';
+import { sessionDictionary } from './session-dictionary.js';
 
 /** The sign-in methods. */
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../../kinds/people/session/session.js';
+import { clock } from '../../support/clock.js';
+import { Stream } from '../../support/network/stream.js';
+import { until } from '../../support/patience.js';
 import {
   authorizationPath,
   begin,
@@ -9,12 +12,9 @@ import {
   signIn,
   wrong,
 } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { clock } from '../../support/clock.js';
-import { Stream } from '../../support/network/stream.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import { until } from '../../support/patience.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 afterAll(async () => {

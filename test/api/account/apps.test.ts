@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
-import { signedInByPasskey, withPasskey } from '../../support/people/passkeys.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { clock } from '../../support/clock.js';
 import { settles } from '../../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { signedInByPasskey, withPasskey } from '../../support/people/passkeys.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

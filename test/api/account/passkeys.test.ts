@@ -1,14 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Account } from '../../../kinds/people/account/account.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
+import { clock } from '../../support/clock.js';
+import { settles } from '../../support/patience.js';
 import {
-  algorithms,
   Authenticator,
+  algorithms,
   type Item,
   type Lies,
 } from '../../support/people/authenticator.js';
-import { clock } from '../../support/clock.js';
 import {
   askingOf,
   assertion,
@@ -21,10 +22,9 @@ import {
   withPasskey,
 } from '../../support/people/passkeys.js';
 import { begin, isNoNotice, mailTo, proceed, redeem, signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import { settles } from '../../support/patience.js';
 
 jest.setTimeout(120_000);
 

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { Account } from '../../../kinds/people/account/account.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
+import { Account } from '../../../kinds/people/account/account.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import type { Storage } from '../../../storage/storage.js';
 import { counting } from '../../provider/support/fixture.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
+import type { Answer } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import type { Answer } from '../../support/people/tab.js';
 import { Stopwatch } from '../../support/stopwatch.js';
 
 /** What differs from request to request anyone who is asked about. */

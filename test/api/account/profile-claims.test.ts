@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { redeem, signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 const spec = {

@@ -2,18 +2,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { Recovery } from '../../../kinds/people/recovery/recovery.js';
 import { clock } from '../../support/clock.js';
+import { Stream } from '../../support/network/stream.js';
+import { until as comesToHold } from '../../support/patience.js';
 import {
   passkeyLogin,
   register,
   signedInByPasskey,
   withPasskey,
 } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { mailTo, signIn } from '../../support/people/signin.js';
-import { Stream } from '../../support/network/stream.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import { until as comesToHold } from '../../support/patience.js';
 
 jest.setTimeout(180_000);
 

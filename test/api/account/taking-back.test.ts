@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { Account } from '../../../kinds/people/account/account.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Recovery } from '../../../kinds/people/recovery/recovery.js';
-import { Authenticator } from '../../support/people/authenticator.js';
 import { clock } from '../../support/clock.js';
+import { Stream } from '../../support/network/stream.js';
+import { until } from '../../support/patience.js';
+import { Authenticator } from '../../support/people/authenticator.js';
 import {
   confirmedDeviceCode,
   redeemDeviceCode,
@@ -18,8 +20,6 @@ import {
   signInByPasskey,
   withPasskey,
 } from '../../support/people/passkeys.js';
-import { until } from '../../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import {
   authorizationPath,
   isNoNotice,
@@ -28,8 +28,8 @@ import {
   redeem,
   signIn,
 } from '../../support/people/signin.js';
-import { Stream } from '../../support/network/stream.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 jest.setTimeout(240_000);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Served } from '../../faults/served.js';
-import { authorizationPath } from '../../support/people/signin.js';
-import { stopAll, temporary } from '../../support/service.js';
-import { Tab } from '../../support/people/tab.js';
 import { settles } from '../../support/patience.js';
+import { authorizationPath } from '../../support/people/signin.js';
+import { Tab } from '../../support/people/tab.js';
+import { stopAll, temporary } from '../../support/service.js';
 
 describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
   'a service in the time zone %s',

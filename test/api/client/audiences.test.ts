@@ -15,12 +15,12 @@ import {
   refresh,
   visit,
 } from '../../support/audiences.js';
-import { confirm } from '../../support/people/device.js';
 import { settles } from '../../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { confirm } from '../../support/people/device.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeCertificate } from '../../support/cluster/issue-certificate.js';
 import { ClaimsProvider } from '../../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../../kinds/apps/client/client.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, signIn } from '../../support/people/signin.js';
+import { makeCertificate } from '../../support/cluster/issue-certificate.js';
 import { Stream } from '../../support/network/stream.js';
+import { begin, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { Stopwatch } from '../../support/stopwatch.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

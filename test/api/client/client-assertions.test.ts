@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { credentials } from '../../provider/support/party.js';
 import { newAssertionKey } from '../../support/people/assertion-key.js';
 import { signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

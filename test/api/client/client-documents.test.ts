@@ -1,13 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Grant, grantName } from '../../../kinds/apps/grant.js';
 import { clock } from '../../support/clock.js';
 import {
+  type DocumentServer,
   documentOf,
   startDocumentServer,
-  type DocumentServer,
 } from '../../support/network/document-server.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import {
   authorizationPath,
   begin,
@@ -16,8 +15,9 @@ import {
   redeem,
   signIn,
 } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 let documents: DocumentServer;
 beforeAll(async () => {

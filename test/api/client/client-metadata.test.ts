@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { startWithOperator } from '../../support/people/operator.js';
+import type { Pending } from '../../support/people/tab.js';
 import { stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import type { Pending } from '../../support/people/tab.js';
 
 afterAll(stopAll);
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signIn as connect } from '../../../cmd/vestibule/client/connection/device-flow.js';
-import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, signIn } from '../../support/people/signin.js';
-import { createClient } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

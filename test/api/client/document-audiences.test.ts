@@ -11,11 +11,11 @@ import {
   visit,
 } from '../../support/audiences.js';
 import { clock } from '../../support/clock.js';
-import { startDocumentServer, type DocumentServer } from '../../support/network/document-server.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { type DocumentServer, startDocumentServer } from '../../support/network/document-server.js';
 import { authorizationPath, proceed, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 let documents: DocumentServer;
 afterEach(() => clock.release());

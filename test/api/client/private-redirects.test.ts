@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Client, type ClientSpec } from '../../../kinds/apps/client/client.js';
 import { metadataOf } from '../../../provider/adapter/clients.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { tokenOf } from '../../support/people/device.js';
-import { master, proxyOf, startFronted, type Fronted } from '../../support/cluster/frontproxy.js';
-import { createClient, stopAll } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
+import { type Fronted, master, proxyOf, startFronted } from '../../support/cluster/frontproxy.js';
 import { Stream } from '../../support/network/stream.js';
-import { Tab, type Init } from '../../support/people/tab.js';
+import { tokenOf } from '../../support/people/device.js';
+import { signIn } from '../../support/people/signin.js';
+import { type Init, Tab } from '../../support/people/tab.js';
+import { createClient, stopAll } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
 const evil = 'https://evil.test';

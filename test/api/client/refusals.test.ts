@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { prefixRange } from '../../../storage/storage.js';
 import { credentials } from '../../provider/support/party.js';
-import { authorizationPath, redeem as tokensOf, signIn } from '../../support/people/signin.js';
 import { clock } from '../../support/clock.js';
 import { settles, until } from '../../support/patience.js';
-import { stores } from '../../support/stores.js';
+import { authorizationPath, signIn, redeem as tokensOf } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {

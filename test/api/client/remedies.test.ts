@@ -8,8 +8,8 @@ import {
   redeem,
   visit,
 } from '../../support/audiences.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { credentials } from '../../provider/support/party.js';
 import { clock } from '../../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { redeem, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {

@@ -1,22 +1,22 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 
 import {
-  loadConfig,
   type Config,
   type ConfigError,
+  loadConfig,
 } from '../../../cmd/vestibule/options/config.js';
 import { settings } from '../../../cmd/vestibule/options/flags.js';
 import { shownSettings } from '../../../cmd/vestibule/options/shown-settings.js';
 import { createLog } from '../../../observability/log.js';
-import { openEtcd } from '../../../storage/etcd/etcd.js';
 import { startTracing } from '../../../observability/otel.js';
-import { createClient, startTest, stopAll } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
-import { requireUsers, startEtcd, type EtcdServer } from '../../storage/etcd-server.js';
+import { openEtcd } from '../../../storage/etcd/etcd.js';
+import { type EtcdServer, requireUsers, startEtcd } from '../../storage/etcd-server.js';
 import { scaled } from '../../support/patience.js';
+import { signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isWrittenAsOpened } from '../../../kinds/signin/web-url.js';
 import { DocumentError, metadataOfDocument } from '../../../provider/adapter/client-document.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { clock } from '../../support/clock.js';
-import { until } from '../../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import { Stream } from '../../support/network/stream.js';
+import { until } from '../../support/patience.js';
+import { mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

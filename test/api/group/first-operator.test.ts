@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { Group } from '../../../kinds/people/group/group.js';
 import { Invitation } from '../../../kinds/access/invitation/invitation.js';
+import { Group } from '../../../kinds/people/group/group.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,19 +1,19 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Memberships } from '../../../kinds/people/group/membership-index.js';
+import { signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import type { Tab } from '../../support/people/tab.js';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { stores } from '../../support/stores.js';
 import { Stopwatch } from '../../support/stopwatch.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

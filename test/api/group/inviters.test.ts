@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Invitation } from '../../../kinds/access/invitation/invitation.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { contextAttributes } from '../../../policy/model/context-attributes.js';
+import { clock } from '../../support/clock.js';
+import { until } from '../../support/patience.js';
 import { mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { contextAttributes } from '../../../policy/model/context-attributes.js';
-import { until } from '../../support/patience.js';
-import { clock } from '../../support/clock.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 beforeAll(() => clock.own());

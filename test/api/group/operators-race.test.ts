@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { Pending, type Answer, type Tab } from '../../support/people/tab.js';
 import { Stream } from '../../support/network/stream.js';
+import { signIn } from '../../support/people/signin.js';
+import { type Answer, Pending, type Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -3,9 +3,9 @@ import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { clock } from '../../support/clock.js';
 import { tokenOf } from '../../support/people/device.js';
 import { register, signInByPasskey, withPasskey } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Pending, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 jest.setTimeout(120_000);

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createApp, ApiRequest, ApiResponse } from '../../../apiserver/http/message.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ApiRequest, ApiResponse, createApp } from '../../../apiserver/http/message.js';
 import type { AuthorizationAttributes } from '../../../registry/authorizer.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
 import { settles } from '../../support/patience.js';
-import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import type { TestService } from '../../support/service.js';
 
 const asked: string[] = [];
 const real = await import('../../../policy/engine.js');

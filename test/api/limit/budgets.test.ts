@@ -3,10 +3,10 @@ import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { clock } from '../../support/clock.js';
 import { scrape } from '../../support/network/scrape.js';
-import { begin, mailTo, proceed, signIn, wrong, type Begun } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import type { Tab } from '../../support/people/tab.js';
 import { settles } from '../../support/patience.js';
+import { type Begun, begin, mailTo, proceed, signIn, wrong } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

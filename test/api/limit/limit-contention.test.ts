@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { countCommits } from '../../support/count-commits.js';
-import { createClient, startTest, stopAll } from '../../support/service.js';
 import { begin, mailTo, proceed } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cbor } from '../../support/people/authenticator.js';
 import { turnOf } from '../../support/longest-turn.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { cbor } from '../../support/people/authenticator.js';
 import { authorizationPath, begin, signIn } from '../../support/people/signin.js';
-import { exchange, type Answer, type Tab } from '../../support/people/tab.js';
+import { type Answer, exchange, type Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 afterAll(stopAll);
 

@@ -1,21 +1,21 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { readBytes } from '../../../apiserver/http/body.js';
-import type { ApiRequest } from '../../../apiserver/http/message.js';
 import { MemoryGuard } from '../../../apiserver/http/memory-guard.js';
 import { readCgroup, recentMemoryUse } from '../../../apiserver/http/memory-use.js';
+import type { ApiRequest } from '../../../apiserver/http/message.js';
 import { Metrics } from '../../../observability/metrics/metrics.js';
 import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { program } from '../../support/command.js';
-import { settles } from '../../support/patience.js';
-import { scrape, type Scrape } from '../../support/network/scrape.js';
-import { stopAll, temporary } from '../../support/service.js';
+import { type Scrape, scrape } from '../../support/network/scrape.js';
 import { Stream } from '../../support/network/stream.js';
+import { settles } from '../../support/patience.js';
 import { Tab } from '../../support/people/tab.js';
+import { stopAll, temporary } from '../../support/service.js';
 
 afterAll(stopAll);
 

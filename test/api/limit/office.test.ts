@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { refusalsOf } from '../../../cmd/vestibule/serve/replicas/open-replica.js';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
 import type { Limit } from '../../../registry/limits/rate-limit.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

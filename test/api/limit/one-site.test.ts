@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { limitKey } from '../../../registry/limits/rate-limit.js';
 import { prefixRange } from '../../../storage/storage.js';
 import { clock } from '../../support/clock.js';
-import { begin, wrong, type Begun } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { limitKey } from '../../../registry/limits/rate-limit.js';
-import { stores } from '../../support/stores.js';
 import fc from '../../support/fast-check.js';
+import { type Begun, begin, wrong } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authenticated } from '../../support/people/passkeys.js';
 import { proceed, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
 import { challenge, signedInByPasskey } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import {
   authorizationPath,
+  type Begun,
   begin,
   mailTo,
   signIn,
   wrong,
-  type Begun,
 } from '../../support/people/signin.js';
 import type { Pending, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 jest.setTimeout(120_000);
 

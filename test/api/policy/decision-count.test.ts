@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { decisionCountKey } from '../../../kinds/policy/decision-count-key.js';
-import { createClient, startTest, stopAll } from '../../support/service.js';
 import { settles } from '../../support/patience.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

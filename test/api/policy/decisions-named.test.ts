@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PolicyDecision } from '../../../kinds/policy/policy-decision.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
-import type { Tab } from '../../support/people/tab.js';
 import { settles } from '../../support/patience.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

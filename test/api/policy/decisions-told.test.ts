@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Grant, grantName } from '../../../kinds/apps/grant.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { until } from '../../provider/support/fixture.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { prefixRange } from '../../../storage/storage.js';
-import { begin, mailTo, redeem, signIn, wrong } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
 import { settles } from '../../support/patience.js';
+import { begin, mailTo, redeem, signIn, wrong } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../../kinds/people/session/session.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
 import { Stream } from '../../support/network/stream.js';
-import { stores } from '../../support/stores.js';
+import { begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../../kinds/index.js';
-import { openEngine } from '../../../policy/engine.js';
-import { ParsedPolicyCache } from '../../../policy/parsed-policy-cache.js';
 import { createPolicy } from '../../../kinds/policy/policy.js';
+import { openEngine } from '../../../policy/engine.js';
 import { readRules, ruleFormatVersion } from '../../../policy/parse/rules.js';
+import { ParsedPolicyCache } from '../../../policy/parsed-policy-cache.js';
 import { Keys, newKeys } from '../../../security/keyring.js';
 import { cedar } from '../../policy/oracle.js';
 import { settles } from '../../support/patience.js';

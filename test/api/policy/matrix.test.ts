@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ClaimsReview } from '../../../kinds/apps/claims/claims-review.js';
 import { actions, kinds } from '../../../kinds/index.js';
-import { openEngine, type Engine } from '../../../policy/engine.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
+import { type Engine, openEngine } from '../../../policy/engine.js';
 import type { Caller } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { saying, startFronted, type Fronted } from '../../support/cluster/frontproxy.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { signedInByPasskey } from '../../support/people/passkeys.js';
-import { createClient, stopAll, type TestService } from '../../support/service.js';
+import { type Fronted, saying, startFronted } from '../../support/cluster/frontproxy.js';
 import { Stream } from '../../support/network/stream.js';
+import { signedInByPasskey } from '../../support/people/passkeys.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { kinds } from '../../../kinds/index.js';
+import fc from '../../support/fast-check.js';
 import { signIn } from '../../support/people/signin.js';
+import type { Answer, Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import type { Answer, Tab } from '../../support/people/tab.js';
-import fc from '../../support/fast-check.js';
 
 afterAll(stopAll);
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kinds } from '../../../kinds/index.js';
 import { entityAttributes } from '../../../policy/model/entity-attributes.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { mailTo, signIn } from '../../support/people/signin.js';
-import { Pending, type Answer, type Tab } from '../../support/people/tab.js';
+import { type Answer, Pending, type Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,23 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Account } from '../../../kinds/people/account/account.js';
 import { createPolicy, Policy } from '../../../kinds/policy/policy.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import type { Transaction } from '../../../registry/kind.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { Stream } from '../../support/network/stream.js';
+import { until } from '../../support/patience.js';
 import { begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { Stream } from '../../support/network/stream.js';
-import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
-import { until } from '../../support/patience.js';
 import { Stopwatch } from '../../support/stopwatch.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kinds } from '../../../kinds/index.js';
+import { type Fronted, master, startFronted } from '../../support/cluster/frontproxy.js';
 import { tokenOf } from '../../support/people/device.js';
-import { master, startFronted, type Fronted } from '../../support/cluster/frontproxy.js';
-import { createClient, stopAll } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, stopAll } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 const evil = 'https://evil.test';
 const mounts = ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1'];

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Account } from '../../../kinds/people/account/account.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
-import { encode } from '../../../registry/encoded-object.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../../kinds/index.js';
+import type { Account } from '../../../kinds/people/account/account.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { openEngine } from '../../../policy/engine.js';
 import { replay } from '../../../policy/replay.js';
+import { encode } from '../../../registry/encoded-object.js';
 import type { ObjectOf } from '../../../registry/kind.js';
 import type { Store } from '../../../registry/store/store.js';
 import { prefixRange, type Range, type Storage } from '../../../storage/storage.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
-import { isQuick } from '../../support/stores.js';
-import { Stopwatch } from '../../support/stopwatch.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { Stopwatch } from '../../support/stopwatch.js';
+import { isQuick } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fieldsOf, textOf, unwrap } from '../../../apiserver/codec/protobuf.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { StatusError } from '../../../registry/status/status.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { clock } from '../../support/clock.js';
+import fc from '../../support/fast-check.js';
+import { settles } from '../../support/patience.js';
 import { tokenOf } from '../../support/people/device.js';
 import { begin, signIn } from '../../support/people/signin.js';
-import { clock } from '../../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import type { Pending, Tab } from '../../support/people/tab.js';
-import { settles } from '../../support/patience.js';
-import fc from '../../support/fast-check.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 const who = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const can = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { authorizationPath, begin, mailTo, signIn } from '../../support/people/signin.js';
 import { settles } from '../../support/patience.js';
-import { stores } from '../../support/stores.js';
+import { authorizationPath, begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

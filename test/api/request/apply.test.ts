@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { tokenOf } from '../../support/people/device.js';
-import { stores } from '../../support/stores.js';
+import { signIn } from '../../support/people/signin.js';
 import type { Pending } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 let service: TestService;
 let authorization: string;

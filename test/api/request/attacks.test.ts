@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Account } from '../../../kinds/people/account/account.js';
+import fc from '../../support/fast-check.js';
 import {
   authorizationPath,
+  type Begun,
   begin,
   mailTo,
   redeem,
   signIn,
   wrong,
-  type Begun,
 } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
-import fc from '../../support/fast-check.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 let one: TestService;
 let two: TestService;

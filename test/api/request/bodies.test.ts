@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applyMergePatch } from '../../../apiserver/codec/merge-patch.js';
 import { methodOf } from '../../../apiserver/request/verbs.js';
 import { actions, kinds } from '../../../kinds/index.js';
-import { begin, signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import type { Tab } from '../../support/people/tab.js';
 import fc from '../../support/fast-check.js';
+import { begin, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 let service: TestService;
 let tab: Tab;

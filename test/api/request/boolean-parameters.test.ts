@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Stream } from '../../support/network/stream.js';
 import { startWithOperator } from '../../support/people/operator.js';
+import type { Tab } from '../../support/people/tab.js';
 import { stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import { Stream } from '../../support/network/stream.js';
-import type { Tab } from '../../support/people/tab.js';
 
 /** The spellings of a parameter `x`, after `&`, by what Kubernetes reads in them. */
 const spellings: readonly (readonly [text: string, value: boolean])[] = [

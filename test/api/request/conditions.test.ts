@@ -3,12 +3,12 @@ import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { clock } from '../../support/clock.js';
-import { register } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import { Stream } from '../../support/network/stream.js';
-import { stores } from '../../support/stores.js';
+import { register } from '../../support/people/passkeys.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 jest.setTimeout(120_000);
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ContinueTokens, type ContinueToken } from '../../../apiserver/handlers/continue-token.js';
+import { type ContinueToken, ContinueTokens } from '../../../apiserver/handlers/continue-token.js';
 import type { AuthorizedRequest } from '../../../apiserver/http/message.js';
 import { Keys, newKeys } from '../../../security/keyring.js';
 

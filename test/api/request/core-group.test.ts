@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Stream } from '../../support/network/stream.js';
 import { until } from '../../support/patience.js';
 import { startWithOperator } from '../../support/people/operator.js';
-import { stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
-import { Stream } from '../../support/network/stream.js';
 import type { Tab } from '../../support/people/tab.js';
+import { stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 const base = '/api/v1/namespaces';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';

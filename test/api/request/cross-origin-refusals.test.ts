@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Answer } from '../../support/people/tab.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import type { Answer } from '../../support/people/tab.js';
 
 const origin = 'https://spa.example.test';
 const form = 'application/x-www-form-urlencoded';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { methodOf } from '../../../apiserver/request/verbs.js';
 import { actions, kinds } from '../../../kinds/index.js';
-import { begin, signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { tokenOf } from '../../support/people/device.js';
+import { begin, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 const evil = 'https://evil.test';
 let service: TestService;

@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { begin } from '../../support/people/signin.js';
-import { authorizationPath } from '../../support/people/signin.js';
+import { authorizationPath, begin } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 /** The pages with a path of their own: sign-ins are below /interaction, the gallery is for tests. */

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { kinds } from '../../../kinds/index.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, signIn } from '../../support/people/signin.js';
 import { Stream } from '../../support/network/stream.js';
-import { stores } from '../../support/stores.js';
+import { begin, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Answer, exchange } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { exchange, type Answer } from '../../support/people/tab.js';
 
 afterAll(stopAll);
 

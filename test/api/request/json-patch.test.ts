@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applyJSONPatch, parseJSONPatch } from '../../../apiserver/codec/json-patch.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Pending, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 const apply = (document: object, ...operations: object[]): unknown => {
   const root = { document: JSON.parse(JSON.stringify(document)) as unknown };

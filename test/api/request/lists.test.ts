@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allowed, methodOf } from '../../../apiserver/request/verbs.js';
-import { actions, kinds } from '../../../kinds/index.js';
 import { Grant } from '../../../kinds/apps/grant.js';
+import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { Session } from '../../../kinds/people/session/session.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { Stream } from '../../support/network/stream.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
 import { draw } from '../../support/random.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 describe.each(stores)('paths, lists and watches, on %s', (store) => {
   let service: TestService;

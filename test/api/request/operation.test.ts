@@ -1,21 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keys, newKeys, type KeysFile } from '../../../security/keyring.js';
-import { UnavailableError, prefixRange, type Storage } from '../../../storage/storage.js';
-import { openEmbedded } from '../../../storage/embedded/embedded.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
+import { Keys, type KeysFile, newKeys } from '../../../security/keyring.js';
+import { openEmbedded } from '../../../storage/embedded/embedded.js';
+import { prefixRange, type Storage, UnavailableError } from '../../../storage/storage.js';
 import { clock } from '../../support/clock.js';
+import { Stream } from '../../support/network/stream.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { Stream } from '../../support/network/stream.js';
 
 afterAll(async () => {
   clock.release();

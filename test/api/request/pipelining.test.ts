@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { RawSocket } from '../../support/network/socket.js';
-import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
 import fc from '../../support/fast-check.js';
+import { RawSocket } from '../../support/network/socket.js';
+import { signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { grantName } from '../../../kinds/apps/grant.js';
 import {
   authorizationPath,
+  type Begun,
   begin,
   mailTo,
   proceed,
   redeem,
   signIn,
   wrong,
-  type Begun,
 } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 const wide = 'openid email profile';

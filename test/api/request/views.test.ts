@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { duration } from '../../../apiserver/codec/table.js';
+import { Stream } from '../../support/network/stream.js';
 import { register } from '../../support/people/passkeys.js';
 import { signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { Stream } from '../../support/network/stream.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 const as = (kind: string, version = 'v1'): string =>
   `application/json;as=${kind};v=${version};g=meta.k8s.io`;

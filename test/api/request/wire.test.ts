@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RawSocket } from '../../support/network/socket.js';
 import { begin } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { RawSocket } from '../../support/network/socket.js';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { Stream } from '../../support/network/stream.js';
 import { tokenOf } from '../../support/people/device.js';
+import { signIn } from '../../support/people/signin.js';
 import type { Answer, Pending, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 let service: TestService;
 let operator: Tab;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { startWithOperator } from '../../support/people/operator.js';
+import type { Init } from '../../support/people/tab.js';
 import { stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import type { Init } from '../../support/people/tab.js';
 
 const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
 const yaml = 'application/yaml';

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PNG } from 'pngjs';
 import { chunk, png } from '../../kinds/appearance/images.js';
+import { settles } from '../../support/patience.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import { stores } from '../../support/stores.js';
-import type { Tab } from '../../support/people/tab.js';
-import { settles } from '../../support/patience.js';
 
 afterAll(stopAll);
 

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -11,15 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AuditLog } from '../../../cmd/vestibule/serve/audit-log.js';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
+import { AuditLog } from '../../../cmd/vestibule/serve/audit-log.js';
 import { createLog, formatText } from '../../../observability/log.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { program } from '../../support/command.js';
 import { mountDisk, mounts } from '../../support/disk.js';
 import { settles } from '../../support/patience.js';
-import { startTest, stopAll, temporary } from '../../support/service.js';
 import { exchange } from '../../support/people/tab.js';
+import { startTest, stopAll, temporary } from '../../support/service.js';
 import { endWatched, startWatched } from '../../support/watched.js';
 
 afterAll(async () => {

@@ -1,10 +1,9 @@
-import { freePort } from '../../../apiserver/http/free-port.js';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth } from '../../support/cluster/issue-certificate.js';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { freePort } from '../../../apiserver/http/free-port.js';
 import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
+import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import {
   authority,
   callerOf,
@@ -12,10 +11,11 @@ import {
   master,
   proxyOf,
 } from '../../support/cluster/frontproxy.js';
+import { clientAuth } from '../../support/cluster/issue-certificate.js';
 import { KubeAPI } from '../../support/cluster/kubeapi.js';
-import { startTest, stopAll, temporary, type TestService } from '../../support/service.js';
-import { stores } from '../../support/stores.js';
 import { until } from '../../support/patience.js';
+import { startTest, stopAll, type TestService, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 const apis: KubeAPI[] = [];
 afterEach(async () => {

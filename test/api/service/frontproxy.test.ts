@@ -1,30 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { Agent } from 'node:https';
-import { createServer as createLine, connect as dial, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createLine, connect as dial } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { identityHeaderPattern, removeHeaders } from '../../../apiserver/requestheader/headers.js';
 import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth, serverAuth } from '../../support/cluster/issue-certificate.js';
-import { PolicyDecision, type DecisionObject } from '../../../kinds/policy/policy-decision.js';
+import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import {
   authority,
   callerOf,
   certificate,
+  type Fronted,
   master,
   proxyOf,
   saying,
   startFronted,
-  type Fronted,
 } from '../../support/cluster/frontproxy.js';
-import { begin, signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { clientAuth, serverAuth } from '../../support/cluster/issue-certificate.js';
 import { Stream } from '../../support/network/stream.js';
-import type { Tab } from '../../support/people/tab.js';
-import { stores } from '../../support/stores.js';
 import { until } from '../../support/patience.js';
+import { begin, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

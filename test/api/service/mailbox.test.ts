@@ -3,8 +3,11 @@ import { Account } from '../../../kinds/people/account/account.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { Recovery } from '../../../kinds/people/recovery/recovery.js';
 import { Session } from '../../../kinds/people/session/session.js';
-import { Authenticator } from '../../support/people/authenticator.js';
+import { prefixRange } from '../../../storage/storage.js';
 import { clock } from '../../support/clock.js';
+import fc from '../../support/fast-check.js';
+import { settles } from '../../support/patience.js';
+import { Authenticator } from '../../support/people/authenticator.js';
 import {
   askingOf,
   authenticated,
@@ -13,13 +16,10 @@ import {
   signInByPasskey,
   withPasskey,
 } from '../../support/people/passkeys.js';
-import { prefixRange } from '../../../storage/storage.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { proceed, redeem, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
-import { settles } from '../../support/patience.js';
-import fc from '../../support/fast-check.js';
 
 jest.setTimeout(300_000);
 

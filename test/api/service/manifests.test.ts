@@ -1,13 +1,13 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Policy } from '../../../kinds/policy/policy.js';
 import { Replica } from '../../../kinds/replica.js';
-import { until } from '../../support/patience.js';
 import { scrape } from '../../support/network/scrape.js';
-import { startTest, stopAll, temporary, type TestService } from '../../support/service.js';
+import { until } from '../../support/patience.js';
+import { startTest, stopAll, type TestService, temporary } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { makeCertificate } from '../../support/cluster/issue-certificate.js';
-import { Metrics, responseBytes, requestSeconds } from '../../../observability/metrics/metrics.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Metrics, requestSeconds, responseBytes } from '../../../observability/metrics/metrics.js';
 import { checkVersion, parseVersion } from '../../../storage/etcd/version.js';
-import { exchange } from '../../support/people/tab.js';
-import { passkeyLogin, signInByPasskey, withPasskey } from '../../support/people/passkeys.js';
-import { settles } from '../../support/patience.js';
+import { makeCertificate } from '../../support/cluster/issue-certificate.js';
 import type { Scrape } from '../../support/network/scrape.js';
-import { startTest, stopAll, temporary, type TestService } from '../../support/service.js';
+import { Stream } from '../../support/network/stream.js';
+import { settles } from '../../support/patience.js';
+import { passkeyLogin, signInByPasskey, withPasskey } from '../../support/people/passkeys.js';
 import {
+  type Begun,
   begin,
   mailTo,
   proceed,
   redeem,
   signIn,
   wrong,
-  type Begun,
 } from '../../support/people/signin.js';
-import { Stream } from '../../support/network/stream.js';
-import { endWatched, etcdBehind, startWatched, type Watched } from '../../support/watched.js';
+import { exchange } from '../../support/people/tab.js';
+import { startTest, stopAll, type TestService, temporary } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
+import { endWatched, etcdBehind, startWatched, type Watched } from '../../support/watched.js';
 
 afterAll(async () => {
   await endWatched();

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../cmd/vestibule/options/config.js';
 import { settings, variableName } from '../../../cmd/vestibule/options/flags.js';
 import { shownSettings } from '../../../cmd/vestibule/options/shown-settings.js';
@@ -8,12 +8,12 @@ import {
   ReplicaRecorder,
   type ReplicaSources,
 } from '../../../cmd/vestibule/serve/replicas/replica-recorder.js';
-import { createLog } from '../../../observability/log.js';
 import { Replica } from '../../../kinds/replica.js';
-import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { createLog } from '../../../observability/log.js';
 import { signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,16 +1,16 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../cmd/vestibule/options/config.js';
-import { newKeys } from '../../../security/keyring.js';
+import { type Service, startService } from '../../../cmd/vestibule/serve/service.js';
 import { createLog } from '../../../observability/log.js';
-import { startService, type Service } from '../../../cmd/vestibule/serve/service.js';
-import { Inbox } from '../../support/people/inbox.js';
+import { newKeys } from '../../../security/keyring.js';
 import { settles } from '../../support/patience.js';
-import { createClient, temporary, type TestService } from '../../support/service.js';
+import { Inbox } from '../../support/people/inbox.js';
 import { begin, redeem, signIn } from '../../support/people/signin.js';
 import { Tab } from '../../support/people/tab.js';
+import { createClient, type TestService, temporary } from '../../support/service.js';
 
 const root = join(import.meta.dirname, '../..');
 const closing: (() => Promise<void>)[] = [];

@@ -1,15 +1,15 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { Agent, request, type IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeCertificates } from '../../storage/cases/certificates.js';
 import { startEtcd } from '../../storage/etcd-server.js';
+import { Stream } from '../../support/network/stream.js';
 import { signIn } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
-import { Stream } from '../../support/network/stream.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

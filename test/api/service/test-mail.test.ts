@@ -1,13 +1,13 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { LastMail } from '../../../cmd/vestibule/serve/replicas/last-mail.js';
-import { MailOutcomes } from '../../../mail/outcomes.js';
 import { Replica } from '../../../kinds/replica.js';
+import { MailOutcomes } from '../../../mail/outcomes.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { recordSnapshot } from '../../../storage/snapshot/last-snapshot.js';
-import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
 import { mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterEach(stopAll);
 afterAll(stopAll);

@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { execFile, execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import {
@@ -15,16 +14,17 @@ import { request } from 'node:https';
 import { connect as connectPlainly } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
 import {
   lifetimeMs,
   makeCertificate as makeOwn,
 } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { makeCertificate } from '../../support/cluster/issue-certificate.js';
-import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
 import { makeCertificates } from '../../storage/cases/certificates.js';
-import { startTest, stopAll, temporary, type TestService } from '../../support/service.js';
-import { stores } from '../../support/stores.js';
+import { makeCertificate } from '../../support/cluster/issue-certificate.js';
 import { until } from '../../support/patience.js';
+import { startTest, stopAll, type TestService, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

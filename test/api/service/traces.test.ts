@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { settles } from '../../support/patience.js';
-import { stopAll, temporary } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Served } from '../../faults/served.js';
+import { settles } from '../../support/patience.js';
+import { signIn } from '../../support/people/signin.js';
+import { stopAll, temporary } from '../../support/service.js';
 
 interface Span {
   traceId: string;

@@ -8,9 +8,9 @@ import {
   signInByPasskey,
   withPasskey,
 } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath, begin, redeem, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

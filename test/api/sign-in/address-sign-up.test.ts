@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { phishingResistant } from '../../../kinds/people/session/acr.js';
+import { PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { accountPageClient } from '../../../kinds/signin/account-page.js';
 import { signedInByPasskey } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

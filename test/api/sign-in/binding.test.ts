@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(async () => {

@@ -1,10 +1,10 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import type { Storage } from '../../../storage/storage.js';
+import { memberOf } from '../../support/people/member.js';
 import { begin, mailTo } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
-import { memberOf } from '../../support/people/member.js';
 
 afterAll(stopAll);
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { createAudience, createRequester, newPerson, pathFor } from '../../support/audiences.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath, proceed, redeem } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

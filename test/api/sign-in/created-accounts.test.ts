@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Account } from '../../../kinds/people/account/account.js';
 import { builtInScopes } from '../../../kinds/apps/claims/scopes.js';
 import { Interaction } from '../../../kinds/interaction/interaction.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { Account } from '../../../kinds/people/account/account.js';
 import { redeem, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { codeSpellings } from '../../support/code-spellings.js';
 import { clock } from '../../support/clock.js';
-import { begin, mailTo, signIn, wrong, type Begun } from '../../support/people/signin.js';
+import { codeSpellings } from '../../support/code-spellings.js';
+import { type Begun, begin, mailTo, signIn, wrong } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 

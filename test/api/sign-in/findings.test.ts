@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Keys, newKeys } from '../../../security/keyring.js';
-import type { Storage } from '../../../storage/storage.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
+import type { Storage } from '../../../storage/storage.js';
 import { clock } from '../../support/clock.js';
+import { memberOf } from '../../support/people/member.js';
 import {
   authorizationPath,
   begin,
@@ -16,10 +17,9 @@ import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { memberOf } from '../../support/people/member.js';
 
 afterAll(async () => {
   clock.release();

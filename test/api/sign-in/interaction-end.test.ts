@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import { Stream } from '../../support/network/stream.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogs } from '../../../i18n/languages.js';
 import { escapeHTML } from '../../../security/escape-html.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

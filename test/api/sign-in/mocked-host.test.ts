@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { exchange } from '../../support/people/tab.js';
+import { startTest, stopAll, type TestService } from '../../support/service.js';
 
 afterAll(stopAll);
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { createClient, startTest, stopAll } from '../../support/service.js';
 import { begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

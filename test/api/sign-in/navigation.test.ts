@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogs } from '../../../i18n/languages.js';
 import { escapeHTML } from '../../../security/escape-html.js';
 import { prefersHTML } from '../../../security/prefers-html.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import {
   authorizationPath,
+  type Begun,
   begin,
   mailTo,
   signIn,
-  type Begun,
 } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

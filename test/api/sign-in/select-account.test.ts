@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../../kinds/people/session/session.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import {
   authorizationPath,
   begin,
@@ -10,6 +9,7 @@ import {
   signIn,
 } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

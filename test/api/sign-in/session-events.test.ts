@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 beforeAll(() => clock.own());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Policy } from '../../../kinds/policy/policy.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { confirm } from '../../support/people/device.js';
 import {
   authorizationPath,
   begin,
@@ -9,8 +9,8 @@ import {
   redeem,
   signIn,
 } from '../../support/people/signin.js';
-import { confirm } from '../../support/people/device.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
 import { settles } from '../../support/patience.js';
+import { passkeyLogin, withPasskey } from '../../support/people/passkeys.js';
+import { begin, mailTo, proceed, redeem, signIn, wrong } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { begin, mailTo, proceed, redeem, signIn, wrong } from '../../support/people/signin.js';
-import { passkeyLogin, withPasskey } from '../../support/people/passkeys.js';
-import type { Tab } from '../../support/people/tab.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

@@ -6,18 +6,18 @@ import { prefixRange } from '../../../storage/storage.js';
 import { startNotes } from '../../browser/support/notes.js';
 import { clock } from '../../support/clock.js';
 import { Endpoint } from '../../support/network/endpoint.js';
+import { Stream } from '../../support/network/stream.js';
 import { settles } from '../../support/patience.js';
 import {
   authorizationPath,
+  type Begun,
   begin,
   proceed,
   redeem,
   signIn,
-  type Begun,
 } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { Stream } from '../../support/network/stream.js';
 import { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(async () => {

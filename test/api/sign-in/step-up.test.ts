@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import * as oauth from 'oauth4webapi';
 import type { IntrospectionResponse } from 'oauth4webapi';
+import * as oauth from 'oauth4webapi';
 import { credentials, Party } from '../../provider/support/party.js';
 import { clock } from '../../support/clock.js';
 import { tokenOf } from '../../support/people/device.js';
 import { assertion, signInByPasskey, withPasskey } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { kinds } from '../../../kinds/index.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
-import { Authenticator } from '../../support/people/authenticator.js';
 import { clock } from '../../support/clock.js';
+import { Authenticator } from '../../support/people/authenticator.js';
 import { tokenOf } from '../../support/people/device.js';
 import {
   askingOf,
@@ -14,9 +14,9 @@ import {
   signInByPasskey,
   withPasskey,
 } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { begin, mailTo, proceed, redeem, signIn } from '../../support/people/signin.js';
 import type { Pending, Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 jest.setTimeout(120_000);

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { createAccount } from '../../../kinds/people/account/account.js';
 import { Group } from '../../../kinds/people/group/group.js';
-import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { randomName } from '../../../registry/store/random-name.js';
-import type { Authenticator } from '../../support/people/authenticator.js';
 import { clock } from '../../support/clock.js';
+import type { Authenticator } from '../../support/people/authenticator.js';
 import { signedInByPasskey, signInByPasskey, withPasskey } from '../../support/people/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { isNoNotice, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 jest.setTimeout(180_000);

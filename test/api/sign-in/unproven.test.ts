@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { startEtcd } from '../../storage/etcd-server.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
 import { prefixRange, type Size, type Storage } from '../../../storage/storage.js';
-import { clock } from '../../support/clock.js';
 import { until } from '../../provider/support/fixture.js';
-import { authorizationPath, begin, mailTo, type Begun } from '../../support/people/signin.js';
+import { startEtcd } from '../../storage/etcd-server.js';
+import { clock } from '../../support/clock.js';
+import { scaled } from '../../support/patience.js';
+import { memberOf } from '../../support/people/member.js';
+import { authorizationPath, type Begun, begin, mailTo } from '../../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { memberOf } from '../../support/people/member.js';
 import { stores } from '../../support/stores.js';
-import { scaled } from '../../support/patience.js';
 
 afterAll(stopAll);
 afterEach(() => {

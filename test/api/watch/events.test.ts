@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { prefixRange } from '../../../storage/storage.js';
-import { until as comesToHold } from '../../support/patience.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
-import { begin, mailTo, signIn } from '../../support/people/signin.js';
-import { stores } from '../../support/stores.js';
 import { Stream } from '../../support/network/stream.js';
+import { until as comesToHold } from '../../support/patience.js';
+import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 

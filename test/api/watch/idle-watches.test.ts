@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, request as http, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as https } from 'node:https';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../../support/patience.js';
 import { startWithOperator } from '../../support/people/operator.js';
-import { stopAll, temporary, type TestService } from '../../support/service.js';
+import { stopAll, type TestService, temporary } from '../../support/service.js';
 
 /** Keep-alive as a watch has it, and the sockets that were set to it. */
 const { setKeepAlive } = Socket.prototype;

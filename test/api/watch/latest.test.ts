@@ -1,14 +1,14 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import type { Batch, Storage } from '../../../storage/storage.js';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
-import { startEtcd, type EtcdServer } from '../../storage/etcd-server.js';
-import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { memberOf } from '../../support/people/member.js';
-import { stores } from '../../support/stores.js';
+import type { Batch, Storage } from '../../../storage/storage.js';
+import { type EtcdServer, startEtcd } from '../../storage/etcd-server.js';
 import { scaled } from '../../support/patience.js';
+import { memberOf } from '../../support/people/member.js';
+import { signIn } from '../../support/people/signin.js';
+import { createClient, startTest, stopAll, temporary } from '../../support/service.js';
+import { stores } from '../../support/stores.js';
 
 let etcd: EtcdServer | undefined;
 afterAll(async () => {

@@ -1,13 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { createServer, request, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { connect, Socket, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, connect, type Server, Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { ApiRequest, ApiResponse } from '../../../apiserver/http/message.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { WatchFrame } from '../../../apiserver/handlers/watch/watch-frame.js';
+import { ApiRequest, ApiResponse } from '../../../apiserver/http/message.js';
 import { makeCertificate } from '../../support/cluster/issue-certificate.js';
-import { settles } from '../../support/patience.js';
 import fc from '../../support/fast-check.js';
+import { settles } from '../../support/patience.js';
 
 const open: { close(): void }[] = [];
 afterEach(() => {

@@ -1,12 +1,12 @@
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { request, type IncomingMessage } from 'node:http';
 import { Group } from '../../../kinds/people/group/group.js';
-import { tokenOf } from '../../support/people/device.js';
 import { until } from '../../support/patience.js';
-import { repeated } from '../../support/repeats.js';
+import { tokenOf } from '../../support/people/device.js';
 import { signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import { repeated } from '../../support/repeats.js';
+import { createClient, startTest, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);

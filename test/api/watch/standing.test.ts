@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { Grant } from '../../../kinds/apps/grant.js';
 import { Client } from '../../../kinds/apps/client/client.js';
+import { Grant } from '../../../kinds/apps/grant.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { clock } from '../../support/clock.js';
-import { tokenOf } from '../../support/people/device.js';
-import { settles } from '../../support/patience.js';
-import { signIn } from '../../support/people/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { Stream } from '../../support/network/stream.js';
+import { settles } from '../../support/patience.js';
+import { tokenOf } from '../../support/people/device.js';
+import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 /** Five seconds are promised; a busy machine is given as many again to notice. */

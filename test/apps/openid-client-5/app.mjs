@@ -1,6 +1,6 @@
 import express from 'express';
 import session from 'express-session';
-import { Issuer, generators } from 'openid-client-5';
+import { generators, Issuer } from 'openid-client-5';
 
 const redirect = 'https://app.example.org/cb';
 const issuer = await Issuer.discover('https://id.example.org');

@@ -1,6 +1,6 @@
 import etcd3 from 'etcd3';
-import { keyOf, newKeyOf, type Footprint, type Size } from '../measure/footprint.js';
 import type { MakeLoad } from '../load.js';
+import { type Footprint, keyOf, newKeyOf, type Size } from '../measure/footprint.js';
 
 /**
  * What anyone would write with etcd3: for each change one transaction that compares and writes the keys

@@ -1,7 +1,7 @@
-import { open } from 'lmdb';
 import { join } from 'node:path';
-import { keyOf, newKeyOf, type Footprint } from '../measure/footprint.js';
+import { open } from 'lmdb';
 import type { MakeLoad } from '../load.js';
+import { type Footprint, keyOf, newKeyOf } from '../measure/footprint.js';
 
 /**
  * A durable change by lmdb alone, flushed before it counts: one transaction that compares and writes

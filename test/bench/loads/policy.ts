@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MakeLoad } from '../load.js';
 import { memoOf } from '../memo.js';
-import { mix, policyText, type Asking } from '../policies.js';
+import { type Asking, mix, policyText } from '../policies.js';
 
 /**
  * How many decisions are one operation, since a single one is too short to be timed: of the engine

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { subscribe } from 'node:diagnostics_channel';
-import { memoOf, type Counts } from '../memo.js';
+import { readFileSync } from 'node:fs';
+import { type Counts, memoOf } from '../memo.js';
 
 let counts: (() => Counts) | undefined;
 

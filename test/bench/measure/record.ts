@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { fileSystemOf, pinningOf, processor } from '../layout.js';
-import type { Result } from './result.js';
 import { etcdBinary } from '../sides/etcd.js';
+import type { Result } from './result.js';
 
 /** One run as it is kept. */
 export interface Recording {

@@ -1,7 +1,7 @@
-import { busy, evaluate, type Evaluation, type Verdict } from './evaluate.js';
-import type { Rounds } from './measure.js';
 import type { Memo } from '../memo.js';
 import type { Bound, Costs, Metric, Sample } from '../row.js';
+import { busy, type Evaluation, evaluate, type Verdict } from './evaluate.js';
+import type { Rounds } from './measure.js';
 import { median } from './statistics.js';
 
 /** One side of a metric over all rounds. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Bench } from '../bench.js';
-import { loadBuilt } from '../objects.js';
 import signIns from '../loads/signin.js';
+import { loadBuilt } from '../objects.js';
 import { startVestibule } from '../sides/vestibule.js';
 
 const dayMs = 86_400_000;

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.js';
 import { people } from '../people.js';
 import { cpuPerOperation, type Row, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
-import { startPeer, type Served } from '../sides/peer.js';
+import { type Served, startPeer } from '../sides/peer.js';
 import { startVestibule } from '../sides/vestibule.js';
 import { event } from '../specimen.js';
 

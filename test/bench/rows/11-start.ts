@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { Child } from '../child.js';
+import { median } from '../measure/statistics.js';
 import { fill } from '../objects.js';
 import type { Row, Side } from '../row.js';
 import { serveCommand } from '../sides/vestibule.js';
-import { median } from '../measure/statistics.js';
 
 const starts = 5;
 const shared = {

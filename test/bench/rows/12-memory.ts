@@ -5,7 +5,7 @@ import { Connection } from '../connection.js';
 import { fill } from '../objects.js';
 import { people } from '../people.js';
 import type { Row, Sample, Side } from '../row.js';
-import { startPeer, type Served } from '../sides/peer.js';
+import { type Served, startPeer } from '../sides/peer.js';
 import { serveCommand, startVestibule } from '../sides/vestibule.js';
 
 /**

@@ -2,9 +2,9 @@ import { Browser, locationOf } from '../browser.js';
 import { Chromium, chromiumPath } from '../chromium.js';
 import { Connection } from '../connection.js';
 import { authorization } from '../flow.js';
-import { Skip, type Metric, type Row, type Sample } from '../row.js';
+import { type Metric, type Row, type Sample, Skip } from '../row.js';
 import { startVestibule } from '../sides/vestibule.js';
-import { visit, type Visit } from '../visit.js';
+import { type Visit, visit } from '../visit.js';
 
 const roundTrip = 150;
 const slower = 4;

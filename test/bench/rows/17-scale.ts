@@ -6,12 +6,12 @@ import { fillCrowd, moveToEtcd, type Size } from '../crowd.js';
 import { filledOnce, pagesOfAccounts } from '../filled.js';
 import { pinned } from '../layout.js';
 import { people } from '../people.js';
-import { cpuPerOperation, middle, type Metric, type Row, type Sample, type Side } from '../row.js';
+import { cpuPerOperation, type Metric, middle, type Row, type Sample, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
 import { etcdBinary, startEtcd } from '../sides/etcd.js';
 import { serveCommand, startVestibule } from '../sides/vestibule.js';
-import { readAll, reading } from './12-memory.js';
 import { starting } from './11-start.js';
+import { readAll, reading } from './12-memory.js';
 
 type StoreName = 'embedded' | 'etcd';
 const stores: readonly (readonly [StoreName, number])[] = [

@@ -1,5 +1,5 @@
 import { footprintOfPatch, oneKey } from '../measure/footprint.js';
-import { middle, perCPUSecond, throughput, type Metric, type Row } from '../row.js';
+import { type Metric, middle, perCPUSecond, type Row, throughput } from '../row.js';
 import { loadedSide } from '../side.js';
 import { startVestibule } from '../sides/vestibule.js';
 

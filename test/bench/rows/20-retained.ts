@@ -1,5 +1,5 @@
+import { type Retained, retainedPerSignIn } from '../measure/retained-content.js';
 import { loadBuilt } from '../objects.js';
-import { retainedPerSignIn, type Retained } from '../measure/retained-content.js';
 import type { Metric, Row, Sample } from '../row.js';
 
 /** The lines of the row, and the kinds of record that each adds up; the first has all. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Bench } from '../bench.js';
 import { usageOfTree } from '../processes.js';
 import type { Metric, Row, Side } from '../row.js';
-import { signIns } from '../sign-in-server.js';
 import { loadedSide } from '../side.js';
 import { startEtcd } from '../sides/etcd.js';
 import type { Served } from '../sides/peer.js';
 import { startVestibule } from '../sides/vestibule.js';
+import { signIns } from '../sign-in-server.js';
 
 const counts = [2, 4] as const;
 

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { footprintOfPatch, oneKey, type Footprint } from '../measure/footprint.js';
-import { perCPUSecond, throughput, type Row, type Side } from '../row.js';
+import { type Footprint, footprintOfPatch, oneKey } from '../measure/footprint.js';
 import { usageOfTree } from '../processes.js';
+import { perCPUSecond, type Row, type Side, throughput } from '../row.js';
 import { loadedSide } from '../side.js';
-import { startEtcd, type Etcd } from '../sides/etcd.js';
+import { type Etcd, startEtcd } from '../sides/etcd.js';
 import { startVestibule } from '../sides/vestibule.js';
 
 const inFlight = 128;

@@ -1,8 +1,8 @@
-import { throughput, type Row } from '../row.js';
+import { type Row, throughput } from '../row.js';
 import { loadedSide } from '../side.js';
-import { signIns } from '../sign-in-server.js';
 import { startPeer } from '../sides/peer.js';
 import { startVestibule } from '../sides/vestibule.js';
+import { signIns } from '../sign-in-server.js';
 
 const { inFlight, accounts, warm } = signIns;
 

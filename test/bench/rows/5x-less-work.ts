@@ -1,9 +1,9 @@
 import { perCPUSecond, type Row } from '../row.js';
 import { loadedSide } from '../side.js';
+import { requireBetterAuth } from '../sides/betterauth-server.js';
 import { startPeer } from '../sides/peer.js';
 import { startVestibule } from '../sides/vestibule.js';
 import { signIns } from '../sign-in-server.js';
-import { requireBetterAuth } from '../sides/betterauth-server.js';
 
 const { inFlight, accounts, warm } = signIns;
 

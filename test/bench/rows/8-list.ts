@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pagesOfAccounts, storeWith, type Filled } from '../filled.js';
 import { headersOf } from '../connection.js';
+import { type Filled, pagesOfAccounts, storeWith } from '../filled.js';
 import { cpuPerOperation, type Row, type Sample, type Side } from '../row.js';
 import { loadedSide } from '../side.js';
 import { startPeer } from '../sides/peer.js';

@@ -1,7 +1,7 @@
-import { perCPUSecond, throughput, type Metric, type Row } from '../row.js';
 import type { Journey } from '../known-accounts.js';
-import { signInSides, type SignInServer } from '../sign-in-server.js';
+import { type Metric, perCPUSecond, type Row, throughput } from '../row.js';
 import { vestibule } from '../sides/servers.js';
+import { type SignInServer, signInSides } from '../sign-in-server.js';
 
 /** What a sign-in row compares with, and what the service must reach of its rate, if anything. */
 export interface Against {

@@ -1,6 +1,6 @@
-import express from 'express';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import express from 'express';
 
 /** An Express application with one JSON route and nothing else. */
 const { body } = JSON.parse(process.env.SPECIMEN!) as { body: string };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Bench } from '../bench.js';
 import { answers } from '../answers.js';
+import type { Bench } from '../bench.js';
 import { Child, type Usage } from '../child.js';
 
 /** A server under test. */

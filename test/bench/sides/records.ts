@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
-import { open, type RootDatabase } from 'lmdb';
 import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
 import type { Delivery } from './delivery.js';
 
 /** Records by key; a write resolves when it is flushed to disk. */

@@ -1,19 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { clock } from '../../support/clock.js';
 import { findKubectls } from '../../support/cluster/kubectl.js';
+import { until } from '../../support/patience.js';
+import { authorizationPath, signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { until } from '../../support/patience.js';
-import { authorizationPath, signIn } from '../../support/people/signin.js';
-import type { Tab } from '../../support/people/tab.js';
-import { clock } from '../../support/clock.js';
 import { ChangeRecorder, changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';

@@ -3,14 +3,14 @@ import type { Page } from 'playwright-core';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Inbox } from '../../support/people/inbox.js';
 import { signedInByPasskey } from '../../support/people/passkeys.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import type { Tab } from '../../support/people/tab.js';
 import { openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineKind } from '../../../kinds/define-kind.js';
-import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import type { TestService } from '../../support/service.js';
 
 /** A kind as hack/new-kind writes it, with fields of a few more types. */
 const KeyRing = defineKind({

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findKubectls } from '../../support/cluster/kubectl.js';
+import { signIn } from '../../support/people/signin.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
-import { ChangeRecorder, changesOf, openConsole, type Change } from '../support/console.js';
+import { type Change, ChangeRecorder, changesOf, openConsole } from '../support/console.js';
 import { closeBrowser, type Person } from '../support/person.js';
 import { asPerson } from '../support/visitor.js';
 

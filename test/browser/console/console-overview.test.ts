@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Replica, type ReplicaStatus } from '../../../kinds/replica.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 import { changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';

@@ -1,19 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { findKubectls } from '../../support/cluster/kubectl.js';
+import { register, signedInByPasskey, withPasskey } from '../../support/people/passkeys.js';
+import { signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { register, signedInByPasskey, withPasskey } from '../../support/people/passkeys.js';
-import { signIn } from '../../support/people/signin.js';
-import type { Tab } from '../../support/people/tab.js';
-import { ChangeRecorder, changesOf, openConsole, type Change } from '../support/console.js';
+import { type Change, ChangeRecorder, changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
 import { asPerson, reach } from '../support/visitor.js';

@@ -1,21 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Request } from 'playwright-core';
 import { clock } from '../../support/clock.js';
 import { findKubectls } from '../../support/cluster/kubectl.js';
+import { signIn } from '../../support/people/signin.js';
+import type { Tab } from '../../support/people/tab.js';
 import {
   createClient,
   startTest,
   stopAll,
-  temporary,
   type TestService,
+  temporary,
 } from '../../support/service.js';
-import { signIn } from '../../support/people/signin.js';
 import { stores } from '../../support/stores.js';
-import type { Tab } from '../../support/people/tab.js';
-import { ChangeRecorder, openConsole, type Change } from '../support/console.js';
+import { type Change, ChangeRecorder, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
 import { asPerson, focused, reach } from '../support/visitor.js';

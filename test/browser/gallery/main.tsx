@@ -1,25 +1,25 @@
-import { token } from '../../../ui/signin/store/token.js';
 import { render } from 'preact';
+import { token } from '../../../ui/signin/store/token.js';
 import '../../../ui/style/style.css';
 import '../../../ui/style/decisions.css';
 import '../../../ui/style/cedar.css';
 import '../../../ui/style/policy.css';
 import '../../../ui/style/account.css';
-import { languages, addMessages, storePreference } from '../../../ui/base/text/i18n.js';
-import { mountPoint } from '../../../ui/base/page.js';
-import { Mailbox } from '../../../ui/mailbox/mailbox.js';
-import { InvitationPage } from '../../../ui/invitation/invitation-page.js';
-import { RecoveryPage } from '../../../ui/recovery/recovery-page.js';
-import { PolicyPage } from '../../../ui/policy/policy-page.js';
 import { AccountPage } from '../../../ui/account/account-page.js';
+import { mountPoint } from '../../../ui/base/page.js';
+import { addMessages, languages, storePreference } from '../../../ui/base/text/i18n.js';
+import { InvitationPage } from '../../../ui/invitation/invitation-page.js';
+import { Mailbox } from '../../../ui/mailbox/mailbox.js';
+import { PolicyPage } from '../../../ui/policy/policy-page.js';
+import { RecoveryPage } from '../../../ui/recovery/recovery-page.js';
 import { openSignIn } from '../../../ui/signin/start.js';
 import { accessScenes } from './access-scenes.js';
 import { accountScenes, hostileAccountScenes } from './account-scenes.js';
-import { recoveryScenes } from './recovery-scenes.js';
 import { FakeAPI } from './fake-api.js';
 import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
 import { hostilePolicyScenes, policyScenes } from './policy-scenes.js';
 import { accented, english, mirrored } from './pseudo.js';
+import { recoveryScenes } from './recovery-scenes.js';
 import { signinScenes } from './signin-scenes.js';
 
 declare global {

@@ -1,5 +1,5 @@
-import { at, page, press } from './account-scenes.js';
 import { passkey, person, recovery } from './account.js';
+import { at, page, press } from './account-scenes.js';
 import { FakeRefusal } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';

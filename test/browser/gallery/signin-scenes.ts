@@ -1,9 +1,9 @@
 import type { Interaction } from '../../../ui/api.js';
-import { FakeRefusal, wrong, type FakeResponse } from './answer.js';
-import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
-import { decision } from './policy.js';
+import { FakeRefusal, type FakeResponse, wrong } from './answer.js';
 import type { Script } from './fake-api.js';
 import { installPasskey, passkeyOptions } from './fake-passkey.js';
+import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
+import { decision } from './policy.js';
 import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePorts } from '../../storage/etcd-server.js';
-import { startTest, temporary, type TestService } from '../../support/service.js';
+import { startTest, type TestService, temporary } from '../../support/service.js';
 
 /** The second sample as hack/run starts it, and the service that loaded its manifests. */
 export interface Board {

@@ -1,4 +1,4 @@
-import { chromium, type Browser } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { timed } from '../../support/timed.js';
 
 /** Starts the machine's Chromium, or the one that CHROMIUM names. */

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { GalleryServer } from './gallery-server.js';
-import { startChromium } from './chromium.js';
-import { watchLiveRegions } from './live-regions.js';
 import { scaled } from '../../support/patience.js';
+import { startChromium } from './chromium.js';
+import { GalleryServer } from './gallery-server.js';
+import { watchLiveRegions } from './live-regions.js';
 
 /** What one call to the scripted API was. */
 export interface Call {

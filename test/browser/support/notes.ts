@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { ClientSpec } from '../../../kinds/apps/client/client.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { createClient, type TestService } from '../../support/service.js';
-import type { ClientSpec } from '../../../kinds/apps/client/client.js';
 
 /** The sample relying party as hack/run starts it. */
 export interface Notes {

@@ -1,10 +1,10 @@
 import { afterEach, expect } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { scaled } from '../../support/patience.js';
 import { seen } from '../../support/secrets.js';
 import { startChromium } from './chromium.js';
 import { watchLiveRegions } from './live-regions.js';
-import { scaled } from '../../support/patience.js';
 
 let browser: Browser | undefined;
 

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
-import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/people/tab.js';
+import type { TestService } from '../../support/service.js';
 import { Person } from './person.js';
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from '../../support/fast-check.js';
 import { checks } from './check.js';
 import { ended } from './ended.js';
 import type {
@@ -21,7 +22,6 @@ import { simulated } from './simulated.js';
 import { singleUse } from './singleuse.js';
 import { spent } from './spent.js';
 import { watched } from './watched.js';
-import fc from '../../support/fast-check.js';
 
 const write = (
   key: string,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { seed } from '../../support/random.js';
 import { stopAll, temporary } from '../../support/service.js';
 import { Served } from '../served.js';
 import { logOfEmbedded } from './log.js';
 import { operatorManifest } from './record.js';
 import { historySuite, secondsOr } from './suite.js';
-import { seed } from '../../support/random.js';
 
 const seconds = secondsOr(16);
 

@@ -1,11 +1,11 @@
+import { seed } from '../../support/random.js';
 import type { Chance } from '../chance.js';
 import { Quorum } from '../quorum/quorum.js';
 import type { Served } from '../served.js';
 import { pause } from './line.js';
 import { Tail } from './log.js';
-import { operatorManifest, type Harm } from './record.js';
+import { type Harm, operatorManifest } from './record.js';
 import { historySuite, secondsOr } from './suite.js';
-import { seed } from '../../support/random.js';
 
 const seconds = secondsOr(40);
 

@@ -1,4 +1,4 @@
-import { writesOf, type History } from './history.js';
+import { type History, writesOf } from './history.js';
 
 /**
  * (4) Every acknowledged write is in the final log, an unknown one at most once, a refused one

@@ -1,13 +1,13 @@
 import { Floor } from './floor.js';
 import {
   byKey,
-  placeAt,
-  placed,
-  writesOf,
   type Change,
   type Get,
   type History,
   type List,
+  placeAt,
+  placed,
+  writesOf,
 } from './history.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Floor } from './floor.js';
-import { placed, type History } from './history.js';
+import { type History, placed } from './history.js';
 
 /**
  * (1) A write that was answered before another began has the smaller revision; equal ones are of

@@ -1,4 +1,4 @@
-import { byKey, placeAt, placed, type History } from './history.js';
+import { byKey, type History, placeAt, placed } from './history.js';
 
 /** (2) A write that named a version had exactly that predecessor. */
 export function predecessor(history: History): string[] {

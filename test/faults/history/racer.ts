@@ -1,5 +1,5 @@
-import type { Answer, Tab } from '../../support/people/tab.js';
 import { begin, proceed } from '../../support/people/signin.js';
+import type { Answer, Tab } from '../../support/people/tab.js';
 import type { Served } from '../served.js';
 import type { Use } from './history.js';
 import { pause } from './line.js';

@@ -1,6 +1,6 @@
+import { signIn } from '../../support/people/signin.js';
 import { Chance } from '../chance.js';
 import type { Served } from '../served.js';
-import { signIn } from '../../support/people/signin.js';
 import type { Change, History } from './history.js';
 import { pause } from './line.js';
 import { Racer } from './racer.js';

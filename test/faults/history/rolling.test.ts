@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
-import { Quorum, tell, whole } from '../quorum/quorum.js';
 import { scaled, settles } from '../../support/patience.js';
+import { seed } from '../../support/random.js';
+import { Quorum, tell, whole } from '../quorum/quorum.js';
 import type { Served } from '../served.js';
 import { Tail } from './log.js';
-import { operatorManifest, type Harm } from './record.js';
+import { type Harm, operatorManifest } from './record.js';
 import { historySuite, secondsOr } from './suite.js';
-import { seed } from '../../support/random.js';
 
 /** Ten rolls of both, among fifty watchers, by hand. */
 const [seconds, crowd] = [secondsOr(whole ? 180 : 10), whole ? 50 : 20];

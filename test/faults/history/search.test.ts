@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLinearizable, mostOperations, type Operation } from './search.js';
 import fc from '../../support/fast-check.js';
+import { isLinearizable, mostOperations, type Operation } from './search.js';
 
 type Register = number;
 const put = (value: number, start: number, end?: number): Operation<Register> => ({

@@ -1,6 +1,6 @@
 import { Chance } from '../chance.js';
-import { expectedOf } from './watched.js';
 import type { Call, Change, History, Item, Step } from './history.js';
+import { expectedOf } from './watched.js';
 
 /** What a write does to an object that is there, or that is not. */
 function verbFor(held: Change | undefined, chance: Chance): 'create' | 'patch' | 'delete' {

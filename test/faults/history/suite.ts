@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checks } from './check.js';
-import { loadHistory, saveHistory, writesOf, type Call, type History } from './history.js';
-import { record, type Plan, type Recorded } from './record.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seed } from '../../support/random.js';
+import { checks } from './check.js';
+import { type Call, type History, loadHistory, saveHistory, writesOf } from './history.js';
+import { type Plan, type Recorded, record } from './record.js';
 
 /** How long is recorded, in seconds; VESTIBULE_HISTORY_SECONDS says otherwise. */
 export const secondsOr = (usual: number): number =>

@@ -1,7 +1,7 @@
 import type { Served } from '../served.js';
 import type { Outcome, Write } from './history.js';
 import { ask, pause, type Reply } from './line.js';
-import { keys, shards, type Recorder } from './recorder.js';
+import { keys, type Recorder, shards } from './recorder.js';
 
 /**
  * Someone who writes and reads the same few objects as everybody else, at any replica, one call at

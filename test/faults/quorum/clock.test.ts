@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { settles } from '../../support/patience.js';
-import { temporary } from '../../support/service.js';
+import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
+import { temporary } from '../../support/service.js';
 import { pause, Quorum, tell, whole } from './quorum.js';
 
 jest.setTimeout(600_000);

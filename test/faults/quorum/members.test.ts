@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseVersion } from '../../../storage/etcd/version.js';
 import { freePorts } from '../../storage/etcd-server.js';
-import { scaled, settles } from '../../support/patience.js';
 import { scrape } from '../../support/network/scrape.js';
-import { signIn } from '../../support/people/signin.js';
 import { Stream } from '../../support/network/stream.js';
+import { scaled, settles } from '../../support/patience.js';
+import { signIn } from '../../support/people/signin.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
 import { operator as address, pause, Quorum, tell, whole } from './quorum.js';
 import { figures, percentile, Traffic } from './traffic.js';

@@ -1,7 +1,7 @@
+import { type EtcdServer, startEtcdCluster } from '../../storage/etcd-server.js';
 import { Link } from '../../support/network/link.js';
 import { settles } from '../../support/patience.js';
 import { stopAll, temporary } from '../../support/service.js';
-import { startEtcdCluster, type EtcdServer } from '../../storage/etcd-server.js';
 import { Served } from '../served.js';
 
 /** The operator that tests sign in as. */

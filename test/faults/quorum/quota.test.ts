@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
-import { UnavailableError, type Storage } from '../../../storage/storage.js';
+import { type Storage, UnavailableError } from '../../../storage/storage.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { Endpoint } from '../../support/network/endpoint.js';
-import { settles } from '../../support/patience.js';
 import { scrape } from '../../support/network/scrape.js';
+import { settles } from '../../support/patience.js';
 import { redeem, signIn } from '../../support/people/signin.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
 import { operator as address, pause, Quorum, tell } from './quorum.js';

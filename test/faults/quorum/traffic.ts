@@ -1,7 +1,7 @@
-import { exchange, type Answer, type Tab } from '../../support/people/tab.js';
+import { scaled } from '../../support/patience.js';
+import { type Answer, exchange, type Tab } from '../../support/people/tab.js';
 import type { Served } from '../served.js';
 import { pause } from './quorum.js';
-import { scaled } from '../../support/patience.js';
 
 /**
  * One request and what became of it, in milliseconds since the traffic began; without a code it got

@@ -5,8 +5,8 @@ import {
   accentFault,
   accentStyleSheet,
   backgrounds,
-  palettesOf,
   type Palette,
+  palettesOf,
 } from '../../../kinds/appearance/palette.js';
 
 const tokens = readFileSync('ui/style/tokens.css', 'utf8');

@@ -1,30 +1,30 @@
-import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import {
-  verifyAssertion,
-  type KnownCredential,
-} from '../../../kinds/people/passkey/webauthn/verify-assertion.js';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import type {
   Assertion,
   NewCredential,
 } from '../../../kinds/people/passkey/webauthn/credential.js';
 import {
-  verifyRegistration,
-  type Registration,
-} from '../../../kinds/people/passkey/webauthn/verify-registration.js';
+  type KnownCredential,
+  verifyAssertion,
+} from '../../../kinds/people/passkey/webauthn/verify-assertion.js';
 import {
-  algorithms,
-  Authenticator,
-  cbor,
-  coseKey,
-  Raw,
+  type Registration,
+  verifyRegistration,
+} from '../../../kinds/people/passkey/webauthn/verify-registration.js';
+import fc from '../../support/fast-check.js';
+import {
   type Algorithm,
   type Asking,
+  Authenticator,
+  algorithms,
+  cbor,
+  coseKey,
   type Item,
   type Lies,
+  Raw,
 } from '../../support/people/authenticator.js';
-import fc from '../../support/fast-check.js';
 
 jest.setTimeout(120_000);
 

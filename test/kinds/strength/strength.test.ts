@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Group } from '../../../kinds/people/group/group.js';
 import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { Account } from '../../../kinds/people/account/account.js';
+import { Group } from '../../../kinds/people/group/group.js';
 import { phishingResistant } from '../../../kinds/people/session/acr.js';
-import { StatusError } from '../../../registry/status/status.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import type { Authenticator } from '../../support/people/authenticator.js';
+import { StatusError } from '../../../registry/status/status.js';
 import { clock } from '../../support/clock.js';
+import fc from '../../support/fast-check.js';
+import type { Authenticator } from '../../support/people/authenticator.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 import { World } from './world.js';
-import fc from '../../support/fast-check.js';
 
 /** The number of random sequences on each store; the promise was checked over ten thousand. */
 const sequences = Number(process.env.VESTIBULE_SEQUENCES ?? 150);

@@ -1,18 +1,18 @@
-import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Interaction, type InteractionObject } from '../../../kinds/interaction/interaction.js';
+import { SignInMetrics } from '../../../kinds/interaction/sign-in-metrics.js';
 import { clockTolerance, StoreAdapter } from '../../../provider/adapter/adapter.js';
 import { isFirstUse } from '../../../provider/adapter/replay-detection.js';
-import { cookieNames } from '../../../provider/context/cookies.js';
-import { SignInMetrics } from '../../../kinds/interaction/sign-in-metrics.js';
-import { UnitOfWork, inUnitOfWork } from '../../../provider/context/unit-of-work.js';
 import type { ProviderServices } from '../../../provider/context/context.js';
+import { cookieNames } from '../../../provider/context/cookies.js';
 import { Records, recordKey } from '../../../provider/context/records.js';
-import { Interaction, type InteractionObject } from '../../../kinds/interaction/interaction.js';
+import { inUnitOfWork, UnitOfWork } from '../../../provider/context/unit-of-work.js';
+import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest, Keys, nameOf } from '../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
-import { counting, House } from './fixture.js';
 import { testKeys } from '../../support/keys.js';
+import { counting, House } from './fixture.js';
 
 const keys = new Keys(testKeys());
 const seconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,42 +1,42 @@
-import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Account } from '../../../kinds/people/account/account.js';
-import { Client } from '../../../kinds/apps/client/client.js';
-import { Grant, grantName } from '../../../kinds/apps/grant.js';
-import { Group } from '../../../kinds/people/group/group.js';
-import { Memberships } from '../../../kinds/people/group/membership-index.js';
 import { Audience } from '../../../kinds/apps/audience/audience.js';
 import { ClaimsProvider } from '../../../kinds/apps/claims/claims-provider.js';
-import { ScopeIndex } from '../../../kinds/apps/claims/scope-index.js';
 import { ClaimsReview } from '../../../kinds/apps/claims/claims-review.js';
+import { ScopeIndex } from '../../../kinds/apps/claims/scope-index.js';
+import { Client } from '../../../kinds/apps/client/client.js';
+import { Grant, grantName } from '../../../kinds/apps/grant.js';
 import { Interaction, type InteractionObject } from '../../../kinds/interaction/interaction.js';
-import { Session, type Method } from '../../../kinds/people/session/session.js';
+import { Account } from '../../../kinds/people/account/account.js';
+import { Group } from '../../../kinds/people/group/group.js';
+import { Memberships } from '../../../kinds/people/group/membership-index.js';
 import { authenticationClaims } from '../../../kinds/people/session/acr.js';
+import { type Method, Session } from '../../../kinds/people/session/session.js';
+import { createLog } from '../../../observability/log.js';
+import { cookieValue } from '../../../provider/context/cookies.js';
 import {
   createIdentityProvider,
   type IdentityProvider,
   type ProviderDeps,
 } from '../../../provider/provider.js';
 import type { Authorizer } from '../../../registry/authorizer.js';
-import { readEpoch } from '../../../storage/epoch.js';
-import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
+import { objectKey } from '../../../registry/encoded-object.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../../registry/kind.js';
-import { Keys, type KeysFile } from '../../../security/keyring.js';
-import { createLog } from '../../../observability/log.js';
+import { defaultLimits } from '../../../registry/limits/limit-settings.js';
+import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { Outbox } from '../../../registry/store/outbox.js';
 import { Registry } from '../../../registry/store/registry.js';
 import { Store } from '../../../registry/store/store.js';
-import { objectKey } from '../../../registry/encoded-object.js';
-import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
+import { Keys, type KeysFile } from '../../../security/keyring.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
+import { readEpoch } from '../../../storage/epoch.js';
 import type { Storage } from '../../../storage/storage.js';
 import { storeHoldsNone } from '../../support/secrets.js';
-import { cookieValue } from '../../../provider/context/cookies.js';
 
 export type ClientObject = ObjectOf<typeof Client>;
 export type AccountObject = ObjectOf<typeof Account>;
@@ -433,9 +433,11 @@ export const secretOf = (name: string): string => `secret-of-${name}`;
 /** A secret as a manifest carries it. */
 export const hashOf = (secret: string): string =>
   `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
+
 import { createHash } from 'node:crypto';
-import { settles } from '../../support/patience.js';
 import { testKeys } from '../../support/keys.js';
+import { settles } from '../../support/patience.js';
+
 const createHashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const closeServer = (server: Server): Promise<void> =>

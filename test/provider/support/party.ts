@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import type { ClientSpec } from '../../../kinds/apps/client/client.js';
-import { createClient, type TestService } from '../../support/service.js';
 import { mailTo, proceed } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
+import { createClient, type TestService } from '../../support/service.js';
 
 const redirectURI = 'https://app.example.test/callback';
 const insecure = { [oauth.allowInsecureRequests]: true };

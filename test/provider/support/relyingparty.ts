@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client';
 import type { Browser } from './browser.js';
-import { secretOf, type House } from './fixture.js';
+import { type House, secretOf } from './fixture.js';
 
 /** A relying party built with openid-client. */
 export class RelyingParty {

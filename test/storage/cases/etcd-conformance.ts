@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
 import { conformance } from '../conformance.js';
-import { etcdVersion, startEtcd, type EtcdServer } from '../etcd-server.js';
+import { type EtcdServer, etcdVersion, startEtcd } from '../etcd-server.js';
 
 /** The cases of every driver on etcd: on that of the tests, or on this binary. */
 export function etcdConformance(binary?: string): void {

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { TooLargeError, type Check, type Write } from '../../../storage/storage.js';
+import { type Check, TooLargeError, type Write } from '../../../storage/storage.js';
 import { bytes, everything, made, put, text, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';

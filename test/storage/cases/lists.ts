@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { prefixRange, type Entry, type Revision, type Storage } from '../../../storage/storage.js';
+import { type Entry, prefixRange, type Revision, type Storage } from '../../../storage/storage.js';
 import { bytes, everything, made, put, remove } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';

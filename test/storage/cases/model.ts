@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import {
-  CompactedError,
   type Check,
+  CompactedError,
   type Entry,
   type Revision,
   type Storage,
   type Write,
 } from '../../../storage/storage.js';
+import fc from '../../support/fast-check.js';
 import { bytes, everything } from '../drive.js';
 import type { OpenStore } from '../store.js';
-import fc from '../../support/fast-check.js';
 
 const keys = ['a', 'a/b', 'a0', 'b'];
 

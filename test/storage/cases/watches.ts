@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import {
-  UnavailableError,
-  UnknownOutcomeError,
   type Revision,
   type Storage,
+  UnavailableError,
+  UnknownOutcomeError,
 } from '../../../storage/storage.js';
 import { bytes, put, remove, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';

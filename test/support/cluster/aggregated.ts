@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { serverAuth } from './issue-certificate.js';
-import { freePorts, startEtcd, type EtcdServer } from '../../storage/etcd-server.js';
 import { Served } from '../../faults/served.js';
+import { type EtcdServer, freePorts, startEtcd } from '../../storage/etcd-server.js';
 import { Balancer } from '../network/balancer.js';
-import { authority, certificate } from './frontproxy.js';
-import { eventually, KubeAPIServer } from './kubeapiserver.js';
 import { temporary } from '../service.js';
+import { authority, certificate } from './frontproxy.js';
+import { serverAuth } from './issue-certificate.js';
+import { eventually, KubeAPIServer } from './kubeapiserver.js';
 
 /** The group's path in the cluster, which is ours too. */
 export const API = '/apis/id.vestibule.org/v1alpha1';

@@ -1,11 +1,11 @@
-import { describe, jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, jest } from '@jest/globals';
 import { tokenOf } from '../people/device.js';
-import { Kubectl, findKubectls, type Found } from './kubectl.js';
 import { signIn } from '../people/signin.js';
-import { createClient, startTest, temporary, type TestService } from '../service.js';
 import type { Tab } from '../people/tab.js';
+import { createClient, startTest, type TestService, temporary } from '../service.js';
+import { type Found, findKubectls, Kubectl } from './kubectl.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);

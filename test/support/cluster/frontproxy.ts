@@ -1,10 +1,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth, issueCertificate, type Wish } from './issue-certificate.js';
-import { startTest, temporary, type TestOptions, type TestService } from '../service.js';
-import { Tab } from '../people/tab.js';
 import { until } from '../patience.js';
+import { Tab } from '../people/tab.js';
+import { startTest, type TestOptions, type TestService, temporary } from '../service.js';
+import { clientAuth, issueCertificate, type Wish } from './issue-certificate.js';
 
 const hour = 3_600_000;
 

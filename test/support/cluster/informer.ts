@@ -1,14 +1,14 @@
-import {
-  CustomObjectsApi,
-  KubeConfig,
-  makeInformer,
-  type Informer,
-  type KubernetesListObject,
-  type KubernetesObject,
-  type ObjectCache,
-} from '@kubernetes/client-node';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  CustomObjectsApi,
+  type Informer,
+  KubeConfig,
+  type KubernetesListObject,
+  type KubernetesObject,
+  makeInformer,
+  type ObjectCache,
+} from '@kubernetes/client-node';
 import { makeCertificate } from './issue-certificate.js';
 
 export const [group, version] = ['id.vestibule.org', 'v1alpha1'];

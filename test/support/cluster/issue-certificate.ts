@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
-  lifetimeMs,
   type CertificatePair,
+  lifetimeMs,
 } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 
 const days = 86_400_000;

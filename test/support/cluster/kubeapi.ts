@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { serverAuth } from './issue-certificate.js';
 import { authority, certificate } from './frontproxy.js';
+import { serverAuth } from './issue-certificate.js';
 
 const [path, name] = [
   '/api/v1/namespaces/kube-system/configmaps',

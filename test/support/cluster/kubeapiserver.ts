@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
-import { clientAuth, serverAuth } from './issue-certificate.js';
-import { freePorts, startEtcd, type EtcdServer } from '../../storage/etcd-server.js';
-import { authority, certificate, proxyOf } from './frontproxy.js';
-import { Kubectl } from './kubectl.js';
-import { Tab } from '../people/tab.js';
+import { type EtcdServer, freePorts, startEtcd } from '../../storage/etcd-server.js';
 import { scaled } from '../patience.js';
+import { Tab } from '../people/tab.js';
+import { authority, certificate, proxyOf } from './frontproxy.js';
+import { clientAuth, serverAuth } from './issue-certificate.js';
+import { Kubectl } from './kubectl.js';
 
 /**
  * Where the binaries are that hack/tools/kubernetes/build makes; the suites of test/cluster are run

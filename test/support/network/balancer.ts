@@ -1,4 +1,4 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { exchange } from '../people/tab.js';
 
 /** One replica: where it answers for its readiness, and its port behind the balancer. */

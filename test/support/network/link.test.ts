@@ -1,5 +1,5 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Link } from './link.js';
 
 /** One end of a connection, with everything it received. */

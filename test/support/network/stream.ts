@@ -1,8 +1,8 @@
-import { request as http, type ClientRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, request as http, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
-import { repeats } from '../repeats.js';
-import type { Tab } from '../people/tab.js';
 import { scaled } from '../patience.js';
+import type { Tab } from '../people/tab.js';
+import { repeats } from '../repeats.js';
 
 /** A watch as a test follows it: waits for events instead of sleeping. */
 export class Stream {

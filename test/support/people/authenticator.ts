@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** Anything CBOR that an authenticator, or one that lies, may send. */
 export type Item = number | string | boolean | null | Uint8Array | Item[] | Map<Item, Item> | Raw;

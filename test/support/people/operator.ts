@@ -1,5 +1,5 @@
-import { tokenOf } from './device.js';
 import { createClient, startTest, type TestOptions, type TestService } from '../service.js';
+import { tokenOf } from './device.js';
 import { signIn } from './signin.js';
 import type { Tab } from './tab.js';
 

@@ -1,6 +1,6 @@
-import { Authenticator, type Asking, type Lies } from './authenticator.js';
-import { begin, mailTo, proceed, type Begun } from './signin.js';
 import type { TestService } from '../service.js';
+import { type Asking, Authenticator, type Lies } from './authenticator.js';
+import { type Begun, begin, mailTo, proceed } from './signin.js';
 import type { Pending, Tab } from './tab.js';
 
 /** What a browser makes of options: the challenge, on our own pages. */

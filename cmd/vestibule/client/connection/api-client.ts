@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
-import { CommandError, ApiStatusError, SignedOutError } from '../../terminal/errors.js';
-import type { Invocation, FlagValues } from '../../terminal/flags.js';
-import { readAuthority, isSecure } from './server-address.js';
+import { ApiStatusError, CommandError, SignedOutError } from '../../terminal/errors.js';
+import type { FlagValues, Invocation } from '../../terminal/flags.js';
 import { writeError } from '../../terminal/output.js';
-import { openRequest, send, caOption, readResponse } from './http.js';
+import { type Context, changeContexts, contextsFile, findContext } from './contexts.js';
 import { refresh } from './device-flow.js';
+import { caOption, openRequest, readResponse, send } from './http.js';
+import { isSecure, readAuthority } from './server-address.js';
 
 /** A token with less time left than this is renewed, in milliseconds. */
 export const renewBeforeMs = 30_000;

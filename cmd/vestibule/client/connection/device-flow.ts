@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { Context } from './contexts.js';
-import { send, caOption } from './http.js';
+import { caOption, send } from './http.js';
 
 /** The command's own Client: native and public. */
 const clientID = 'vestibule';

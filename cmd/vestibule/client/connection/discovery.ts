@@ -1,5 +1,5 @@
-import { CommandError, KubectlStyleError } from '../../terminal/errors.js';
 import { nearest } from '../../../../registry/schema/nearest-name.js';
+import { CommandError, KubectlStyleError } from '../../terminal/errors.js';
 import type { ApiClient } from './api-client.js';
 
 /** A resource type from the service's discovery. */

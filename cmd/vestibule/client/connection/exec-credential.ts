@@ -1,8 +1,8 @@
-import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
 import { CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { Invocation } from '../../terminal/flags.js';
 import { writeError } from '../../terminal/output.js';
 import { clientFor, renewBeforeMs } from './api-client.js';
+import { type Context, changeContexts, contextsFile, findContext } from './contexts.js';
 import { signIn } from './device-flow.js';
 
 /**

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isMap, isSeq, parseDocument, type Document } from 'yaml';
-import { contextsFile, findContext } from './contexts.js';
+import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { CommandError } from '../../terminal/errors.js';
 import { writeFileAtomically } from '../../terminal/files.js';
 import type { Invocation } from '../../terminal/flags.js';
-import { readAuthority } from './server-address.js';
 import { writeError } from '../../terminal/output.js';
+import { contextsFile, findContext } from './contexts.js';
+import { readAuthority } from './server-address.js';
 
 /**
  * Writes a kubeconfig (client-go's clientcmd, v1) with the service as a cluster and this command as

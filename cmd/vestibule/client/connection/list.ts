@@ -1,7 +1,7 @@
-import { resourcePath, type Resource } from './discovery.js';
-import { CommandError, ApiStatusError } from '../../terminal/errors.js';
+import { ApiStatusError, CommandError } from '../../terminal/errors.js';
 import type { FlagValues } from '../../terminal/flags.js';
 import type { ApiClient, ApiObject } from './api-client.js';
+import { type Resource, resourcePath } from './discovery.js';
 
 /** A column of the server's Table (meta.k8s.io/v1). */
 export interface TableColumn {

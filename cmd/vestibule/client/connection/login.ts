@@ -1,11 +1,11 @@
-import { readAuthority, isSecure } from './server-address.js';
-import { changeContexts, contextsFile } from './contexts.js';
 import { CommandError } from '../../terminal/errors.js';
 import type { Invocation } from '../../terminal/flags.js';
-import { writeOut, writeError } from '../../terminal/output.js';
+import { writeError, writeOut } from '../../terminal/output.js';
 import { program } from '../../terminal/program-name.js';
 import { clientFor } from './api-client.js';
+import { changeContexts, contextsFile } from './contexts.js';
 import { revoke, signIn } from './device-flow.js';
+import { isSecure, readAuthority } from './server-address.js';
 
 /** Signs in to a service and saves the tokens. */
 export async function login({ args: [url], flags, environment }: Invocation): Promise<void> {

@@ -1,7 +1,7 @@
-import { discover, findResources, type Resource } from './discovery.js';
 import { CommandError } from '../../terminal/errors.js';
 import { program } from '../../terminal/program-name.js';
 import type { ApiClient } from './api-client.js';
+import { discover, findResources, type Resource } from './discovery.js';
 
 /** The target of a subcommand: a type, or one object of it. */
 export interface ResourceArgs {

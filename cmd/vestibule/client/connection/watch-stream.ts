@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { resourcePath } from './discovery.js';
-import { CommandError, ApiStatusError, SignedOutError } from '../../terminal/errors.js';
+import { ApiStatusError, CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { FlagValues } from '../../terminal/flags.js';
+import { type ApiClient, type ApiObject, statusError } from './api-client.js';
+import { resourcePath } from './discovery.js';
+import { lines } from './http.js';
 import {
   acceptHeaders,
   itemsOf,
+  type ListForm,
+  type ListItem,
+  type ListResult,
   readAll,
   readOne,
   selectorQuery,
   type TableColumn,
-  type ListForm,
-  type ListItem,
-  type ListResult,
 } from './list.js';
-import { lines } from './http.js';
-import { statusError, type ApiClient, type ApiObject } from './api-client.js';
 import type { ResourceArgs } from './resource-args.js';
 
 /** A change to objects of one type; existing objects come first, as ADDED. */

@@ -1,7 +1,7 @@
-import { typeName } from '../connection/discovery.js';
-import { formatJSON, formatYAML, type Format } from './output-format.js';
-import { fillTemplate } from '../jsonpath.js';
 import type { ApiObject } from '../connection/api-client.js';
+import { typeName } from '../connection/discovery.js';
+import { fillTemplate } from '../jsonpath.js';
+import { type Format, formatJSON, formatYAML } from './output-format.js';
 
 /** Formats objects other than as a table: a single one as it is, several as a List. */
 export function formatObjects(

@@ -1,7 +1,7 @@
-import { typeName, type Resource } from '../connection/discovery.js';
 import type { FlagValues } from '../../terminal/flags.js';
-import type { TableColumn, ListItem } from '../connection/list.js';
 import { stripControls } from '../../terminal/output.js';
+import { type Resource, typeName } from '../connection/discovery.js';
+import type { ListItem, TableColumn } from '../connection/list.js';
 import { Columns } from './columns.js';
 
 /** The options of a printed table. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { toStatusError } from '../../../../registry/status/storage-errors.js';
-import { keyTypes, type KeyIDs, type Keys } from '../../../../security/keyring.js';
 import type { Log } from '../../../../observability/log.js';
+import { toStatusError } from '../../../../registry/status/storage-errors.js';
+import { type KeyIDs, type Keys, keyTypes } from '../../../../security/keyring.js';
 import type { Storage } from '../../../../storage/storage.js';
 
 const key = 'meta/dropped-keys';

@@ -1,8 +1,8 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { watchFiles } from '../watch-files.js';
-import { Keys, KeysFile, newKeys, type KeyIDs } from '../../../../security/keyring.js';
 import type { Log } from '../../../../observability/log.js';
+import { type KeyIDs, Keys, KeysFile, newKeys } from '../../../../security/keyring.js';
 import { ExposedFile, readSecretFile } from '../../options/secret-file.js';
+import { watchFiles } from '../watch-files.js';
 
 /** Reads the keys file. Throws with one sentence if it is missing or malformed. */
 export const readKeys = (file: string): Keys => new Keys(readKeysFile(file));

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { Config } from '../../options/config.js';
-import { DroppedKeys, droppedKeys } from './dropped-keys.js';
-import type { DisposableStack } from '../../../../security/disposable-stack.js';
-import { followKeys } from './keys-file.js';
-import { requireStoreKeys } from '../replicas/keys-record.js';
-import type { Keys } from '../../../../security/keyring.js';
 import type { Log } from '../../../../observability/log.js';
+import type { DisposableStack } from '../../../../security/disposable-stack.js';
+import type { Keys } from '../../../../security/keyring.js';
 import type { Storage } from '../../../../storage/storage.js';
+import type { Config } from '../../options/config.js';
+import { requireStoreKeys } from '../replicas/keys-record.js';
+import { DroppedKeys, droppedKeys } from './dropped-keys.js';
+import { followKeys } from './keys-file.js';
 
 /** Returns the keys file of the settings, by default beside the embedded store. */
 export const keysFilePath = ({ keysFile, store }: Config): string =>

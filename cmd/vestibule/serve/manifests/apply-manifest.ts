@@ -6,7 +6,7 @@ import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../../registry/kind.js';
 import { ConfigurationApply } from '../../../../registry/managedfields/apply.js';
 import type { Store } from '../../../../registry/store/store.js';
-import { loadableKinds, policySpec, type Manifest } from './manifest-file.js';
+import { loadableKinds, type Manifest, policySpec } from './manifest-file.js';
 
 /** The label of objects that manifests own: they are deleted when no file declares them. */
 export const ownedLabel = 'id.vestibule.org/manifests';

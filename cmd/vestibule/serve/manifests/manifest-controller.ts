@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import type { ReplicaStatus } from '../../../../kinds/replica.js';
 import type { Log } from '../../../../observability/log.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
-import { StatusError } from '../../../../registry/status/status.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import { StatusError } from '../../../../registry/status/status.js';
 import type { DisposableStack } from '../../../../security/disposable-stack.js';
 import { watchFiles } from '../watch-files.js';
 import {
   applyManifest,
-  prune,
-  undeclared,
   type ManifestTarget,
   type ObjectName,
+  prune,
+  undeclared,
 } from './apply-manifest.js';
 import {
   loadableKinds,
-  readManifestFiles,
   type Manifest,
   type ManifestFile,
+  readManifestFiles,
 } from './manifest-file.js';
 
 /** The state of a file, as the Replica of this process has it. */

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameGrammar } from '../../../../registry/schema/metadata-schema.js';
 import { Appearance } from '../../../../kinds/appearance/appearance.js';
 import { Audience } from '../../../../kinds/apps/audience/audience.js';
 import { ClaimsProvider } from '../../../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../../../kinds/apps/client/client.js';
+import { apiVersion } from '../../../../kinds/define-kind.js';
 import { Group } from '../../../../kinds/people/group/group.js';
 import { Policy, type PolicyObject } from '../../../../kinds/policy/policy.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
-import { apiVersion } from '../../../../kinds/define-kind.js';
-import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 import type { AnyKind } from '../../../../registry/kind.js';
-import { Registry } from '../../../../registry/store/registry.js';
+import { nameGrammar } from '../../../../registry/schema/metadata-schema.js';
 import { invalid } from '../../../../registry/status/status.js';
+import { Registry } from '../../../../registry/store/registry.js';
+import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 
 /** The kinds that manifests may declare, in the order in which their objects are applied. */
 export const loadableKinds: readonly AnyKind[] = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { prefixRange, type Storage } from '../../../../storage/storage.js';
-import type { KeyIDs } from '../../../../security/keyring.js';
 import type { Log } from '../../../../observability/log.js';
+import type { KeyIDs } from '../../../../security/keyring.js';
+import { prefixRange, type Storage } from '../../../../storage/storage.js';
 
 /** The prefix below which each running replica writes its time and the ids of its keys. */
 export const clocksPrefix = 'meta/clocks/';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { ConfigError } from '../../options/config.js';
-import { clocksPrefix } from './clock-skew.js';
 import { toStatusError } from '../../../../registry/status/storage-errors.js';
 import type { KeyIDs, Keys } from '../../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
+import { ConfigError } from '../../options/config.js';
+import { clocksPrefix } from './clock-skew.js';
 
 const key = 'meta/keys';
 

@@ -4,15 +4,15 @@ import { release } from '../../../../observability/build-info.js';
 import type { Log } from '../../../../observability/log.js';
 import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
 import type { IdentityProvider } from '../../../../provider/provider.js';
-import type { Store } from '../../../../registry/store/store.js';
 import { limitFlag } from '../../../../registry/limits/limit-flag.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import type { Store } from '../../../../registry/store/store.js';
 import { lastSnapshotTime } from '../../../../storage/snapshot/last-snapshot.js';
 import type { Config } from '../../options/config.js';
 import { shownSettings } from '../../options/shown-settings.js';
+import type { ManifestController } from '../manifests/manifest-controller.js';
 import type { Totals } from './activity.js';
 import type { ClockSkew } from './clock-skew.js';
-import type { ManifestController } from '../manifests/manifest-controller.js';
 import { LastMail } from './last-mail.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
 

@@ -1,10 +1,10 @@
-import type { Config } from '../../options/config.js';
-import type { DisposableStack } from '../../../../security/disposable-stack.js';
-import { requireStoreKeys } from './keys-record.js';
-import { ClockSkew } from './clock-skew.js';
-import type { Keys } from '../../../../security/keyring.js';
 import type { Log } from '../../../../observability/log.js';
+import type { DisposableStack } from '../../../../security/disposable-stack.js';
+import type { Keys } from '../../../../security/keyring.js';
 import type { Storage } from '../../../../storage/storage.js';
+import type { Config } from '../../options/config.js';
+import { ClockSkew } from './clock-skew.js';
+import { requireStoreKeys } from './keys-record.js';
 
 /**
  * Starts comparing clocks and keys with other replicas. Returns undefined for an embedded store,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Replica, type ReplicaStatus } from '../../../../kinds/replica.js';
 import type { Log } from '../../../../observability/log.js';
-import type { Store } from '../../../../registry/store/store.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import type { Store } from '../../../../registry/store/store.js';
 import { Activity, type Totals } from './activity.js';
 
 const minuteMs = 60_000;

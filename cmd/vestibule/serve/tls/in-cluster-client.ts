@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { ConfigError } from '../../options/config.js';
 import { release } from '../../../../observability/build-info.js';
+import { ConfigError } from '../../options/config.js';
 
 /**
  * The directory where Kubernetes mounts a pod's service account: its token, renewed about hourly,

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  parseProxySettings,
   headerNameProblem,
   type ProxyTrust,
+  parseProxySettings,
   type TrustSource,
 } from '../../../../apiserver/requestheader/trust.js';
-import { ApiServerError, type InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../../observability/log.js';
+import { ApiServerError, type InClusterClient } from './in-cluster-client.js';
 
 /**
  * The ConfigMap in which kube-apiserver publishes the trusted front proxies for extension API

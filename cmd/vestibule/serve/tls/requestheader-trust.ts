@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import {
-  parseProxySettings,
   type ProxySettings,
   type ProxyTrust,
+  parseProxySettings,
   type TrustSource,
 } from '../../../../apiserver/requestheader/trust.js';
-import { ConfigMapTrust } from './requestheader-configmap.js';
+import type { Log } from '../../../../observability/log.js';
 import { ConfigError } from '../../options/config.js';
 import type { FrontProxyConfig } from '../../options/front-proxy-config.js';
 import { watchFiles } from '../watch-files.js';
 import { InClusterClient } from './in-cluster-client.js';
-import type { Log } from '../../../../observability/log.js';
+import { ConfigMapTrust } from './requestheader-configmap.js';
 
 /** A source of trust that follows changes until it is stopped. */
 export interface FollowedTrust extends TrustSource {

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../../../apiserver/http/free-port.js';
 import type { Server } from '../../../../apiserver/server.js';
-import type { Config } from '../../options/config.js';
-import type { DisposableStack } from '../../../../security/disposable-stack.js';
 import type { Log } from '../../../../observability/log.js';
-import { certificateNames, certificateFiles, ReloadingCertificate } from './tls-certificates.js';
+import type { DisposableStack } from '../../../../security/disposable-stack.js';
+import type { Config } from '../../options/config.js';
+import { certificateFiles, certificateNames, ReloadingCertificate } from './tls-certificates.js';
 
 /** The addresses that a service listens on. */
 export interface ListeningAddresses {

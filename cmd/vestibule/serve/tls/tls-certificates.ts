@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { ServingCertificate } from '../../../../apiserver/listener.js';
-import { makeCertificate, type CertificatePair } from './self-signed-certificate.js';
-import { writeFileAtomically } from '../../terminal/files.js';
-import { ConfigError, type SecureConfig } from '../../options/config.js';
-import { watchFiles } from '../watch-files.js';
 import type { Log } from '../../../../observability/log.js';
+import { ConfigError, type SecureConfig } from '../../options/config.js';
 import { readCertificate, readPrivateKey } from '../../options/pem-file.js';
+import { writeFileAtomically } from '../../terminal/files.js';
+import { watchFiles } from '../watch-files.js';
+import { type CertificatePair, makeCertificate } from './self-signed-certificate.js';
 
 /** The paths of a certificate and its key. */
 interface CertificateFiles {

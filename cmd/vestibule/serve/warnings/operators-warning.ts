@@ -1,7 +1,7 @@
 import { Group, operators, unusedOperators } from '../../../../kinds/people/group/group.js';
+import type { Log } from '../../../../observability/log.js';
 import type { Store } from '../../../../registry/store/store.js';
 import { warnOfOpenSignUp } from './sign-up-warning.js';
-import type { Log } from '../../../../observability/log.js';
 
 /**
  * Logs a warning if addresses of `--operators` are no operators, because Group `operators` has

@@ -1,5 +1,5 @@
-import type { Log } from '../../../../observability/log.js';
 import { policyName, readNewestPolicy } from '../../../../kinds/policy/policy.js';
+import type { Log } from '../../../../observability/log.js';
 import type { Store } from '../../../../registry/store/store.js';
 import { isLoopback } from '../../../../security/loopback.js';
 

@@ -1,5 +1,5 @@
-import { Account } from '../../../../kinds/people/account/account.js';
 import { Grant } from '../../../../kinds/apps/grant.js';
+import { Account } from '../../../../kinds/people/account/account.js';
 import { Session } from '../../../../kinds/people/session/session.js';
 import type { Log } from '../../../../observability/log.js';
 import type { AnyKind } from '../../../../registry/kind.js';
@@ -7,7 +7,7 @@ import type { Store } from '../../../../registry/store/store.js';
 import { freeBytes } from '../../../../storage/embedded/space.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
 import type { Config } from '../../options/config.js';
-import { neededBytes, type Load } from './space-need.js';
+import { type Load, neededBytes } from './space-need.js';
 
 const dayMs = 86_400_000;
 /** The first check waits until the start is over: it counts all sessions. */

@@ -1,10 +1,10 @@
 import {
+  type Cause,
   invalidValue,
   kindsOf,
   openStorage,
   setList,
   startApiServer,
-  type Cause,
 } from 'vestibule/apiserver';
 import { z } from 'zod';
 

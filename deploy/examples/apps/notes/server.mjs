@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { claimsTable, html, page, raw } from './page.mjs';

@@ -2,8 +2,9 @@
  * Calls the tools of an MCP server: node client.mjs [URL] [TOOL] [JSON]. Signs in through a browser: it
  * prints the address to open, and waits until the browser comes back.
  */
-import { createServer } from 'node:http';
+
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

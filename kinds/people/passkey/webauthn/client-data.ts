@@ -1,6 +1,6 @@
 import { parseJSON } from '../../../../registry/schema/strict-json.js';
-import { fromBase64url } from './base64url.js';
 import { assert, readable } from './assert.js';
+import { fromBase64url } from './base64url.js';
 
 /** The values that a WebAuthn response must match. */
 export interface ExpectedResponse {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fromBase64url } from './base64url.js';
 import { assert } from './assert.js';
+import { fromBase64url } from './base64url.js';
 
 const encoded = (member: string) => z.string().max(16_384).describe(`${member}, base64url.`);
 const common = {

@@ -1,11 +1,11 @@
-import type { VerifiedAuthenticationResponse } from '@simplewebauthn/server';
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { VerifiedAuthenticationResponse } from '@simplewebauthn/server';
+import { assert, WebAuthnError } from './assert.js';
 import { readAuthenticatorData } from './authenticator-data.js';
 import { fromBase64url } from './base64url.js';
 import { checkClientData, type ExpectedResponse } from './client-data.js';
 import { algorithmLabel, type CoseKey } from './cose-key.js';
-import { credentialID, type Assertion } from './credential.js';
-import { WebAuthnError, assert } from './assert.js';
+import { type Assertion, credentialID } from './credential.js';
 import { loadWebauthn } from './library.js';
 
 /** The stored credential that an assertion names. */

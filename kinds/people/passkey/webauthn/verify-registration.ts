@@ -1,9 +1,9 @@
+import { assert, readable, WebAuthnError } from './assert.js';
 import { readAuthenticatorData } from './authenticator-data.js';
 import { fromBase64url } from './base64url.js';
 import { checkClientData, type ExpectedResponse } from './client-data.js';
-import { algorithms, checkKey, type CoseKey } from './cose-key.js';
+import { algorithms, type CoseKey, checkKey } from './cose-key.js';
 import { credentialID, type NewCredential } from './credential.js';
-import { WebAuthnError, assert, readable } from './assert.js';
 import { loadWebauthn } from './library.js';
 
 /** The authenticator transports (WebAuthn 3 §5.8.4, and the older `cable`). */
