@@ -1,6 +1,5 @@
+import { epochKey as key } from './snapshot/layout.js';
 import { prefixRange, type Storage, UnknownOutcomeError } from './storage.js';
-
-const key = 'meta/epoch';
 
 /**
  * Returns the store's epoch. Restoring a backup raises it, which invalidates everything issued in

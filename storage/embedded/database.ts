@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { type Revision, type Size, UnavailableError } from '../storage.js';
-import { hasFormerStore, hasStore, InUseError, lockHolder } from './directory.js';
+import { hasStore, InUseError, lockHolder } from './directory.js';
 import { endOfLog, logKey, logRevision, systemKey } from './row-encoding.js';
 import { freeBytes } from './space.js';
 
@@ -43,11 +43,6 @@ export async function openDatabase(
   directory: string,
   { writeBufferBytes = defaultWriteBufferBytes, mustExist = false }: DatabaseOptions = {},
 ): Promise<Database> {
-  if (hasFormerStore(directory))
-    throw new Error(
-      `the store in ${directory} was written by an earlier release: save a snapshot of it with that ` +
-        'release, and restore it into another folder with this one',
-    );
   const path = realpathSync(directory);
   if (openDirectories.has(path)) throw new InUseError(directory, process.pid);
   if (!hasStore(directory) && freeBytes(directory) < writeBufferBytes) throw noSpace();

@@ -1,13 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns whether a directory has a store, of this release or an earlier one. */
-export const hasStore = (directory: string): boolean =>
-  existsSync(join(directory, 'CURRENT')) || hasFormerStore(directory);
-
-/** Returns whether a directory has a store of an earlier release. */
-export const hasFormerStore = (directory: string): boolean =>
-  existsSync(join(directory, 'store.mdb'));
+/** Returns whether a directory has a store. */
+export const hasStore = (directory: string): boolean => existsSync(join(directory, 'CURRENT'));
 
 /** Returns the directory that a store is restored into before it is complete. */
 export const restoreDirectory = (directory: string): string => `${directory}.restoring`;

@@ -5,8 +5,6 @@ import type { QueuedTxn } from './nested-txn.js';
 /** A queued transaction with its promise. */
 export interface BatchMember extends QueuedTxn {
   readonly bytes: number;
-  /** Its number in order of arrival. */
-  readonly arrival: number;
   /** When its caller gives up, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly resolve: (result: Committed | Lost) => void;

@@ -5,14 +5,12 @@ import {
   type Check,
   type Committed,
   type Lost,
-  type Revision,
   type StorageMetrics,
   UnavailableError,
   type Write,
 } from '../storage.js';
 import { type BatchMember, takeBatch } from './batch.js';
 import type { Cluster } from './client.js';
-import { detectConflict, type WrittenEntries, writtenBy } from './early-conflict.js';
 import { EtcdError, toUnavailableError, toUnknownOutcomeError } from './errors.js';
 import { hasNonce, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
@@ -40,7 +38,6 @@ export class EtcdCommitter {
   readonly #queue: BatchMember[] = [];
   readonly #inFlight = new Set<Promise<void>>();
   #sequence = 0;
-  #arrivalCount = 0;
   #isScheduled = false;
 
   constructor(dependencies: CommitterDependencies) {
@@ -54,7 +51,6 @@ export class EtcdCommitter {
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     const commit = new Promise<Committed | Lost>((resolve, reject) => {
-      this.#arrivalCount += 1;
       this.#queue.push({
         checks,
         writes,
@@ -62,7 +58,6 @@ export class EtcdCommitter {
         nonce,
         leases,
         deadline,
-        arrival: this.#arrivalCount,
         resolve,
         reject,
       });
@@ -124,7 +119,6 @@ export class EtcdCommitter {
   async #send(members: readonly BatchMember[]): Promise<void> {
     const { cluster, keyspace } = this.#dependencies;
     const deadline = Math.min(...members.map((member) => member.deadline));
-    const lastArrival = this.#arrivalCount;
     this.#dependencies.metrics?.commitBatchSize.observe(members.length);
     try {
       const request = nest(keyspace, members);
@@ -139,30 +133,12 @@ export class EtcdCommitter {
         deadline,
       );
       cluster.notifyRevision(Number(response.header.revision), requestedAt);
-      const results = unnest(keyspace, members, response);
-      results.forEach((result, i) => {
+      unnest(keyspace, members, response).forEach((result, i) => {
         members[i]!.resolve(result);
       });
-      this.#resolveConflicts(
-        lastArrival,
-        writtenBy(members, results),
-        keyspace.fromEtcdRevision(response.header.revision),
-      );
     } catch (error) {
       await this.#handleFailure(members, error);
     }
-  }
-
-  /** Resolves queued commits that arrived before a batch was sent and certainly lost against it. */
-  #resolveConflicts(lastArrival: number, written: WrittenEntries, revision: Revision): void {
-    if (this.#queue.length === 0 || written.size === 0) return;
-    const remaining = this.#queue.filter((member) => {
-      const lost =
-        member.arrival <= lastArrival ? detectConflict(member, written, revision) : undefined;
-      if (lost) member.resolve(lost);
-      return !lost;
-    });
-    this.#queue.splice(0, this.#queue.length, ...remaining);
   }
 
   /**

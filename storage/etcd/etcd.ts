@@ -252,7 +252,7 @@ async function findOldestRevision(
     AbortSignal.timeout(watchContext.cluster.requestTimeoutMs),
   ]);
   try {
-    for await (const _ of watchPrefix(watchContext, 'meta/base', from, signal)) break;
+    for await (const _ of watchPrefix(watchContext, baseKey, from, signal)) break;
   } catch (error) {
     if (error instanceof CompactedError) return error.oldest;
     throw error;

@@ -1,3 +1,4 @@
+import { baseKey } from '../snapshot/layout.js';
 import type { Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
@@ -20,10 +21,7 @@ export class CurrentRevision {
     let requestedAt = 0;
     const { header } = await this.#cluster.read('range', (member, options) => {
       requestedAt = performance.now();
-      return member.kv.range(
-        { key: this.#keyspace.toEtcdKey('meta/base'), count_only: true },
-        options,
-      );
+      return member.kv.range({ key: this.#keyspace.toEtcdKey(baseKey), count_only: true }, options);
     });
     return { revision: Number(header.revision), requestedAt };
   }

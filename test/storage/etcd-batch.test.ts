@@ -1,17 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { type BatchMember, takeBatch } from '../../storage/etcd/batch.js';
-import { detectConflict, writtenBy } from '../../storage/etcd/early-conflict.js';
 import { checkVersion, ordersProgress, parseVersion } from '../../storage/etcd/version.js';
 import type { Check, Write } from '../../storage/storage.js';
-
-let arrival = 0;
 
 function member(checks: readonly string[], writes: readonly string[], bytes = 100): BatchMember {
   return {
     checks: checks.map((key): Check => ({ key, is: 'absent' })),
     writes: writes.map((key): Write => ({ put: key, value: Buffer.alloc(1) })),
     bytes,
-    arrival: ++arrival,
     nonce: Buffer.alloc(12),
     leases: undefined,
     deadline: Infinity,
@@ -23,7 +19,7 @@ function member(checks: readonly string[], writes: readonly string[], bytes = 10
 const many = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, i) => prefix + i);
 
-test('members that check what another writes, or write the same, go in different batches, in order of arrival', () => {
+test('members that check what another writes go in different batches, in order', () => {
   const [a, b, c, d] = [
     member(['x'], ['y']),
     member(['y'], ['x']),
@@ -73,21 +69,6 @@ test('a member that is too wide or too large goes alone, wherever it stands', ()
 test('a batch stays under a mebibyte', () => {
   const queue = many(5, 'k').map((key) => member([], [key], 300_000));
   expect([takeBatch(queue).length, takeBatch(queue).length]).toEqual([3, 2]);
-});
-
-test('who waited while another won the key has lost, but only when every check is decided', () => {
-  const winner = member(['a'], ['a']);
-  const written = writtenBy([winner], [{ committed: true, revision: 7 }]);
-  expect(detectConflict(member(['a'], ['a']), written, 7)).toMatchObject({
-    committed: false,
-    revision: 7,
-    winners: new Map([['a', { key: 'a', revision: 7 }]]),
-  });
-  expect(detectConflict(member(['a', 'other'], ['a']), written, 7)).toBeUndefined();
-  expect(detectConflict(member([], ['a']), written, 7)).toBeUndefined();
-  expect(
-    detectConflict({ ...member([], []), checks: [{ key: 'a', is: 'present' }] }, written, 7),
-  ).toBeUndefined();
 });
 
 test('versions of etcd are refused, warned of or accepted', () => {
