@@ -1,11 +1,15 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { digest } from '../security/keyring.js';
-import type { Entry } from '../storage/storage.js';
+import { type Entry, prefixRange, type Range } from '../storage/storage.js';
 import type { AnyKind, KindObject } from './kind.js';
 
 /** Returns the storage key of an object: `objects/<resource>/<name>`. */
 export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
   `objects/${kind.resource}/${name}`;
+
+/** Returns the range of the objects of a kind, or of those that one account owns. */
+export const objectsRange = (kind: Pick<AnyKind, 'resource'>, owner?: string): Range =>
+  prefixRange(objectKey(kind, owner === undefined ? '' : `${owner}-`));
 
 /** Returns the key that reserves a unique value. */
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>

@@ -1,7 +1,6 @@
+import { minuteMs } from '../schema/units.js';
 import type { LimitName } from './limit-settings.js';
 import { type Limit, LimitRefusedError } from './rate-limit.js';
-
-const minuteMs = 60_000;
 
 /** For how long refusals are shown, in minutes. */
 const keptMinutes = 60;

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../security/bounded-map.js';
 import type { Storage } from '../../storage/storage.js';
-import { type StatusError, tooManyRequests } from '../status/status.js';
+import { type StatusError, tooManyRequestsUntil } from '../status/status.js';
 import { toStatusError } from '../status/storage-errors.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { LimitRefusals } from './limit-refusals.js';
@@ -213,7 +213,7 @@ export class NetworkLimits {
   #refusal(limit: Limit, network: CountedNetwork, end: number, now: number): StatusError {
     this.refusals.count(limit, now);
     this.#ratios.delete(limit.name); // the next read of the ratio must see the store
-    return tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)), refusalOf(network));
+    return tooManyRequestsUntil(end, now, refusalOf(network));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { isRecord } from '../schema/is-record.js';
 import type { JSONSchema } from '../schema/json-schema.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 
@@ -57,7 +58,3 @@ export function itemElement(
     ),
   );
 }
-
-/** Reports whether a value is a JSON object. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

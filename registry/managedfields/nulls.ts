@@ -1,5 +1,5 @@
+import { isRecord } from '../schema/is-record.js';
 import type { JSONSchema } from '../schema/json-schema.js';
-import { isRecord } from './field-type.js';
 import { entriesOf, withEntries } from './typed-value.js';
 
 /**

@@ -1,3 +1,5 @@
+import { isRecord } from '../schema/is-record.js';
+
 /**
  * One step of a path, as FieldsV1 writes it: `f:NAME` a field, `k:{…}` an item of a map list by its
  * keys, `v:VALUE` an item of a set, and `i:INDEX` an item by its position.
@@ -21,8 +23,7 @@ export function canonicalElement(text: string): PathElement {
   if (/^i:(0|[1-9]\d{0,8})$/.test(text)) return text;
   if (text.startsWith('k:')) {
     const keys: unknown = JSON.parse(text.slice(2));
-    if (typeof keys === 'object' && keys !== null && !Array.isArray(keys))
-      return keyElement(keys as Record<string, unknown>);
+    if (isRecord(keys)) return keyElement(keys);
   }
   throw new Error('unknown path element type');
 }

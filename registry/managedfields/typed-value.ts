@@ -1,3 +1,4 @@
+import { isRecord } from '../schema/is-record.js';
 import type { JSONSchema } from '../schema/json-schema.js';
 import { FieldSet } from './field-set.js';
 import {
@@ -5,7 +6,6 @@ import {
   type FieldType,
   fieldSchema,
   fieldTypeOf,
-  isRecord,
   itemElement,
 } from './field-type.js';
 import { fieldElement, type PathElement } from './path-element.js';

@@ -1,5 +1,6 @@
 import { invalidValue } from '../status/field-errors.js';
 import type { Cause } from '../status/status.js';
+import { isRecord } from './is-record.js';
 import { branchFor, type JSONSchema, memberOf } from './json-schema.js';
 import { lineFault } from './line-of-text.js';
 import { lineOfText } from './pattern.js';
@@ -43,13 +44,12 @@ function normaliseLines(
       const line = normaliseLines(schema.items, item, `${at}[${i}]`, causes);
       if (line !== item) value[i] = line;
     });
-  else if (typeof value === 'object' && value !== null) {
-    const record = value as Record<string, unknown>;
-    const branch = branchFor(schema, record);
-    for (const name of Object.keys(record)) {
+  else if (isRecord(value)) {
+    const branch = branchFor(schema, value);
+    for (const name of Object.keys(value)) {
       const member = branch && memberOf(branch, name);
-      const line = normaliseLines(member, record[name], `${at}.${name}`, causes);
-      if (line !== record[name]) record[name] = line;
+      const line = normaliseLines(member, value[name], `${at}.${name}`, causes);
+      if (line !== value[name]) value[name] = line;
     }
   }
   return value;

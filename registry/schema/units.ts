@@ -1,6 +1,12 @@
 import { describePattern } from './pattern.js';
 
-const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+/** Units of time, in milliseconds. */
+export const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
+
+/** A day in seconds. */
+export const daySeconds = 86_400;
+
+const milliseconds: Record<string, number> = { ms: 1, s: secondMs, m: minuteMs, h: hourMs };
 const bytes: Record<string, number> = { '': 1, Ki: 1 << 10, Mi: 1 << 20, Gi: 1 << 30 };
 
 /** The format of a duration: a whole number with a unit, as in Go and Kubernetes. */

@@ -366,6 +366,10 @@ export const tooManyRequests = (
   why = 'too many requests, please try again later',
 ): StatusError => new StatusError('TooManyRequests', why, { retryAfterSeconds });
 
+/** 429, to be retried at `until`, in milliseconds since the epoch. */
+export const tooManyRequestsUntil = (until: number, now: number, why: string): StatusError =>
+  tooManyRequests(Math.max(1, Math.ceil((until - now) / 1000)), why);
+
 /** 503: nothing was written, so the request can be repeated. */
 export const unavailable = (why: string, retryAfterSeconds = 1): StatusError =>
   new StatusError('ServiceUnavailable', why, { retryAfterSeconds });

@@ -1,12 +1,10 @@
-import { prefixRange } from '../../storage/storage.js';
-import { type EncodedObject, encodedObjectOf, isLive } from '../encoded-object.js';
+import { type EncodedObject, encodedObjectOf, isLive, objectsRange } from '../encoded-object.js';
 import type { AnyKind, ObjectOf } from '../kind.js';
 import type { WatchCacheEvent } from '../watchcache/event.js';
 import type { Subscription } from '../watchcache/watch-cache.js';
 import type { Store } from './store.js';
 
 const retryMs = 1_000;
-const waitMs = 1_000;
 
 /**
  * List and watch of a small kind, for components that keep an index: first all objects, then each
@@ -36,7 +34,7 @@ export class Informer<K extends AnyKind> {
 
   /** Lists all objects, then follows changes; call after the watch cache has started. */
   async start(): Promise<void> {
-    const page = await this.#store.storage.list(prefixRange(`objects/${this.#kind.resource}/`));
+    const page = await this.#store.storage.list(objectsRange(this.#kind));
     const listed = new Map(
       page.entries
         .filter((entry) => isLive(entry, Date.now()))
@@ -64,12 +62,7 @@ export class Informer<K extends AnyKind> {
    * commits.
    */
   get isFresh(): boolean {
-    const { watchCache } = this.#store;
-    return (
-      this.#subscription !== undefined &&
-      watchCache.isFresh(this.#kind.resource) &&
-      this.#subscription.position() >= watchCache.revision
-    );
+    return this.#subscription?.isFresh() ?? false;
   }
 
   /**
@@ -77,9 +70,7 @@ export class Informer<K extends AnyKind> {
    * current.
    */
   async waitUntilFresh(): Promise<boolean> {
-    const { watchCache } = this.#store;
-    if (!this.isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.lastCommitTo(this.#kind.resource), waitMs);
+    if (!this.isFresh) await this.#subscription?.settle();
     return this.isFresh;
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Keys } from '../../security/keyring.js';
+import { minuteMs } from '../schema/units.js';
 
 /**
  * The readable part of a row: times in milliseconds since the epoch, and the replica that wrote it.
@@ -38,7 +39,7 @@ export function outboxRow(
   return {
     put: key,
     value: encodeRow(head, keys.seal(key, JSON.stringify(payload))),
-    expires: options.until + 60_000,
+    expires: options.until + minuteMs,
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type Write,
 } from '../../storage/storage.js';
 import type { StagedWrites } from '../kind.js';
+import { minuteMs } from '../schema/units.js';
 import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
 
@@ -19,8 +20,8 @@ export type Outcome =
   /** Failure: the row is retried at `notBefore` (ms since the epoch); `part` is committed too. */
   | { readonly done: false; readonly notBefore: number; readonly part?: StagedWrites };
 
-/** Runs the rows of one queue. */
-export interface Worker {
+/** Runs the rows of one queue, whose payloads have this type. */
+export interface Worker<Payload = unknown> {
   readonly name: string;
   /**
    * AtMostOnce: a row that was claimed and not finished is dropped. AtLeastOnce: it is taken over
@@ -35,7 +36,7 @@ export interface Worker {
    * Runs a row. A thrown error means a retry after ten seconds. `until` is the end of the row, in
    * ms since the epoch.
    */
-  run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
+  run(payload: Payload, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
 }
 
 const defaultClaimMs = 30_000;
@@ -231,7 +232,7 @@ class Queue {
     if (this.#isStopped || due >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = due;
-    this.#timer = setTimeout(() => this.#wake(), Math.min(due - Date.now(), 60_000));
+    this.#timer = setTimeout(() => this.#wake(), Math.min(due - Date.now(), minuteMs));
     this.#timer.unref();
   }
 

@@ -1,5 +1,5 @@
-import { CompactedError, type Page, prefixRange, type Revision } from '../../storage/storage.js';
-import { EncodedObject, isLive } from '../encoded-object.js';
+import { CompactedError, type Page, type Revision } from '../../storage/storage.js';
+import { EncodedObject, isLive, objectsRange } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
 import { toStatusError } from '../status/storage-errors.js';
 import type { Store } from './store.js';
@@ -13,7 +13,7 @@ export async function* listPages(
   kind: AnyKind,
   size: number,
 ): AsyncGenerator<EncodedObject[]> {
-  const { end, start } = prefixRange(`objects/${kind.resource}/`);
+  const { end, start } = objectsRange(kind);
   let revision: Revision | undefined;
   for (let from = start; ; ) {
     const page: Page = await readPage(store, { start: from, end }, size, revision);
@@ -50,6 +50,6 @@ export function countFrom(
   { storage }: Pick<Store, 'storage'>,
   { kind, entry }: EncodedObject,
 ): Promise<number> {
-  const { end } = prefixRange(`objects/${kind.resource}/`);
+  const { end } = objectsRange(kind);
   return toStatusError(storage.count({ start: entry.key, end }));
 }

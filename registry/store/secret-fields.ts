@@ -4,6 +4,7 @@ import { clone } from '../encoded-object.js';
 import type { TrackedWrite } from '../field-tracker.js';
 import type { AnyKind, KindObject } from '../kind.js';
 import { lastAppliedAnnotation } from '../managedfields/apply.js';
+import { isRecord } from '../schema/is-record.js';
 import type { FieldPath, SecretField } from '../schema/secret-schema.js';
 import { parseJSON } from '../schema/strict-json.js';
 
@@ -181,9 +182,6 @@ function isOfNewestKey(
     ? keys.mac(contextOf(kind, name), value).equals(bytes)
     : keys.isSealedByNewest(bytes);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {

@@ -1,20 +1,13 @@
 import type { Keys } from '../../security/keyring.js';
-import {
-  type Committed,
-  type Entry,
-  type Lost,
-  prefixRange,
-  type Revision,
-  type Storage,
-} from '../../storage/storage.js';
+import type { Committed, Entry, Lost, Revision, Storage } from '../../storage/storage.js';
 import type { Authorizer } from '../authorizer.js';
 import { type AuthorizedTarget, type CallFacts, decideFor, systemRequest } from '../call-facts.js';
 import {
-  clone,
   type EncodedObject,
   encodedObjectOf,
   isLive,
   objectKey,
+  objectsRange,
   uniqueKey,
 } from '../encoded-object.js';
 import type {
@@ -23,7 +16,6 @@ import type {
   Call,
   Decision,
   Draft,
-  KindObject,
   ObjectOf,
   Ports,
   Reader,
@@ -41,6 +33,7 @@ import { StoreCommitter } from './committer.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import type { Registry } from './registry.js';
 import { StoreTransaction, type TransactionSource } from './transaction.js';
+import { upsert } from './upsert.js';
 
 /** The dependencies of a Store. */
 interface StoreDependencies {
@@ -198,10 +191,6 @@ export class Store {
   /** Returns reads of one kind, without authorization. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
-    const keyRange = (owner?: string) =>
-      prefixRange(
-        owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`,
-      );
     return {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
       cached: (name) => {
@@ -211,7 +200,7 @@ export class Store {
           : (stored?.object as O | undefined);
       },
       list: async (owner) =>
-        (await toStatusError(this.storage.list(keyRange(owner)))).entries
+        (await toStatusError(this.storage.list(objectsRange(kind, owner)))).entries
           .filter((entry) => isLive(entry, Date.now()))
           .map((entry) => encodedObjectOf(kind, entry).object as O),
       byUnique: async (field, value) => {
@@ -228,7 +217,7 @@ export class Store {
    * it returns.
    */
   async eachPage(kind: AnyKind, onPage: (page: readonly Entry[]) => void): Promise<Revision> {
-    const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
+    const { start: first, end } = objectsRange(kind);
     let at: Revision | undefined;
     for (let start = first; ; ) {
       const page = await toStatusError(
@@ -366,21 +355,7 @@ export class Store {
     work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
   ): Promise<StagedWrites> {
     const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
-    const old = await tx.get(kind, name);
-    const outcome = work(old && clone(old));
-    if (outcome === 'delete') await tx.delete(kind, name);
-    else if (outcome !== 'leave') {
-      const draft = outcome as KindObject;
-      if (!old)
-        await tx.create(kind, { ...draft, metadata: { ...draft.metadata, name } } as Draft<
-          ObjectOf<K>
-        >);
-      else
-        await tx.update(kind, name, (next) => {
-          Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal });
-          Object.assign(next.metadata, draft.metadata, { name });
-        });
-    }
+    await upsert(tx, kind, name, work);
     return tx.finish().part;
   }
 

@@ -39,7 +39,7 @@ import {
 } from '../status/status.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
-import { randomName } from './random-name.js';
+import { freeName } from './random-name.js';
 import type { Registry } from './registry.js';
 import { takeSecrets, withSecretMarks } from './secret-fields.js';
 import { setDefaults } from './set-defaults.js';
@@ -114,7 +114,7 @@ export class StoreTransaction implements Transaction {
     } & KindObject;
     const name =
       input.metadata.name ??
-      (await this.#freeName(kind, (input.metadata.generateName ?? '').slice(0, 58)));
+      (await freeName(input.metadata.generateName, (free) => this.#isTaken(kind, free)));
     const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
     const taken = (await this.#isTaken(kind, name)) && fault(kind, name);
     const {
@@ -142,14 +142,6 @@ export class StoreTransaction implements Transaction {
     };
     await this.#runHooks(kind, object, undefined, tracker, taken);
     return object as ObjectOf<K>;
-  }
-
-  /** Returns a free name with this prefix, or after eight tries one that is taken. */
-  async #freeName(kind: AnyKind, base: string): Promise<string> {
-    let name = `${base}${randomName(5)}`;
-    for (let tryCount = 1; tryCount < 8 && (await this.#isTaken(kind, name)); tryCount += 1)
-      name = `${base}${randomName(5)}`;
-    return name;
   }
 
   async #isTaken(kind: AnyKind, name: string): Promise<boolean> {

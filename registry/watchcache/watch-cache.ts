@@ -17,13 +17,22 @@ interface Subscriber {
   /** Resolves when the subscriber can take more of a replay, which is delivered in parts. */
   ready?(): Promise<void>;
   /** Ends the subscription: the history is compacted, or the watch cache stops. */
-  end(why: 'Compacted' | 'Stopped'): void;
+  end?(why: 'Compacted' | 'Stopped'): void;
+  /**
+   * In place of an end where the history is compacted: changes may be missing; those from now on are
+   * delivered.
+   */
+  gap?(): void;
 }
 
 /** A subscription to one resource. */
 export interface Subscription {
   /** Returns the revision up to which everything was delivered. */
   position(): Revision;
+  /** Returns whether that is all that the watch cache has, which has this replica's own commits. */
+  isFresh(): boolean;
+  /** Waits up to a second for this replica's own commits to arrive. */
+  settle(): Promise<boolean>;
   leave(): void;
 }
 
@@ -45,6 +54,7 @@ interface Cached {
 
 const cacheLimits = { objects: 100_000, bytes: 64 << 20 };
 const maxLagMs = { reads: 2_000, readiness: 10_000 };
+const ownCommitsMs = 1_000;
 
 /**
  * One upstream watch for each replica; it feeds all watchers and caches
@@ -113,9 +123,12 @@ export class WatchCache {
     const leave = new AbortController();
     const watcher = { resource, subscriber, position: from, isLive: false, signal: leave.signal };
     if (from < this.#buffer.from || !this.#join(watcher)) void this.#catchUp(watcher);
+    const position = (): Revision =>
+      watcher.isLive ? Math.max(watcher.position, this.#revision) : watcher.position;
     return {
-      position: () =>
-        watcher.isLive ? Math.max(watcher.position, this.#revision) : watcher.position,
+      position,
+      isFresh: () => this.isFresh(resource) && position() >= this.#revision,
+      settle: () => this.waitUntil(this.lastCommitTo(resource), ownCommitsMs),
       leave: () => leave.abort('left'), // without a reason it makes an error with its stack
     };
   }
@@ -251,9 +264,13 @@ export class WatchCache {
 
   async #resync(): Promise<void> {
     this.#endAll('Compacted');
-    await this.#restart().catch((error) =>
-      this.#log.warn({ err: error }, 'could not read the current storage revision'),
-    );
+    try {
+      await this.#restart();
+    } catch (error) {
+      return this.#log.warn({ err: error }, 'could not read the current storage revision');
+    }
+    for (const { subscriber } of [...this.#live.values()].flatMap((set) => [...set]))
+      subscriber.gap?.();
   }
 
   #applyBatch({ revision, changes, asOf = performance.now() }: Batch): void {
@@ -314,10 +331,10 @@ export class WatchCache {
         if (watcher.position < this.#buffer.from) hasMore = await this.#replay(watcher, ended);
         else if (this.#join(watcher)) return;
       }
-      if (!signal.aborted) subscriber.end('Stopped');
+      if (!signal.aborted) subscriber.end?.('Stopped');
     } catch (error) {
       if (!signal.aborted)
-        subscriber.end(error instanceof CompactedError ? 'Compacted' : 'Stopped');
+        subscriber.end?.(error instanceof CompactedError ? 'Compacted' : 'Stopped');
     }
   }
 
@@ -340,8 +357,11 @@ export class WatchCache {
   }
 
   #endAll(why: 'Compacted' | 'Stopped'): void {
-    const liveSubscribers = [...this.#live.values()].flatMap((set) => [...set]);
-    for (const set of this.#live.values()) set.clear();
-    for (const { subscriber } of liveSubscribers) subscriber.end(why);
+    const live = [...this.#live.values()].flatMap((set) => [...set].map((one) => ({ set, one })));
+    for (const { set, one } of live) {
+      if (why === 'Compacted' && one.subscriber.gap) continue;
+      set.delete(one);
+      one.subscriber.end?.(why);
+    }
   }
 }

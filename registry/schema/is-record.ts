@@ -1,0 +1,3 @@
+/** Reports whether a value is a JSON object, not an array. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
