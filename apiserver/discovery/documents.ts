@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { dayMs } from '../../registry/schema/units.js';
 import { notAcceptable } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from '../codec/accept.js';
@@ -37,7 +38,6 @@ interface DocumentFormat {
 }
 
 const swagger = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
-const year = 31_536_000;
 
 function documentFormat(
   type: string,
@@ -205,7 +205,7 @@ export class Documents {
             'Cache-Control',
             'public, immutable',
             'Expires',
-            new Date(Date.now() + year * 1000).toUTCString(),
+            new Date(Date.now() + 365 * dayMs).toUTCString(),
           ]),
     ];
     if (etagMatches(req.headers['if-none-match'], etag))

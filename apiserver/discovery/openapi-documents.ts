@@ -2,24 +2,17 @@ import type { JSONSchema } from '../../registry/schema/schema.js';
 import type { Reason } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { reviewPaths } from '../request/request-info.js';
-import { commonErrors, jsonBody, type OpenAPIOperation, responses } from './openapi-operations.js';
-import { schemaRef, textSchema } from './openapi-schemas.js';
+import {
+  commonErrors,
+  jsonBody,
+  type OpenAPIOperation,
+  queryParameter,
+  responses,
+} from './openapi-operations.js';
+import { listSchema, objectSchema, schemaRef, textSchema } from './openapi-schemas.js';
 
 /** The methods of a path with their operations. */
 export type PathItem = Readonly<Record<string, OpenAPIOperation>>;
-
-/** Returns the schema of an object that has all of these members, and may have more. */
-const objectOf = (description: string, properties: Record<string, JSONSchema>): JSONSchema => ({
-  type: 'object',
-  description,
-  required: Object.keys(properties),
-  properties,
-});
-const listOf = (description: string, items: JSONSchema): JSONSchema => ({
-  type: 'array',
-  description,
-  items,
-});
 
 /** Returns the schema of a document of Kubernetes' API. */
 const typed = (
@@ -28,29 +21,29 @@ const typed = (
   properties: Record<string, JSONSchema>,
   apiVersion = 'v1',
 ): JSONSchema =>
-  objectOf(description, {
+  objectSchema(description, {
     apiVersion: textSchema('The version of the kind.', { const: apiVersion }),
     kind: textSchema('The kind.', { const: kind }),
     ...properties,
   });
 
-const groupVersion = objectOf('A version of a group.', {
+const groupVersion = objectSchema('A version of a group.', {
   groupVersion: textSchema('Group and version.'),
   version: textSchema('The version.'),
 });
 const group = {
   name: textSchema('Name of the group.'),
-  versions: listOf('Its versions.', groupVersion),
+  versions: listSchema('Its versions.', groupVersion),
   preferredVersion: groupVersion,
 };
-const resources = listOf(
+const resources = listSchema(
   'The resources and subresources.',
-  objectOf('A resource.', {
+  objectSchema('A resource.', {
     name: textSchema('Its name in paths, with / before a subresource.'),
     singularName: textSchema('Its name in the singular; empty for subresources.'),
     namespaced: { type: 'boolean', description: 'false: nothing is namespaced.' },
     kind: textSchema('The kind of what is sent and answered.'),
-    verbs: listOf('What it takes.', textSchema('A verb.')),
+    verbs: listSchema('What it takes.', textSchema('A verb.')),
   }),
 );
 const resourceList = typed('APIResourceList', 'Every resource and the verbs it takes.', {
@@ -58,19 +51,19 @@ const resourceList = typed('APIResourceList', 'Every resource and the verbs it t
   resources,
 });
 /** Aggregated discovery, which Accept may ask for. */
-const aggregated = objectOf('What is served, as aggregated discovery.', {
+const aggregated = objectSchema('What is served, as aggregated discovery.', {
   apiVersion: textSchema('The version of the kind.'),
   kind: textSchema('The kind.', { const: 'APIGroupDiscoveryList' }),
-  items: { type: 'array', description: 'The groups.', items: { type: 'object' } },
+  items: listSchema('The groups.', { type: 'object' }),
 });
 const orAggregated = (schema: JSONSchema): JSONSchema => ({
   description: schema.description as string,
   anyOf: [schema, aggregated],
 });
 const openapiOf = (version: string, member: string): JSONSchema =>
-  objectOf('An OpenAPI document.', {
+  objectSchema('An OpenAPI document.', {
     [member]: textSchema('The version of OpenAPI.', { const: version }),
-    info: objectOf('About the API.', {
+    info: objectSchema('About the API.', {
       title: textSchema('Its name.'),
       version: textSchema('Its version.'),
     }),
@@ -87,7 +80,7 @@ const documents = ({
     'The API versions served.',
     orAggregated(
       typed('APIVersions', 'The API versions served.', {
-        versions: listOf('The versions of the core group.', textSchema('A version.')),
+        versions: listSchema('The versions of the core group.', textSchema('A version.')),
       }),
     ),
   ],
@@ -101,7 +94,7 @@ const documents = ({
     'The API groups served.',
     orAggregated(
       typed('APIGroupList', 'The API groups served.', {
-        groups: listOf('The groups.', objectOf('A group.', group)),
+        groups: listSchema('The groups.', objectSchema('A group.', group)),
       }),
     ),
   ],
@@ -109,7 +102,7 @@ const documents = ({
   [`/apis/${apiVersion}`]: ['Every resource and the verbs it takes.', resourceList],
   '/openapi/v3': [
     'Where the documents for Kubernetes clients are.',
-    objectOf('Where the documents are.', {
+    objectSchema('Where the documents are.', {
       paths: { type: 'object', description: 'By group and version.', additionalProperties: true },
     }),
   ],
@@ -120,7 +113,7 @@ const documents = ({
   '/openapi/v2': ['The kinds as OpenAPI 2.0, for older clients.', openapiOf('2.0', 'swagger')],
   '/version': [
     'The version served.',
-    objectOf('The version served.', {
+    objectSchema('The version served.', {
       major: textSchema('Major version.'),
       minor: textSchema('Minor version.'),
       gitVersion: textSchema('The release.'),
@@ -196,20 +189,11 @@ function healthOperation(path: string): OpenAPIOperation {
     operationId: `check${path.replaceAll('/', '_')}`,
     tags: ['Discovery'],
     parameters: [
-      {
-        name: 'verbose',
-        in: 'query',
-        required: false,
-        description: 'Names each check.',
-        schema: { type: 'string' },
-      },
-      {
-        name: 'exclude',
-        in: 'query',
-        required: false,
-        description: 'A check that is left out; may be repeated.',
-        schema: { type: 'array', items: { type: 'string' } },
-      },
+      queryParameter('verbose', 'Names each check.'),
+      queryParameter('exclude', 'A check that is left out; may be repeated.', {
+        type: 'array',
+        items: { type: 'string' },
+      }),
     ],
     responses: {
       ...responses(200, '', {}, commonErrors),

@@ -88,7 +88,8 @@ function withoutRequired({ required: _required, ...schema }: JSONSchema): JSONSc
   };
 }
 
-const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<string, B> =>
+/** Returns an object with each value converted. */
+export const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value)]));
 
 function operation({ parameters, requestBody, responses, ...rest }: Operation): Operation {

@@ -4,7 +4,7 @@ import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import { codes, type Reason } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { maxCount } from '../codec/query.js';
-import { schemaRef, textSchema } from './openapi-schemas.js';
+import { listSchema, objectSchema, schemaRef, textSchema, typeMembers } from './openapi-schemas.js';
 
 /** An OpenAPI operation. */
 export type OpenAPIOperation = Record<string, unknown>;
@@ -52,38 +52,23 @@ export const responses = (
   return responses;
 };
 
-/** Returns a response with further representations that Accept may request. */
-const withRepresentations = (
+/** Returns responses of which the good one has further media types that Accept may request. */
+const withContent = (
   responses: Record<string, unknown>,
-  kinds: readonly string[],
+  more: Record<string, unknown>,
 ): Record<string, unknown> => {
   const good = responses[200] as { content: object };
-  return {
-    ...responses,
-    200: {
-      ...good,
-      content: {
-        ...good.content,
-        ...Object.assign(
-          {},
-          ...kinds.map((kind) =>
-            jsonBody(schemaRef(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`),
-          ),
-        ),
-      },
-    },
-  };
+  return { ...responses, 200: { ...good, content: { ...good.content, ...more } } };
 };
 
-/** Returns a response that is a stream of events if a watch is requested. */
-const withEvents = (
-  { kind }: AnyKind,
-  responses: Record<string, unknown>,
-): Record<string, unknown> => {
-  const good = responses[200] as { content: object };
-  const events = jsonBody(schemaRef(`${kind}Event`), 'application/json;stream=watch');
-  return { ...responses, 200: { ...good, content: { ...good.content, ...events } } };
-};
+/** Returns the content of representations of Kubernetes. */
+const representations = (...kinds: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    kinds.map((kind) => [
+      `application/json;as=${kind};g=meta.k8s.io;v=v1`,
+      { schema: schemaRef(kind) },
+    ]),
+  );
 
 /** The errors of any request. */
 export const commonErrors: Reason[] = [
@@ -107,7 +92,12 @@ const onWrites: Reason[] = [
   'UnsupportedMediaType',
   'Invalid',
 ];
-const query = (name: string, description: string, schema: JSONSchema = { type: 'string' }) => ({
+/** Returns an optional parameter of the query. */
+export const queryParameter = (
+  name: string,
+  description: string,
+  schema: JSONSchema = { type: 'string' },
+) => ({
   name,
   in: 'query',
   required: false,
@@ -124,59 +114,58 @@ const nameParameter = {
 const oneOf = (...values: string[]): JSONSchema => ({ type: 'string', enum: values });
 const count: JSONSchema = { type: 'integer', minimum: 0, maximum: maxCount };
 const selector: JSONSchema = { type: 'string', maxLength: 4096 };
-const labels = query('labelSelector', 'Only objects whose labels match.', selector);
-const fields = query('fieldSelector', 'Only objects whose fields match.', selector);
-const isWatch = query('watch', 'Stream changes instead.', { type: 'boolean' });
+const labels = queryParameter('labelSelector', 'Only objects whose labels match.', selector);
+const fields = queryParameter('fieldSelector', 'Only objects whose fields match.', selector);
+const isWatch = queryParameter('watch', 'Stream changes instead.', { type: 'boolean' });
 const listParameters = [
   labels,
   fields,
-  query('limit', 'Maximum number of items; a page has at most 500.', count),
-  query('continue', 'The next page.'),
-  query('resourceVersion', 'Not older than this version.', {
+  queryParameter('limit', 'Maximum number of items; a page has at most 500.', count),
+  queryParameter('continue', 'The next page.'),
+  queryParameter('resourceVersion', 'Not older than this version.', {
     type: 'string',
     pattern: '^(0|[1-9][0-9]{0,15})?$',
   }),
-  query('resourceVersionMatch', 'How resourceVersion is meant.', oneOf('Exact', 'NotOlderThan')),
+  queryParameter(
+    'resourceVersionMatch',
+    'How resourceVersion is meant.',
+    oneOf('Exact', 'NotOlderThan'),
+  ),
   isWatch,
-  query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
-  query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }),
-  query('timeoutSeconds', 'End a watch after so long.', count),
+  queryParameter('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
+  queryParameter('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }),
+  queryParameter('timeoutSeconds', 'End a watch after so long.', count),
 ];
-const validation = query(
+const validation = queryParameter(
   'fieldValidation',
   'What happens to unknown fields.',
   oneOf('Ignore', 'Warn', 'Strict'),
 );
-const manager = query('fieldManager', 'The manager that owns the changed fields.', {
+const manager = queryParameter('fieldManager', 'The manager that owns the changed fields.', {
   type: 'string',
   maxLength: 128,
 });
-const force = query('force', 'An apply takes over fields that others own.', { type: 'boolean' });
-const dryRun = query('dryRun', 'All: nothing is stored.', oneOf('All'));
+const force = queryParameter('force', 'An apply takes over fields that others own.', {
+  type: 'boolean',
+});
+const dryRun = queryParameter('dryRun', 'All: nothing is stored.', oneOf('All'));
 const writeParameters = [dryRun, validation, manager];
+const jsonPatchOperation = objectSchema(
+  'An operation.',
+  {
+    op: textSchema('The operation.', {
+      enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'],
+    }),
+    path: textSchema('The JSON pointer of what changes.'),
+    from: textSchema('The JSON pointer of what is moved or copied.'),
+    value: { description: 'What is added, or compared.' },
+  },
+  ['op', 'path'],
+);
 /** Generators of clients take the first one. */
 const actionPatchBodies = {
   ...jsonBody(schemaRef('MergePatch'), 'application/merge-patch+json'),
-  ...jsonBody(
-    {
-      type: 'array',
-      description: 'RFC 6902.',
-      items: {
-        type: 'object',
-        description: 'An operation.',
-        required: ['op', 'path'],
-        properties: {
-          op: textSchema('The operation.', {
-            enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'],
-          }),
-          path: textSchema('The JSON pointer of what changes.'),
-          from: textSchema('The JSON pointer of what is moved or copied.'),
-          value: { description: 'What is added, or compared.' },
-        },
-      },
-    },
-    'application/json-patch+json',
-  ),
+  ...jsonBody(listSchema('RFC 6902.', jsonPatchOperation), 'application/json-patch+json'),
 };
 const patchBodies = (kind: AnyKind) => ({
   ...actionPatchBodies,
@@ -199,9 +188,9 @@ export const verbOperations: Record<
       summary: `Reads one ${kind.kind}.`,
       parameters: [nameParameter, isWatch],
       responses: {
-        ...withRepresentations(
+        ...withContent(
           responses(200, `The ${kind.kind}.`, schemaRef(kind.kind), commonErrors),
-          ['Table', 'PartialObjectMetadata'],
+          representations('Table', 'PartialObjectMetadata'),
         ),
         ...(kind.boundToCookie && {
           303: { description: 'A browser that navigates is led to the page.' },
@@ -215,16 +204,16 @@ export const verbOperations: Record<
     describe: (kind) => ({
       summary: `Lists or watches ${kind.resource}.`,
       parameters: listParameters,
-      responses: withRepresentations(
-        withEvents(
-          kind,
-          responses(200, 'The list; of a watch one event a line.', schemaRef(`${kind.kind}List`), [
-            ...commonErrors,
-            'Expired',
-            'Invalid',
-          ]),
-        ),
-        ['Table', 'PartialObjectMetadataList'],
+      responses: withContent(
+        responses(200, 'The list; of a watch one event a line.', schemaRef(`${kind.kind}List`), [
+          ...commonErrors,
+          'Expired',
+          'Invalid',
+        ]),
+        {
+          ...jsonBody(schemaRef(`${kind.kind}Event`), 'application/json;stream=watch'),
+          ...representations('Table', 'PartialObjectMetadataList'),
+        },
       ),
     }),
   },
@@ -264,12 +253,12 @@ export const verbOperations: Record<
       parameters: [
         nameParameter,
         dryRun,
-        query(
+        queryParameter(
           'propagationPolicy',
           'Accepted without effect.',
           oneOf('Orphan', 'Background', 'Foreground'),
         ),
-        query('gracePeriodSeconds', 'Accepted without effect.', {
+        queryParameter('gracePeriodSeconds', 'Accepted without effect.', {
           type: 'integer',
           minimum: Number.MIN_SAFE_INTEGER,
           maximum: Number.MAX_SAFE_INTEGER,
@@ -321,15 +310,15 @@ function actionContent(action: Action, registry: Registry) {
   if (action.verb === 'get') return undefined;
   if (action.verb === 'patch') return actionPatchBodies;
   const spec = registry.body(action)?.schema;
-  return jsonBody({
-    type: 'object',
-    description: action.kind,
-    ...(spec?.required?.length && { required: ['spec'] }),
-    properties: {
-      apiVersion: textSchema('Group and version.', { const: action.of.apiVersion }),
-      kind: textSchema('The kind.', { const: action.kind }),
-      metadata: { type: 'object', description: 'Ignored.' },
-      spec: { ...spec, description: 'What is asked for.' },
-    },
-  });
+  return jsonBody(
+    objectSchema(
+      action.kind,
+      {
+        ...typeMembers(action.of, action.kind),
+        metadata: { type: 'object', description: 'Ignored.' },
+        spec: { ...spec, description: 'What is asked for.' },
+      },
+      spec?.required?.length ? ['spec'] : [],
+    ),
+  );
 }

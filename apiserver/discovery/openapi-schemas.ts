@@ -18,69 +18,100 @@ export const textSchema = (description: string, more: JSONSchema = {}): JSONSche
   description,
   ...more,
 });
+/** Returns the schema of a whole number. */
+const numberSchema = (description: string): JSONSchema => ({ type: 'integer', description });
+/** Returns the schema of a list. */
+export const listSchema = (description: string, items: JSONSchema): JSONSchema => ({
+  type: 'array',
+  description,
+  items,
+});
 
-const statusSchema: JSONSchema = {
+type Members = Readonly<Record<string, JSONSchema>>;
+
+const requiredMembers = (names: readonly string[]): JSONSchema =>
+  names.length > 0 ? { required: [...names] } : {};
+
+/**
+ * Returns the schema of an object that may have more members; of these all are required, unless
+ * `required` names some.
+ */
+export const objectSchema = (
+  description: string,
+  properties: Members,
+  required: readonly string[] = Object.keys(properties),
+): JSONSchema => ({ type: 'object', description, ...requiredMembers(required), properties });
+
+/** Returns the schema of an object that has no other members. */
+const closedSchema = (
+  description: string,
+  properties: Members,
+  required: readonly string[] = Object.keys(properties),
+): JSONSchema => ({
   type: 'object',
-  description: 'Every error is a Status object.',
-  required: ['apiVersion', 'kind', 'metadata', 'status', 'code'],
+  description,
+  ...requiredMembers(required),
   additionalProperties: false,
-  properties: {
-    apiVersion: textSchema('v1', { const: 'v1' }),
-    kind: textSchema('Status', { const: 'Status' }),
-    metadata: {
+  properties,
+});
+
+/** Returns the members of every object that name its type. */
+export const typeMembers = (
+  { apiVersion }: Pick<AnyKind, 'apiVersion'>,
+  kind: string,
+): Members => ({
+  apiVersion: textSchema('Group and version.', { const: apiVersion }),
+  kind: textSchema('The kind.', { const: kind }),
+});
+
+const statusDetails = closedSchema(
+  'What is known beyond the reason.',
+  {
+    name: textSchema('Name of the object.'),
+    group: textSchema('API group.'),
+    kind: textSchema('Resource, or of Invalid the kind.'),
+    uid: textSchema('uid of the object.'),
+    causes: listSchema('Names each invalid field.', {
       type: 'object',
-      description: 'Always empty.',
+      required: ['reason', 'message'],
       additionalProperties: false,
-      properties: {},
-    },
-    status: textSchema('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
-    reason: textSchema('For programs.', { enum: Object.keys(codes) }),
-    code: { type: 'integer', description: 'The HTTP status code.' },
-    message: textSchema('For people who develop.'),
-    details: {
-      type: 'object',
-      description: 'What is known beyond the reason.',
-      additionalProperties: false,
+      description: 'One cause.',
       properties: {
-        name: textSchema('Name of the object.'),
-        group: textSchema('API group.'),
-        kind: textSchema('Resource, or of Invalid the kind.'),
-        uid: textSchema('uid of the object.'),
-        causes: {
-          type: 'array',
-          description: 'Names each invalid field.',
-          items: {
-            type: 'object',
-            required: ['reason', 'message'],
-            additionalProperties: false,
-            description: 'One cause.',
-            properties: {
-              reason: textSchema('For programs.'),
-              message: textSchema('What is wrong.'),
-              field: textSchema('Path of the field.'),
-            },
-          },
-        },
-        retryAfterSeconds: {
-          type: 'integer',
-          description: 'Wait so many seconds; Retry-After says the same.',
-        },
-        methods: {
-          type: 'array',
-          description: 'Ways to sign in that suffice, if another sign-in is what is missing.',
-          items: textSchema('EmailCode, EmailLink or Passkey.'),
-        },
-        triesLeft: { type: 'integer', description: 'The number of tries that are left.' },
-        policyDecision: textSchema('Name of the PolicyDecision.'),
-        messages: {
-          type: 'object',
-          description: 'For pages: the message of the rule by language tag (BCP 47).',
-          additionalProperties: { type: 'string' },
-        },
+        reason: textSchema('For programs.'),
+        message: textSchema('What is wrong.'),
+        field: textSchema('Path of the field.'),
       },
+    }),
+    retryAfterSeconds: numberSchema('Wait so many seconds; Retry-After says the same.'),
+    methods: listSchema(
+      'Ways to sign in that suffice, if another sign-in is what is missing.',
+      textSchema('EmailCode, EmailLink or Passkey.'),
+    ),
+    triesLeft: numberSchema('The number of tries that are left.'),
+    policyDecision: textSchema('Name of the PolicyDecision.'),
+    messages: {
+      type: 'object',
+      description: 'For pages: the message of the rule by language tag (BCP 47).',
+      additionalProperties: { type: 'string' },
     },
   },
-};
+  [],
+);
+
+const statusSchema = closedSchema(
+  'Every error is a Status object.',
+  {
+    apiVersion: textSchema('v1', { const: 'v1' }),
+    kind: textSchema('Status', { const: 'Status' }),
+    metadata: closedSchema('Always empty.', {}),
+    status: textSchema('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
+    reason: textSchema('For programs.', { enum: Object.keys(codes) }),
+    code: numberSchema('The HTTP status code.'),
+    message: textSchema('For people who develop.'),
+    details: statusDetails,
+  },
+  ['apiVersion', 'kind', 'metadata', 'status', 'code'],
+);
 
 /** Returns the extension that names the fields for field selectors, beside the name. */
 function selectableFields(kind: AnyKind): Record<string, readonly { fieldPath: string }[]> {
@@ -93,177 +124,113 @@ function selectableFields(kind: AnyKind): Record<string, readonly { fieldPath: s
 /** Returns the schemas of the object, its list and its watch event for one kind. */
 function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
-  const envelope = {
-    apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
-    kind: textSchema('The kind.', { const: kind.kind }),
-  };
+  const { group, version } = kind;
   return {
     [kind.kind]: {
-      type: 'object',
-      description: kind.description,
-      required: ['apiVersion', 'kind', 'metadata', 'spec', 'status'],
-      additionalProperties: false,
-      properties: {
-        ...envelope,
+      ...closedSchema(kind.description, {
+        ...typeMembers(kind, kind.kind),
         metadata: {
           ...schemaRef('ObjectMeta'),
           description: 'Its name, its versions, and what others say of it.',
         },
         spec: { ...spec.schema, description: 'What the caller may set.' },
         status: { ...status, description: 'What the service observed.' },
-      },
-      'x-kubernetes-group-version-kind': [
-        { group: kind.group, version: kind.version, kind: kind.kind },
-      ],
+      }),
+      'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
       ...selectableFields(kind),
     },
-    [`${kind.kind}List`]: {
-      type: 'object',
-      description: `A list of ${kind.resource}.`,
-      required: ['apiVersion', 'kind', 'metadata', 'items'],
-      additionalProperties: false,
-      properties: {
-        apiVersion: envelope.apiVersion,
-        kind: textSchema('The kind.', { const: `${kind.kind}List` }),
-        metadata: schemaRef('ListMeta'),
-        items: { type: 'array', description: 'The objects.', items: schemaRef(kind.kind) },
+    [`${kind.kind}List`]: closedSchema(`A list of ${kind.resource}.`, {
+      ...typeMembers(kind, `${kind.kind}List`),
+      metadata: schemaRef('ListMeta'),
+      items: listSchema('The objects.', schemaRef(kind.kind)),
+    }),
+    [`${kind.kind}Event`]: closedSchema(`One line of a watch on ${kind.resource}.`, {
+      type: textSchema('What happened.', {
+        enum: ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'],
+      }),
+      object: {
+        anyOf: [schemaRef(kind.kind), schemaRef('Bookmark'), schemaRef('Status')],
+        description: 'The object; of a BOOKMARK its version alone; of an ERROR a Status.',
       },
-    },
-    [`${kind.kind}Event`]: {
-      type: 'object',
-      description: `One line of a watch on ${kind.resource}.`,
-      required: ['type', 'object'],
-      additionalProperties: false,
-      properties: {
-        type: textSchema('What happened.', {
-          enum: ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'],
-        }),
-        object: {
-          anyOf: [schemaRef(kind.kind), schemaRef('Bookmark'), schemaRef('Status')],
-          description: 'The object; of a BOOKMARK its version alone; of an ERROR a Status.',
-        },
-      },
-    },
+    }),
   };
 }
 
-const listMeta: JSONSchema = {
-  type: 'object',
-  description: 'Metadata of a list.',
-  required: ['resourceVersion'],
-  additionalProperties: false,
-  properties: {
+const listMeta = closedSchema(
+  'Metadata of a list.',
+  {
     resourceVersion: textSchema('The revision the list was read at.'),
     continue: textSchema('Asks for the next page.'),
-    remainingItemCount: { type: 'integer', description: 'How many follow.' },
+    remainingItemCount: numberSchema('How many follow.'),
   },
-};
-const bookmark: JSONSchema = {
-  type: 'object',
-  description: 'Nothing up to this version is missing.',
-  required: ['apiVersion', 'kind', 'metadata'],
-  additionalProperties: false,
-  properties: {
-    apiVersion: textSchema('Group and version.'),
-    kind: textSchema('The kind.'),
-    metadata: {
-      type: 'object',
-      description: 'Its version.',
-      required: ['resourceVersion'],
-      additionalProperties: false,
-      properties: {
-        resourceVersion: textSchema('The version.'),
-        annotations: {
-          type: 'object',
-          description: 'Notes.',
-          additionalProperties: textSchema('A note.'),
-        },
+  ['resourceVersion'],
+);
+
+const bookmark = closedSchema('Nothing up to this version is missing.', {
+  apiVersion: textSchema('Group and version.'),
+  kind: textSchema('The kind.'),
+  metadata: closedSchema(
+    'Its version.',
+    {
+      resourceVersion: textSchema('The version.'),
+      annotations: {
+        type: 'object',
+        description: 'Notes.',
+        additionalProperties: textSchema('A note.'),
       },
     },
-  },
-};
+    ['resourceVersion'],
+  ),
+});
+
+const representationSchema = (kind: string, description: string, members: Members): JSONSchema =>
+  closedSchema(description, {
+    apiVersion: textSchema('meta.k8s.io/v1.'),
+    kind: textSchema('The kind.', { const: kind }),
+    ...members,
+  });
 
 /**
  * The representations that Kubernetes' tools may request instead of objects
  * (docs/design/kubernetes.md#representations).
  */
-const representationSchemas: Record<string, JSONSchema> = {
-  Table: {
-    type: 'object',
-    description: 'Objects as rows of a table.',
-    required: ['apiVersion', 'kind', 'metadata', 'columnDefinitions', 'rows'],
-    additionalProperties: false,
-    properties: {
-      apiVersion: textSchema('meta.k8s.io/v1.'),
-      kind: textSchema('The kind.', { const: 'Table' }),
-      metadata: schemaRef('ListMeta'),
-      columnDefinitions: {
-        type: 'array',
-        description: 'What stands above the rows; in a watch with the first event alone.',
-        items: {
-          type: 'object',
-          description: 'One column.',
-          required: ['name', 'type', 'format', 'description', 'priority'],
-          additionalProperties: false,
-          properties: {
-            name: textSchema('Its heading.'),
-            type: textSchema('Always string.'),
-            format: textSchema('name, or nothing.'),
-            description: textSchema('What it holds.'),
-            priority: { type: 'integer', description: 'Above 0: shown where much is asked for.' },
-          },
+const representationSchemas: Members = {
+  Table: representationSchema('Table', 'Objects as rows of a table.', {
+    metadata: schemaRef('ListMeta'),
+    columnDefinitions: listSchema(
+      'What stands above the rows; in a watch with the first event alone.',
+      closedSchema('One column.', {
+        name: textSchema('Its heading.'),
+        type: textSchema('Always string.'),
+        format: textSchema('name, or nothing.'),
+        description: textSchema('What it holds.'),
+        priority: numberSchema('Above 0: shown where much is asked for.'),
+      }),
+    ),
+    rows: listSchema(
+      'A row for each object.',
+      closedSchema('One object.', {
+        cells: listSchema('Its values, a column each.', { type: 'string' }),
+        object: {
+          anyOf: [{ type: 'object' }, { type: 'null' }],
+          description: 'Its metadata; all of it or nothing by includeObject.',
         },
-      },
-      rows: {
-        type: 'array',
-        description: 'A row for each object.',
-        items: {
-          type: 'object',
-          description: 'One object.',
-          required: ['cells', 'object'],
-          additionalProperties: false,
-          properties: {
-            cells: {
-              type: 'array',
-              description: 'Its values, a column each.',
-              items: { type: 'string' },
-            },
-            object: {
-              anyOf: [{ type: 'object' }, { type: 'null' }],
-              description: 'Its metadata; all of it or nothing by includeObject.',
-            },
-          },
-        },
-      },
-    },
-  },
-  PartialObjectMetadata: {
-    type: 'object',
-    description: 'An object’s metadata alone.',
-    required: ['apiVersion', 'kind', 'metadata'],
-    additionalProperties: false,
-    properties: {
-      apiVersion: textSchema('meta.k8s.io/v1.'),
-      kind: textSchema('The kind.', { const: 'PartialObjectMetadata' }),
-      metadata: schemaRef('ObjectMeta'),
-    },
-  },
-  PartialObjectMetadataList: {
-    type: 'object',
-    description: 'A list of objects’ metadata.',
-    required: ['apiVersion', 'kind', 'metadata', 'items'],
-    additionalProperties: false,
-    properties: {
-      apiVersion: textSchema('meta.k8s.io/v1.'),
-      kind: textSchema('The kind.', { const: 'PartialObjectMetadataList' }),
+      }),
+    ),
+  }),
+  PartialObjectMetadata: representationSchema(
+    'PartialObjectMetadata',
+    'An object’s metadata alone.',
+    { metadata: schemaRef('ObjectMeta') },
+  ),
+  PartialObjectMetadataList: representationSchema(
+    'PartialObjectMetadataList',
+    'A list of objects’ metadata.',
+    {
       metadata: schemaRef('ListMeta'),
-      items: {
-        type: 'array',
-        description: 'The objects.',
-        items: schemaRef('PartialObjectMetadata'),
-      },
+      items: listSchema('The objects.', schemaRef('PartialObjectMetadata')),
     },
-  },
+  ),
 };
 
 /** Names no member: generators would make a type of it that has no others. */
@@ -276,38 +243,31 @@ const mergePatch: JSONSchema = {
 /** The metadata that a caller may set: without a name if the service names the kind. */
 function draftMetadata(isNamed: boolean): JSONSchema {
   const { labels, annotations } = toJSONSchema(CallerMetadata, 'metadata').properties!;
-  return {
-    type: 'object',
-    description: isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
-    properties: {
-      ...(isNamed && {
-        name: textSchema('Name of the object.', { pattern: nameGrammar.source, maxLength: 253 }),
-        generateName: textSchema('Prefix of the generated name, if there is no name.', {
-          pattern: `^$|${generateNameGrammar.source}`,
-        }),
-      }),
-      labels: labels!,
-      annotations: annotations!,
-    },
+  const name = {
+    name: textSchema('Name of the object.', { pattern: nameGrammar.source, maxLength: 253 }),
+    generateName: textSchema('Prefix of the generated name, if there is no name.', {
+      pattern: `^$|${generateNameGrammar.source}`,
+    }),
   };
+  return objectSchema(
+    isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
+    { ...(isNamed && name), labels: labels!, annotations: annotations! },
+    [],
+  );
 }
 
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
-  return {
-    type: 'object',
-    description: `What a caller sends of a ${kind.kind}.`,
-    required: ['spec'],
-    properties: {
-      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
-      kind: textSchema('The kind.', { const: kind.kind }),
+  const { schema } = registry.schemas(kind).createSpec;
+  return objectSchema(
+    `What a caller sends of a ${kind.kind}.`,
+    {
+      ...typeMembers(kind, kind.kind),
       metadata: schemaRef(kind.nameSource === 'service' ? 'UnnamedDraftMetadata' : 'DraftMetadata'),
-      spec: {
-        ...registry.schemas(kind).createSpec.schema,
-        description: 'What the caller may set.',
-      },
+      spec: { ...schema, description: 'What the caller may set.' },
       status: { type: 'object', description: 'Ignored.' },
     },
-  };
+    ['spec'],
+  );
 }
 
 /**
@@ -317,34 +277,25 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
 function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
   const { labels, annotations, ownerReferences } = toJSONSchema(CallerMetadata, 'metadata')
     .properties!;
-  return {
-    type: 'object',
-    description: `What a caller applies of a ${kind.kind}.`,
-    required: ['apiVersion', 'kind'],
-    additionalProperties: false,
-    properties: {
-      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
-      kind: textSchema('The kind.', { const: kind.kind }),
-      metadata: {
-        type: 'object',
-        description: 'Its name, if any, is that of the path.',
-        additionalProperties: false,
-        properties: {
-          name: textSchema('Name of the object.'),
-          uid: textSchema('Its uid, if it must exist.'),
-          resourceVersion: textSchema('Its version, if it must not have changed.'),
-          labels: labels!,
-          annotations: annotations!,
-          ownerReferences: ownerReferences!,
-        },
-      },
-      spec: {
-        ...allOptional(registry.schemas(kind).spec.schema),
-        description: 'The fields to own.',
-      },
+  const metadata = {
+    name: textSchema('Name of the object.'),
+    uid: textSchema('Its uid, if it must exist.'),
+    resourceVersion: textSchema('Its version, if it must not have changed.'),
+    labels: labels!,
+    annotations: annotations!,
+    ownerReferences: ownerReferences!,
+  };
+  const { schema } = registry.schemas(kind).spec;
+  return closedSchema(
+    `What a caller applies of a ${kind.kind}.`,
+    {
+      ...typeMembers(kind, kind.kind),
+      metadata: closedSchema('Its name, if any, is that of the path.', metadata, []),
+      spec: { ...allOptional(schema), description: 'The fields to own.' },
       status: { type: 'object', description: 'Ignored.', additionalProperties: true },
     },
-  };
+    ['apiVersion', 'kind'],
+  );
 }
 
 /** Returns a schema in which no member is required and none has a default. */

@@ -1,6 +1,6 @@
 import type { JSONSchema } from '../../registry/schema/schema.js';
 import type { Registry } from '../../registry/store/registry.js';
-import type { Document, Operation } from './openapi-kubectl.js';
+import { type Document, mapped, type Operation } from './openapi-kubectl.js';
 
 type Value = Record<string, unknown>;
 
@@ -25,9 +25,6 @@ export function openapiV2(kubernetes: unknown, { group, version }: Registry): un
     ),
   };
 }
-
-const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value)]));
 
 function operationOf(operation: Operation, prefix: string): Value {
   const { parameters = [], requestBody, responses, ...rest } = operation;

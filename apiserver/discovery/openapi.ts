@@ -13,20 +13,16 @@ import {
   type OpenAPIOperation,
   verbOperations,
 } from './openapi-operations.js';
-import { componentSchemas, textSchema } from './openapi-schemas.js';
+import { componentSchemas, objectSchema, typeMembers } from './openapi-schemas.js';
 
 /** Returns the webhooks: requests to other services, and their responses. */
 function webhooks(registry: Registry): Record<string, unknown> {
-  const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({
-    type: 'object',
-    description: kind.description,
-    required: Object.keys(properties),
-    properties: {
-      apiVersion: textSchema('Group and version.', { const: kind.apiVersion }),
-      kind: textSchema('The kind.', { const: kind.kind }),
-      ...properties,
-    },
-  });
+  const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema =>
+    objectSchema(
+      kind.description,
+      { ...typeMembers(kind, kind.kind), ...properties },
+      Object.keys(properties),
+    );
   return Object.fromEntries(
     registry.kinds.flatMap((kind) => {
       if (!kind.webhook) return [];
