@@ -1,3 +1,4 @@
+import type { Store } from '../registry/store/store.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 import type { Encoder } from './http/response.js';
 
@@ -7,6 +8,19 @@ export interface HealthCheck {
   readonly isLiveness?: boolean;
   run(): Promise<void> | void;
 }
+
+/** Returns the check that the store answers, and that its changes arrive. */
+export const storageCheck = ({
+  storage,
+  watchCache,
+}: Pick<Store, 'storage' | 'watchCache'>): HealthCheck => ({
+  name: 'storage',
+  async run() {
+    await storage.get('meta/ready');
+    if (!watchCache.isReady)
+      throw new Error('the watch cache has received nothing from storage for 10 s');
+  },
+});
 
 const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
 

@@ -12,12 +12,7 @@ import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch/watch.js';
 import { type ApiRequest, type ApiResponse, createApp } from './http/message.js';
 import type { ApiPaths } from './request/api-paths.js';
-import {
-  eventsPaths,
-  namespacesPath,
-  type ResourceRequestInfo,
-  reviewPaths,
-} from './request/request-info.js';
+import { namespacesPath, type ResourceRequestInfo, reviewPaths } from './request/request-info.js';
 
 /** What the API needs. */
 interface ApiDependencies extends HandlerDependencies {
@@ -32,13 +27,13 @@ type Handler = (req: ApiRequest, res: ApiResponse) => Awaitable<void>;
 
 /** The handlers behind the request chain. */
 export interface Api {
-  /** Serves a list, or a verb or action on one object: the chain has parsed its path. */
-  object: Handler;
-  /** Serves everything else through Express. */
+  /** Serves the objects of the kinds and their events: the chain has parsed the path. */
+  resource: Handler;
+  /** Serves documents, namespaces and reviews through Express. */
   route(req: ApiRequest, res: ApiResponse, next: (error?: unknown) => void): void;
 }
 
-/** Creates the Express application: one route for each shape of path. */
+/** Creates the handlers of the kinds, and the Express application: one route for each other path. */
 export function createApi(parts: ApiDependencies): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
@@ -55,7 +50,7 @@ export function createApi(parts: ApiDependencies): Api {
     deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
-  const byVerb: Handler = (req, res) => {
+  const resource: Handler = (req, res) => {
     const { action, events: isEvents, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
     if (isEvents) return events.respond(req, res);
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
@@ -63,21 +58,9 @@ export function createApi(parts: ApiDependencies): Api {
   const documents = new Documents(parts, parts.store.settings.component);
   for (const path of parts.paths.documents)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
-  const withWatches = (all: readonly string[]): string[] =>
-    all.flatMap((path) => [path, path.replace('/v1/', '/v1/watch/')]);
-  for (const path of withWatches([namespacesPath, `${namespacesPath}/:name`]))
+  const watchPath = namespacesPath.replace('/v1/', '/v1/watch/');
+  for (const path of [namespacesPath, watchPath].flatMap((one) => [one, `${one}/:name`]))
     app.get(path, ((req: ApiRequest, res: ApiResponse) => namespaces.respond(req, res)) as never);
-  app.get(withWatches(eventsPaths), byVerb as never);
-  for (const root of parts.paths.mounts)
-    app.all(
-      [
-        `${root}:resource`,
-        `${root}:resource/:name`,
-        `${root}watch/:resource`,
-        `${root}watch/:resource/:name`,
-      ],
-      byVerb as never,
-    );
   const reviews = new SelfSubjectReviews(
     parts.registry,
     parts.paths,
@@ -90,7 +73,7 @@ export function createApi(parts: ApiDependencies): Api {
     throw noSuchPath();
   }) as never);
   return {
-    object: byVerb,
+    resource,
     route: (req, res, next) => app(req as never, res as never, next as NextFunction),
   };
 }

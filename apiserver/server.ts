@@ -306,10 +306,7 @@ export class Server {
       case 'asset':
         return this.#pageFiles().asset(req, res, requestInfo.path);
       case 'resource':
-        return requestInfo.verb === 'watch' ||
-          (requestInfo.name === undefined && requestInfo.verb !== 'list')
-          ? this.#route(req, res)
-          : this.#api.object(req, res);
+        return this.#api.resource(req, res);
       default:
         return this.#route(req, res);
     }

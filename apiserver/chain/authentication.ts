@@ -16,37 +16,29 @@ const keepEncoded = (text: string): string => text;
 const parseCookies = cookieParser(undefined, { decode: keepEncoded });
 const anonymous: Caller = { type: 'Anonymous' };
 
-/**
- * Returns the value of a cookie as sent; undefined if it was sent with two values, or if parsing
- * changed it.
- */
-function cookieOf(header: string | undefined, name: string): string | undefined {
-  const request: { headers: object; cookies?: Readonly<Record<string, unknown>> } = {
-    headers: { cookie: header },
-  };
-  parseCookies(request as never, {} as never, () => {});
-  const value = request.cookies?.[name];
-  return typeof value === 'string' &&
-    value !== '' &&
-    cookieValues(header, name).every((one) => one === value)
-    ? value
-    : undefined;
-}
-
 /** The credentials of a request. */
 class RequestCredentials implements AuthenticationRequest {
-  readonly request: IncomingMessage;
+  readonly request: ApiRequest;
   readonly boundName?: string;
 
-  constructor(request: IncomingMessage, bound: string | undefined) {
+  constructor(request: ApiRequest, bound: string | undefined) {
     this.request = request;
     if (bound !== undefined) this.boundName = bound;
+    if (request.headers.authorization === undefined)
+      parseCookies(request as never, {} as never, () => {});
   }
 
-  /** Returns no cookie if there is an Authorization header. */
+  /**
+   * Returns a cookie as it was sent. There is none with an Authorization header, or if the parser
+   * changed a value of this name or left one out (docs/design/security.md#cookies).
+   */
   cookie(name: string): string | undefined {
-    const { authorization, cookie } = this.request.headers;
-    return authorization === undefined ? cookieOf(cookie, name) : undefined;
+    const value = this.request.cookies?.[name];
+    return typeof value === 'string' &&
+      value !== '' &&
+      cookieValues(this.request.headers.cookie, name).every((sent) => sent === value)
+      ? value
+      : undefined;
   }
 }
 

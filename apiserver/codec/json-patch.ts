@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { dangerousKeys } from '../../registry/schema/strict-json.js';
 import { badRequest, StatusError } from '../../registry/status/status.js';
 
@@ -175,9 +176,6 @@ const tokensOf = (pointer: string): string[] =>
 /** Returns the index that a key of a pointer means: digits without a leading zero. */
 const indexOf = (key: string): number | undefined =>
   /^(0|[1-9]\d{0,8})$/.test(key) ? Number(key) : undefined;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the member that an array or object itself has. */
 function memberOf(container: unknown, key: string): unknown {

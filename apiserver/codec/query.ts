@@ -1,3 +1,4 @@
+import { hourMs, minuteMs, secondMs } from '../../registry/schema/units.js';
 import { badRequest } from '../../registry/status/status.js';
 
 /** The parameters of a query. A known single-valued parameter that is given twice is a 400. */
@@ -82,9 +83,9 @@ const unitMs: Readonly<Record<string, number>> = {
   µs: 1e-3,
   μs: 1e-3,
   ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
+  s: secondMs,
+  m: minuteMs,
+  h: hourMs,
 };
 
 /**

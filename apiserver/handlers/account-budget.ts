@@ -1,9 +1,7 @@
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { NetworkLimits } from '../../registry/limits/network-limits.js';
+import { daySeconds } from '../../registry/schema/units.js';
 import type { AuthorizedRequest } from '../http/message.js';
-
-/** A day in seconds. */
-const day = 86_400;
 
 /**
  * Returns the account that a change counts against: the caller's own, or the one that signs in by
@@ -33,7 +31,7 @@ export async function spendAccountBudget(
       name: 'accountchanges',
       setting: 'accountChanges',
       max: limits.accountChanges,
-      seconds: day,
+      seconds: daySeconds,
       block: 20,
     },
     account,
@@ -44,7 +42,7 @@ export async function spendAccountBudget(
       name: 'accountbytes',
       setting: 'accountBytes',
       max: limits.accountBytes,
-      seconds: day,
+      seconds: daySeconds,
       block: 64 << 10,
     },
     account,

@@ -1,6 +1,7 @@
 import { clone } from '../../registry/encoded-object.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { generateNameGrammar, nameGrammar } from '../../registry/schema/metadata-schema.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
 import { forbiddenField, invalidValue, requiredValue } from '../../registry/status/field-errors.js';
@@ -16,7 +17,6 @@ import { applyMergePatch } from '../codec/merge-patch.js';
 import { wireObject } from '../codec/object-encoding.js';
 import {
   hiddenCharacters,
-  isRecord,
   metadataFaults,
   requireKind,
   unknownMembers,

@@ -6,6 +6,7 @@ import {
 } from '../../registry/managedfields/apply.js';
 import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
@@ -26,7 +27,6 @@ import type { BodyReader } from './body-reader.js';
 import {
   checkWriteParameters,
   hiddenCharacters,
-  isRecord,
   metadataFaults,
   requireKind,
   unknownMembers,

@@ -1,4 +1,5 @@
 import type { AnyKind, Verb } from '../../registry/kind.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
 import { CallerMetadata } from '../../registry/schema/metadata-schema.js';
 import { type JSONSchema, prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
@@ -209,6 +210,3 @@ export function isDryRun(
     ]);
   return values.length > 0;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

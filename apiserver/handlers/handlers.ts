@@ -11,6 +11,7 @@ import type {
 import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { badRequest, invalid, notFound } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import type { Store } from '../../registry/store/store.js';
@@ -40,7 +41,6 @@ import {
   checkUnknownFields,
   hiddenCharacters,
   isDryRun,
-  isRecord,
   requireKind,
   unknownMembers,
 } from './field-validation.js';

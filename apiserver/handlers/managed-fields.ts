@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyKind, KindObject, ManagedFieldsEntry } from '../../registry/kind.js';
 import { decodeFields } from '../../registry/managedfields/fields-v1.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import {
   invalidValue,
   requiredValue,
   unsupportedValue,
 } from '../../registry/status/field-errors.js';
 import { type Cause, invalid } from '../../registry/status/status.js';
-import { isRecord, printable } from './field-validation.js';
+import { printable } from './field-validation.js';
 
 const field = 'metadata.managedFields';
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;

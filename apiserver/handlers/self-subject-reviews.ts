@@ -3,7 +3,7 @@ import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
 import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
-import { badRequest, invalid, unauthorized } from '../../registry/status/status.js';
+import { invalid, unauthorized } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
@@ -23,7 +23,7 @@ import {
   reviewPaths,
   typeOfPath,
 } from '../request/request-info.js';
-import { checkWriteParameters, isDryRun } from './field-validation.js';
+import { checkWriteParameters, isDryRun, requireKind } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);
 const Resource = z.object({
@@ -74,35 +74,16 @@ export class SelfSubjectReviews {
     checkWriteParameters(requestInfo.query, 'create');
     negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
     const { body, spec } = await readReview(req, kind);
-    if ((body.kind || kind) !== kind)
-      throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
-    if ((body.apiVersion || apiVersion) !== apiVersion)
-      throw badRequest(
-        `the API version in the data does not match the expected API version (${apiVersion})`,
-      );
+    const claimed = { kind: body.kind || undefined, apiVersion: body.apiVersion || undefined };
+    requireKind(claimed, { kind, apiVersion });
+    const answer = (review: object): void =>
+      this.#encoder.json(req, res, 201, { kind, apiVersion, metadata: {}, ...review });
     if (kind === 'SelfSubjectReview')
-      return this.#encoder.json(req, res, 201, {
-        kind,
-        apiVersion,
-        metadata: {},
-        status: { userInfo: userInfo(caller, this.#registry.group) },
-      });
+      return answer({ status: { userInfo: userInfo(caller, this.#registry.group) } });
     if (kind === 'SelfSubjectRulesReview')
-      return this.#encoder.json(req, res, 201, {
-        kind,
-        apiVersion,
-        metadata: {},
-        spec: {},
-        status: await this.#rules(caller, originOf(req)),
-      });
+      return answer({ spec: {}, status: await this.#rules(caller, originOf(req)) });
     const review = validateSpec(spec);
-    this.#encoder.json(req, res, 201, {
-      kind,
-      apiVersion,
-      metadata: {},
-      spec: review,
-      status: await this.#review(review, caller, originOf(req)),
-    });
+    answer({ spec: review, status: await this.#review(review, caller, originOf(req)) });
   }
 
   #review(

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
@@ -9,133 +10,77 @@ export interface MemoryUse {
 }
 
 /**
- * The files of one cgroup version: its mount, the controller that names our cgroup in
- * /proc/self/cgroup, and the reclaimable memory.
+ * The kernel reclaims file pages before it kills a process, so they do not count as used; what the
+ * embedded store reads fills many of them.
  */
-interface CgroupVersion {
-  readonly mount: string;
-  readonly controller: string;
-  readonly limit: string;
-  readonly usage: string;
-  readonly reclaimable: readonly string[];
-}
+const reclaimable = /^(?:inactive_file|active_file|slab_reclaimable) (\d{1,20})/gm;
 
 /**
- * The kernel reclaims file pages before it kills a process, so they do not count as used; the map
- * of the embedded store consists of them.
- */
-const versions: readonly CgroupVersion[] = [
-  {
-    mount: 'sys/fs/cgroup',
-    controller: '',
-    limit: 'memory.max',
-    usage: 'memory.current',
-    reclaimable: ['inactive_file', 'active_file', 'slab_reclaimable'],
-  },
-  {
-    mount: 'sys/fs/cgroup/memory',
-    controller: 'memory',
-    limit: 'memory.limit_in_bytes',
-    usage: 'memory.usage_in_bytes',
-    reclaimable: ['total_inactive_file', 'total_active_file'],
-  },
-];
-
-/** Version 1 expresses "no limit" by a number above any machine's memory. */
-const unlimited = 2 ** 60;
-
-/**
- * Returns the folders of the cgroups that limit this process, with their version: its own and its
- * ancestors. `root` is the file system's.
- */
-function limitingCgroups(
-  root: string,
-): { readonly folder: string; readonly version: CgroupVersion }[] {
-  const listed = (textOf(join(root, 'proc/self/cgroup')) ?? '')
-    .split('\n')
-    .map((line) => line.split(':'));
-  return versions.flatMap((version) => {
-    const path = listed.find(([, controllers]) =>
-      controllers?.split(',').includes(version.controller),
-    )?.[2];
-    if (path === undefined) return [];
-    const names = path.split('/').filter(Boolean);
-    const folders = [...Array(names.length + 1).keys()].map((depth) =>
-      join(root, version.mount, ...names.slice(0, depth)),
-    );
-    return folders
-      .filter((folder) => existsSync(join(folder, version.limit)))
-      .map((folder) => ({ folder, version }));
-  });
-}
-
-/**
- * Returns a function that reads the used share of the nearest cgroup limit; undefined without a
- * limit.
+ * Returns a function that reads the used share of the nearest limit of the cgroups (version 2) of
+ * this process, its own and those around it; undefined without a limit. `root` is the file
+ * system's.
  */
 export function readCgroup(root = '/'): () => number | undefined {
-  const cgroups = limitingCgroups(root);
-  return () =>
-    cgroups
-      .map(ratioOf)
-      .filter((ratio) => ratio !== undefined)
-      .sort((a, b) => b - a)[0];
+  const [, path = ''] = /^0::([^\n]*)/m.exec(textOf(join(root, 'proc/self/cgroup'))) ?? [];
+  const names = path.split('/').filter(Boolean);
+  const folders = [...names, '']
+    .map((_, depth) => join(root, 'sys/fs/cgroup', ...names.slice(0, depth)))
+    .filter((folder) => existsSync(join(folder, 'memory.max')));
+  return () => {
+    const ratios = folders.map(ratioOf).filter((ratio) => ratio !== undefined);
+    return ratios.length > 0 ? Math.max(...ratios) : undefined;
+  };
 }
 
-function ratioOf({
-  folder,
-  version,
-}: ReturnType<typeof limitingCgroups>[number]): number | undefined {
-  const limit = Number(textOf(join(folder, version.limit))); // NaN for "max"
-  if (!(limit > 0 && limit < unlimited)) return undefined;
-  const stat = new Map(
-    (textOf(join(folder, 'memory.stat')) ?? '')
-      .split('\n')
-      .map((line) => line.split(' ') as [string, string]),
-  );
-  const reclaimable = version.reclaimable.reduce(
-    (sum, name) => sum + Number(stat.get(name) ?? 0),
+function ratioOf(folder: string): number | undefined {
+  const limit = Number(textOf(join(folder, 'memory.max'))); // NaN for "max"
+  if (!(limit > 0)) return undefined;
+  const stat = textOf(join(folder, 'memory.stat'));
+  const freeable = [...stat.matchAll(reclaimable)].reduce(
+    (sum, [, bytes]) => sum + Number(bytes),
     0,
   );
-  return Math.max(0, Number(textOf(join(folder, version.usage)) ?? 0) - reclaimable) / limit;
+  return Math.max(0, Number(textOf(join(folder, 'memory.current'))) - freeable) / limit;
 }
 
-function textOf(path: string): string | undefined {
+/** Returns the text of a file; empty if there is none. */
+function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }
 
-/** The new space of V8, three semi-spaces of at most 64 MiB each. */
-const maxNewSpaceBytes = 192 << 20;
-const setsOldSpace = /--max[-_]old[-_]space[-_]size/;
+/** Returns the used share of a limit that Node alone knows of, as of cgroups version 1. */
+function constrainedRatio(): number | undefined {
+  const limit = process.constrainedMemory();
+  return limit > 0 && limit < totalmem() ? process.memoryUsage.rss() / limit : undefined;
+}
+
+const oldSpaceFlag = /--max[-_]old[-_]space[-_]size[= ](\d{1,9})/;
 
 /**
- * Returns the part of V8's limit that is for new objects: all of the new space where a flag sets
- * the size of the old space, otherwise at most three parts to 64 of the old space.
+ * Returns the bytes that V8 has for long-lived objects: those of the flag, otherwise its limit
+ * without the three parts of 67 at most that are for new ones.
  */
-function newSpaceBytes(limit: number): number {
-  const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];
-  return flags.some((flag) => setsOldSpace.test(flag))
-    ? maxNewSpaceBytes
-    : Math.min(maxNewSpaceBytes, (limit * 3) / 67);
+function longLivedLimit(): number {
+  const flags = [...process.execArgv, process.env.NODE_OPTIONS].join(' ');
+  const [, mebibytes] = oldSpaceFlag.exec(flags) ?? [];
+  return mebibytes === undefined
+    ? (getHeapStatistics().heap_size_limit * 64) / 67
+    : Number(mebibytes) * 2 ** 20;
 }
 
 /**
  * Returns the used share of V8's space for long-lived objects. The process ends when it is full,
  * even if space for new objects is left.
  */
-export function readHeap(): number {
-  const { heap_size_limit: limit } = getHeapStatistics();
-  const longLivedSpaces = getHeapSpaceStatistics().filter(
-    ({ space_name: name }) => !name.startsWith('new_'),
-  );
-  return (
-    longLivedSpaces.reduce((sum, { space_used_size: used }) => sum + used, 0) /
-    (limit - newSpaceBytes(limit))
-  );
+function readHeap(): number {
+  const used = getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => !name.startsWith('new_'))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+  return used / longLivedLimit();
 }
 
 /** How long a reading is used, in milliseconds: too short to fill the rest of the memory. */
@@ -149,7 +94,7 @@ export function recentMemoryUse(): () => readonly MemoryUse[] {
   return () => {
     if (performance.now() - readAt < maxAgeMs) return uses;
     readAt = performance.now();
-    const ratio = cgroup();
+    const ratio = cgroup() ?? constrainedRatio();
     uses = [
       { limit: 'heap', ratio: readHeap() },
       ...(ratio === undefined ? [] : [{ limit: 'cgroup' as const, ratio }]),

@@ -43,6 +43,8 @@ export class ApiRequest extends IncomingMessage {
   network = '';
   /** The number of header fields that were sent. */
   fieldCount = 0;
+  /** The cookies by name, once cookie-parser has read them. */
+  cookies: Readonly<Record<string, unknown>> | undefined;
   /** The parsed request, once known. */
   requestInfo: RequestInfo | undefined;
   /** The caller, once known; stays undefined if the response does not depend on it. */

@@ -4,16 +4,19 @@ import type { Authenticator } from '../../registry/authenticator.js';
 import type { Authorizer } from '../../registry/authorizer.js';
 import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
 import { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
+import { minuteMs } from '../../registry/schema/units.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
+import { DisposableStack } from '../../security/disposable-stack.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { isLoopback } from '../../security/loopback.js';
 import { startCompactor } from '../../storage/compactor.js';
 import { readEpoch } from '../../storage/epoch.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ApiDescription, SecurityScheme } from '../discovery/api-description.js';
+import { storageCheck } from '../health.js';
 import { freePort } from '../http/free-port.js';
 import type { ServingCertificate } from '../listener.js';
 import { Server } from '../server.js';
@@ -86,8 +89,7 @@ interface StartContext {
   readonly log: Log;
   readonly authenticators: readonly Authenticator[];
   readonly authorize: Authorizer;
-  /** The steps of the stop, which run in the reverse order. */
-  readonly steps: (() => unknown)[];
+  readonly disposables: DisposableStack;
 }
 
 /** Where a server listens, and the origin that clients use. */
@@ -113,18 +115,19 @@ interface Endpoint {
  * ```
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const steps = [() => options.storage.close()];
+  const disposables = new DisposableStack();
+  disposables.add(() => options.storage.close());
   try {
-    return await start(contextOf(options, steps));
+    return await start(contextOf(options, disposables));
   } catch (error) {
-    await release(steps).catch(() => {
+    await disposables.release().catch(() => {
       /* The first error says more. */
     });
     throw error;
   }
 }
 
-function contextOf(options: ApiServerOptions, steps: StartContext['steps']): StartContext {
+function contextOf(options: ApiServerOptions, disposables: DisposableStack): StartContext {
   const { token, kinds } = options;
   const authenticators =
     options.authenticators ??
@@ -136,7 +139,7 @@ function contextOf(options: ApiServerOptions, steps: StartContext['steps']): Sta
     log: options.log ?? createLog('warn'),
     authenticators,
     authorize: options.authorize ?? permitAll({ anonymous: authenticators.length === 0 }),
-    steps,
+    disposables,
   };
 }
 
@@ -154,20 +157,20 @@ const isOpen = ({ options, authenticators }: StartContext): boolean =>
   authenticators.length === 0 && !options.authorize;
 
 async function start(context: StartContext): Promise<ApiServer> {
-  const { options, steps } = context;
+  const { options, disposables } = context;
   const endpoint = await endpointOf(context);
   const store = await openStore(context, endpoint);
   startOutbox(context, store);
-  const compaction = { intervalMs: options.compactionIntervalMs ?? 300_000 };
-  steps.push(startCompactor(options.storage, compaction));
+  const compaction = { intervalMs: options.compactionIntervalMs ?? 5 * minuteMs };
+  disposables.add(startCompactor(options.storage, compaction));
   const server = createServer(context, store, endpoint);
-  steps.push(() => server.stop());
+  disposables.add(() => server.stop());
   const { address, port } = endpoint;
   await server.listen(port, address, certificateOf(options));
   server.ready();
   const host = address.includes(':') ? `[${address}]` : address;
   const url = `${schemeOf(options)}://${host}:${port}`;
-  return { url, store, stop: once(() => release(steps)) };
+  return { url, store, stop: () => disposables.release() };
 }
 
 const schemeOf = ({ certificate }: ApiServerOptions) => (certificate ? 'https' : 'http');
@@ -198,7 +201,7 @@ async function endpointOf(context: StartContext): Promise<Endpoint> {
 }
 
 async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<Store> {
-  const { options, component, keys, log, authorize, steps } = context;
+  const { options, component, keys, log, authorize, disposables } = context;
   const { kinds, actions = [], storage } = options;
   const registry = new Registry(kinds, actions);
   const watchCache = new WatchCache(storage, kinds, log);
@@ -212,20 +215,20 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   } as Settings;
   const ports = () => portsOf(options);
   const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
-  steps.push(() => watchCache.stop());
+  disposables.add(() => watchCache.stop());
   await watchCache.start();
   return store;
 }
 
 const portsOf = ({ ports = {} }: ApiServerOptions): Ports => ports as Ports;
 
-function startOutbox({ options, keys, log, steps }: StartContext, store: Store): void {
+function startOutbox({ options, keys, log, disposables }: StartContext, store: Store): void {
   const { workers = [] } = options;
   if (workers.length === 0) return;
   const outbox = new Outbox(store, keys, log);
   for (const worker of workers) outbox.register(worker);
   outbox.start();
-  steps.push(() => outbox.stop());
+  disposables.add(() => outbox.stop());
 }
 
 const bearer: SecurityScheme = {
@@ -256,33 +259,6 @@ function createServer(context: StartContext, store: Store, { baseURL }: Endpoint
     authorize,
     ports: () => portsOf(options),
     limits: store.networkLimits,
-    checks: [{ name: 'storage', run: () => checkStorage(store) }],
+    checks: [storageCheck(store)],
   });
-}
-
-async function checkStorage({ storage, watchCache }: Store): Promise<void> {
-  await storage.get('meta/ready');
-  if (!watchCache.isReady)
-    throw new Error('the watch cache has received nothing from storage for 10 s');
-}
-
-/** Returns a function that runs `work` the first time, and returns the same promise from then on. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  return () => {
-    running ??= work();
-    return running;
-  };
-}
-
-/** Runs the steps of a stop in the reverse order; throws the first failure at the end. */
-async function release(steps: StartContext['steps']): Promise<void> {
-  const failures: unknown[] = [];
-  for (let step = steps.pop(); step; step = steps.pop())
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
-  if (failures.length > 0) throw failures[0];
 }

@@ -60,7 +60,7 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
 /** The paths of health checks. */
 export const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
-  /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|gallery|\.well-known\/passkey-endpoints)?$/;
+  /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|\.well-known\/passkey-endpoints)?$/;
 
 /** The namespace in which Kubernetes' clients look for what has none, and the list that has it. */
 export const namespacesPath = '/api/v1/namespaces';
@@ -72,7 +72,7 @@ const coreWatch = /^\/api\/v1\/watch\/(?=(events|namespaces(\/[a-z0-9.-]{1,253})
 const withWatch = (query: Query): Query => new Map([...query, ['watch', 'true']]);
 
 /** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
-export const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
+const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(

@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../registry/kind.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
 import type { ProxySettings } from './trust.js';
 
 /** An asserted user of a cluster. */
-export interface AssertedUser {
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
+type AssertedUser = Omit<Extract<Caller, { type: 'ClusterUser' }>, 'type'>;
 
 type Headers = Pick<
   ProxySettings,

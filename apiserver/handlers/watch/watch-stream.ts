@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { EncodedObject, isLive } from '../../../registry/encoded-object.js';
 import type { AnyKind, Caller } from '../../../registry/kind.js';
+import { minuteMs } from '../../../registry/schema/units.js';
 import { type StatusError, unavailable } from '../../../registry/status/status.js';
 import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Store } from '../../../registry/store/store.js';
@@ -27,7 +28,7 @@ const limits = {
   bookmarkMs: 25_000,
   recheckMs: 10_000,
   invalidMs: 200,
-  drainTimeoutMs: 60_000,
+  drainTimeoutMs: minuteMs,
 };
 
 /** One open watch. */
