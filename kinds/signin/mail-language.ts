@@ -4,7 +4,7 @@ import type { MailOrder } from '../../mail/messages.js';
 import type { Call } from '../../registry/kind.js';
 
 /** What the profile of an account says about the language of its owner. */
-interface Profile {
+export interface Profile {
   readonly locale?: string | undefined;
   readonly zoneinfo?: string | undefined;
   /** The zone of the browser of the last sign-in, without a `zoneinfo`. */

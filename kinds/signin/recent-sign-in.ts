@@ -1,4 +1,5 @@
 import type { Call } from '../../registry/kind.js';
+import { minuteMs } from '../../registry/schema/units.js';
 import { forbidden, type KindNames } from '../../registry/status/status.js';
 
 /** Every method to sign in. */
@@ -63,4 +64,4 @@ export function requireRecentAuthentication(
 }
 
 const minutesText = (milliseconds: number): string =>
-  milliseconds === 600_000 ? 'ten minutes' : `${Math.round(milliseconds / 60_000)} minutes`;
+  milliseconds === 10 * minuteMs ? 'ten minutes' : `${Math.round(milliseconds / minuteMs)} minutes`;

@@ -36,6 +36,27 @@ export const texts = (max: number, what: string) =>
 export const statusTexts = (what: string) =>
   z.record(z.string(), z.string()).optional().describe(`${what} by language tag (BCP 47).`);
 
+/** Returns the members of a status that name something: `what` it is, and how people know it. */
+export const displayed = (what: string) => ({
+  name: z.string().describe(what),
+  displayName: z.string().describe('Its display name.'),
+  displayNames: statusTexts('Its display name'),
+});
+
+/** Returns the members of a status that name an Audience. */
+export const displayedAudience = (what: string) => ({
+  ...displayed(what),
+  operatedBy: z.string().optional().describe('Who runs it.'),
+  homepageURI: z.string().optional().describe('Home page.'),
+});
+
+/** Returns the members of a status that name a claim. */
+export const displayedClaim = () => ({
+  claim: z.string().describe('Claim.'),
+  title: z.string().describe('A short title.'),
+  titles: statusTexts('The title'),
+});
+
 /** Returns the schema of the name that a Client gives itself in its metadata document. */
 export const declaredName = () =>
   z

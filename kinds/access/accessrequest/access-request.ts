@@ -4,6 +4,7 @@ import { type Condition, conditions } from '../../../registry/schema/conditions.
 import { nameGrammar } from '../../../registry/schema/metadata-schema.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs, daySeconds } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { conflict, forbidden, invalid, unauthorized } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
@@ -16,8 +17,6 @@ import { line, timestamp } from '../../signin/schema-types.js';
 import { endAccess } from './membership.js';
 import { accessRequestNaming } from './naming.js';
 import { accessRequestFacts } from './policy-facts.js';
-
-const dayMs = 86_400_000;
 
 /** How long a request is kept after its end, in milliseconds. */
 const retentionMs = 90 * dayMs;
@@ -162,7 +161,7 @@ async function requestAccess(
         name: 'accessrequests',
         setting: 'accessRequestsPerAccountDay',
         max,
-        seconds: dayMs / 1000,
+        seconds: daySeconds,
       },
       account,
     );

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { MailOrder } from '../../../mail/messages.js';
 import { defineAction } from '../../../registry/action.js';
 import { authorName } from '../../../registry/caller.js';
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
@@ -7,13 +6,10 @@ import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.j
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { conflict, invalid } from '../../../registry/status/status.js';
 import { Account } from '../../people/account/account.js';
-import { mailLanguage, profileOf } from '../../signin/mail-language.js';
+import { mailPerson } from '../../signin/mail-person.js';
 import { line, timestamp } from '../../signin/schema-types.js';
 import { AccessRequest, type AccessRequestObject, phaseAt } from './access-request.js';
 import { beginAccess } from './membership.js';
-
-/** How long delivery of the mail is retried, in milliseconds. */
-const deliveryMs = 86_400_000;
 
 const message = () => line(200).optional().describe('A message to the person who asks.');
 
@@ -89,17 +85,13 @@ async function decide(
   const { name } = request.metadata;
   const { group } = request.spec;
   const { baseURL } = call.settings;
-  const order: MailOrder = {
-    to: account.status.email.address,
-    accessDecided: {
-      host: new URL(baseURL).host,
-      account: `${baseURL}/account`,
-      group,
-      ...(until !== undefined && { until: fromTimestamp(until) }),
-    },
-    ...mailLanguage(call, profileOf(account)),
+  const accessDecided = {
+    host: new URL(baseURL).host,
+    account: `${baseURL}/account`,
+    group,
+    ...(until !== undefined && { until: fromTimestamp(until) }),
   };
-  await tx.enqueue('mail', order, call.now + deliveryMs);
+  await mailPerson(tx, call, account, { accessDecided });
   tx.after(() =>
     call.ports.audit(phase === 'Approved' ? 'access.approved' : 'access.denied', {
       account: account.metadata.name,

@@ -35,7 +35,11 @@ export class InvitationController {
   /** Follows Invitations and Accounts; call it once policy decides. Decides about all of them first. */
   async start(): Promise<void> {
     await this.#informer.start();
-    this.#followAccounts();
+    const { watchCache } = this.#store;
+    this.#accounts = watchCache.subscribe(Account.resource, watchCache.revision, {
+      event: (event) => this.#noteAccount(event),
+      gap: () => this.check(),
+    });
     this.check();
   }
 
@@ -81,16 +85,6 @@ export class InvitationController {
     if (after?.internal?.inviter && after.status.phase === 'Pending')
       this.#pending.set(name, after);
     else this.#pending.delete(name);
-  }
-
-  #followAccounts(): void {
-    const { watchCache } = this.#store;
-    this.#accounts = watchCache.subscribe(Account.resource, watchCache.revision, {
-      event: (event) => this.#noteAccount(event),
-      end: (why) => {
-        if (why === 'Compacted' && !this.#isStopped) this.#followAccounts();
-      },
-    });
   }
 
   #noteAccount({ before, after }: WatchCacheEvent): void {

@@ -4,6 +4,7 @@ import { defineAction } from '../../../registry/action.js';
 import type { Call, Settings, Transaction } from '../../../registry/kind.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { conflict, notFound, unauthorized } from '../../../registry/status/status.js';
 import type { Store } from '../../../registry/store/store.js';
 import { digest } from '../../../security/keyring.js';
@@ -16,7 +17,7 @@ import { type InvitationObject, isPending } from './schema.js';
 const firstOperator = 'first-operator';
 
 /** How long its link is valid, in milliseconds. */
-const linkLifetimeMs = 86_400_000;
+const linkLifetimeMs = dayMs;
 
 const acceptLimit = perMinute('invitation-accept', 'invitationAcceptsPerNetwork');
 

@@ -1,6 +1,7 @@
 import { authorName } from '../../../registry/caller.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { invalidValue, requiredValue } from '../../../registry/status/field-errors.js';
 import type { Cause } from '../../../registry/status/status.js';
 import { defineKind } from '../../define-kind.js';
@@ -22,7 +23,7 @@ import {
 } from './schema.js';
 
 /** How long an Invitation is kept after it was accepted or has expired, in milliseconds. */
-const retentionMs = 90 * 86_400_000;
+const retentionMs = 90 * dayMs;
 
 /**
  * An invitation by mail. Its link begins an ordinary sign-in; what accepts it is the sign-in with

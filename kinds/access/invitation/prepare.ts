@@ -4,19 +4,16 @@ import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
 import type { Limits } from '../../../registry/limits/limit-settings.js';
 import type { Limit } from '../../../registry/limits/rate-limit.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { daySeconds } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { invalid } from '../../../registry/status/status.js';
 import { Client } from '../../apps/client/client.js';
 import { Account } from '../../people/account/account.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 import { mailLanguage } from '../../signin/mail-language.js';
+import { mailRetryMs } from '../../signin/mail-person.js';
 import { naming } from './naming.js';
 import type { InvitationObject } from './schema.js';
-
-/** How long delivery of the mail is retried, in milliseconds. */
-const deliveryMs = 86_400_000;
-
-const daySeconds = 86_400;
 
 /** Enqueues the mail, within the limits of its address and of the account that invites. */
 export async function mailInvitation(
@@ -46,7 +43,7 @@ export async function mailInvitation(
     object: metadata.name,
     ...language,
   };
-  await tx.enqueue('mail', order, Math.min(until, now + deliveryMs));
+  await tx.enqueue('mail', order, Math.min(until, now + mailRetryMs));
 }
 
 const nameIn = ({ spec }: ObjectOf<typeof Client>, languages: readonly string[] = []): string =>

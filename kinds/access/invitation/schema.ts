@@ -3,6 +3,7 @@ import type { Caller, KindObject } from '../../../registry/kind.js';
 import { type Condition, conditions } from '../../../registry/schema/conditions.js';
 import { setList } from '../../../registry/schema/list-type.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { operators } from '../../people/group/group.js';
 import { emailAddress } from '../../signin/email-address.js';
 import { deliveryState, languageTag, timestamp } from '../../signin/schema-types.js';
@@ -61,10 +62,10 @@ export interface Inviter {
 }
 
 /** The furthest that an Invitation may be open, in milliseconds. */
-const maxLifetimeMs = 366 * 86_400_000;
+const maxLifetimeMs = 366 * dayMs;
 
 /** The same for Group `operators`, in milliseconds. */
-const maxOperatorLifetimeMs = 7 * 86_400_000;
+const maxOperatorLifetimeMs = 7 * dayMs;
 
 /** Returns how long an Invitation to Groups may be open, in milliseconds. */
 export const maxLifetimeOf = (groups: readonly string[]): number =>

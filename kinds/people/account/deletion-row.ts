@@ -1,5 +1,6 @@
 import type { MailOrder } from '../../../mail/messages.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { mailLanguage } from '../../signin/mail-language.js';
 import { describeBrowser } from '../../signin/user-agent.js';
 
@@ -18,7 +19,7 @@ export type ClosingRow = Closing &
   };
 
 /** How long the worker retries, in milliseconds. */
-const retryForMs = 30 * 86_400_000;
+const retryForMs = 30 * dayMs;
 
 /**
  * Enqueues the deletion. The worker runs it after the commit and retries until it completes

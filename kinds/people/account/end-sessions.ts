@@ -1,4 +1,5 @@
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import type { Outcome, Worker } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
 import { Session } from '../session/session.js';
@@ -7,7 +8,7 @@ import { endTokens } from './end-tokens.js';
 
 /** The number of sessions that one commit ends. */
 const sessionsPerCommit = 12;
-const retryForMs = 86_400_000;
+const retryForMs = dayMs;
 
 /**
  * The sessions to end: those of the account that began at or before `seconds` (since the epoch),
@@ -34,7 +35,7 @@ export const isSessionValid = (
 /** When a sign-in was made, since the epoch. */
 interface SignInTime {
   readonly seconds: number;
-  /** Absent in records of earlier releases. */
+  /** Absent if the Interaction of the sign-in is gone. */
   readonly milliseconds?: number | undefined;
 }
 
@@ -105,12 +106,12 @@ export async function endSessions(call: Call, order: EndSessionsOrder): Promise<
 }
 
 /** Returns the worker that ends the sessions that did not fit into the revoking commit. */
-export const sessionsWorker = (store: Store): Worker => ({
+export const sessionsWorker = (store: Store): Worker<EndSessionsOrder> => ({
   name: 'sessions',
   delivery: 'AtLeastOnce',
   maxParallel: 2,
-  async run(payload): Promise<Outcome> {
-    await endSessions(store.systemCall(), payload as EndSessionsOrder);
+  async run(order): Promise<Outcome> {
+    await endSessions(store.systemCall(), order);
     return { done: true };
   },
 });

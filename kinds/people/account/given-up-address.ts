@@ -1,4 +1,5 @@
 import type { Transaction } from '../../../registry/kind.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { digest } from '../../../security/keyring.js';
 import { canonicalAddress } from '../../signin/email-address.js';
 
@@ -6,7 +7,7 @@ import { canonicalAddress } from '../../signin/email-address.js';
  * How long an address counts as given up, in milliseconds: as long as a consent of the former account
  * is valid at an app.
  */
-const givenUpForMs = 365 * 86_400_000;
+const givenUpForMs = 365 * dayMs;
 
 const keyOf = (address: string): string => `addresses/givenup/${digest(canonicalAddress(address))}`;
 

@@ -26,9 +26,6 @@ interface CachedState {
   readonly fullFrom: number;
 }
 
-/** How long to wait for this replica's own writes to arrive, in milliseconds. */
-const waitMs = 1_000;
-
 /**
  * Caches whether operators have passkeys. Reads again after a change of an operator's account or of
  * a Group.
@@ -48,17 +45,11 @@ export class OperatorPasskeys {
 
   /** Starts following accounts; call it after the watch cache has started. */
   start(): void {
-    this.#invalidate();
-    this.#subscription = this.#store.watchCache.subscribe(
-      Account.resource,
-      this.#store.watchCache.revision,
-      {
-        event: (event) => this.#handleEvent(event),
-        end: (why) => {
-          if (why === 'Compacted') this.start();
-        },
-      },
-    );
+    const { watchCache } = this.#store;
+    this.#subscription = watchCache.subscribe(Account.resource, watchCache.revision, {
+      event: (event) => this.#handleEvent(event),
+      gap: () => this.#invalidate(),
+    });
   }
 
   /** Stops following; call it before the watch cache stops. */
@@ -68,23 +59,12 @@ export class OperatorPasskeys {
 
   /** Returns the current facts; reads the store only after a change. */
   async currentFacts(): Promise<OperatorPasskeyFacts> {
-    const { watchCache } = this.#store;
-    if (!this.#isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.lastCommitTo(Account.resource), waitMs);
-    if (!this.#isFresh) return factsOf(await this.#read());
+    if (!this.#subscription?.isFresh()) await this.#subscription?.settle();
+    if (!this.#subscription?.isFresh()) return factsOf(await this.#read());
     return factsOf(
       this.#cached?.groups === this.#groups.version
         ? this.#cached
         : await (this.#reading ??= this.#readAndCache()),
-    );
-  }
-
-  get #isFresh(): boolean {
-    const { watchCache } = this.#store;
-    return (
-      this.#subscription !== undefined &&
-      watchCache.isFresh(Account.resource) &&
-      this.#subscription.position() >= watchCache.revision
     );
   }
 
@@ -122,9 +102,7 @@ export class OperatorPasskeys {
         ),
       )
     ).flat();
-    const from = passkeys.map(({ status }) =>
-      status.fullStrengthTimestamp === undefined ? 0 : Date.parse(status.fullStrengthTimestamp),
-    );
+    const from = passkeys.map(({ status }) => Date.parse(status.fullStrengthTimestamp));
     return {
       groups,
       addresses,

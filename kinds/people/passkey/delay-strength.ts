@@ -38,8 +38,7 @@ export async function delayAllPasskeys(
     const { name } = metadata;
     await tx.update(Passkey, name, (next) => {
       if (!isBefore(next, until)) return;
-      next.internal.vouchedTimestamp ??=
-        next.status.fullStrengthTimestamp ?? next.metadata.creationTimestamp;
+      next.internal.vouchedTimestamp ??= next.status.fullStrengthTimestamp;
       next.status.fullStrengthTimestamp = until;
     });
     await awaitFullStrength(tx, name, { fullStrengthTimestamp: until }, call.now);
@@ -52,12 +51,14 @@ export async function endWaitsOfAddress(
   call: Call,
   account: string,
 ): Promise<void> {
-  for (const { metadata, internal } of await passkeysOf(tx, call, account))
-    if (internal.vouchedTimestamp !== undefined)
+  for (const { metadata, internal } of await passkeysOf(tx, call, account)) {
+    const { vouchedTimestamp } = internal;
+    if (vouchedTimestamp !== undefined)
       await tx.update(Passkey, metadata.name, (next) => {
-        next.status.fullStrengthTimestamp = next.internal.vouchedTimestamp;
+        next.status.fullStrengthTimestamp = vouchedTimestamp;
         delete next.internal.vouchedTimestamp;
       });
+  }
 }
 
 /** Returns the passkeys of an account; the commit checks that they are unchanged. */
@@ -71,7 +72,5 @@ async function passkeysOf(
   return current.filter((passkey) => passkey !== undefined);
 }
 
-/** Passkeys of earlier releases have no timestamp: they have full strength since their creation. */
 const isBefore = ({ status }: PasskeyObject, until: string): boolean =>
-  status.fullStrengthTimestamp === undefined ||
   fromTimestamp(status.fullStrengthTimestamp) < fromTimestamp(until);

@@ -12,7 +12,7 @@ import {
 } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
 import { defineKind } from '../../define-kind.js';
-import { mailLanguage, profileOf } from '../../signin/mail-language.js';
+import { mailPerson } from '../../signin/mail-person.js';
 import { type TakenChallenge, takeChallenge } from '../../signin/passkey-challenge.js';
 import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
 import { line, timestamp } from '../../signin/schema-types.js';
@@ -38,8 +38,6 @@ import {
   transports,
   verifyRegistration,
 } from './webauthn/verify-registration.js';
-
-const noticeLifetimeMs = 86_400_000;
 
 const displayName = () => line(64).describe('The name that its owner chose.');
 
@@ -67,13 +65,11 @@ const PasskeyStatus = z.object({
   lastUsedTimestamp: timestamp()
     .nullable()
     .describe('The last sign-in with it; null if never used.'),
-  fullStrengthTimestamp: timestamp()
-    .optional()
-    .describe(
-      'When sign-ins with it start to count as phishing-resistant: later than its creation if ' +
-        'it was added after a sign-in by mail, or if the account took an address that was in use ' +
-        'before. Absent on passkeys of earlier releases, which count.',
-    ),
+  fullStrengthTimestamp: timestamp().describe(
+    'When sign-ins with it start to count as phishing-resistant: later than its creation if ' +
+      'it was added after a sign-in by mail, or if the account took an address that was in use ' +
+      'before.',
+  ),
   conditions: conditions('FullStrength').optional(),
 });
 
@@ -145,15 +141,8 @@ export const Passkey = defineKind({
       if (call.caller.type === 'System') return;
       if (next) await endTokens(tx, account.metadata.name);
       else await revokeOtherSessions(tx, call, account.metadata.name);
-      await tx.enqueue(
-        'mail',
-        {
-          to: account.status.email.address,
-          passkey: passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed'),
-          ...mailLanguage(call, profileOf(account)),
-        },
-        call.now + noticeLifetimeMs,
-      );
+      const notice = passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed');
+      await mailPerson(tx, call, account, { passkey: notice });
       tx.after(() =>
         call.ports.audit(next ? 'passkey.added' : 'passkey.removed', {
           account: account.metadata.name,

@@ -1,18 +1,22 @@
 import type { ConditionState } from '../../../registry/schema/conditions.js';
-import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import {
+  fromTimestamp,
+  toLaterTimestamp,
+  toTimestamp,
+} from '../../../registry/schema/timestamp.js';
 import { phishingResistant } from '../session/acr.js';
 
 /** The part of a passkey's status that decides the strength of a sign-in. */
 export interface PasskeyStrength {
-  readonly fullStrengthTimestamp?: string | undefined;
+  readonly fullStrengthTimestamp: string;
 }
 
 /**
  * Returns true if a sign-in with the passkey counts as phishing-resistant at `now` (ms since the
- * epoch). Passkeys of earlier releases have no timestamp and always count.
+ * epoch).
  */
 export const hasFullStrength = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
-  fullStrengthTimestamp === undefined || fromTimestamp(fullStrengthTimestamp) <= now;
+  fromTimestamp(fullStrengthTimestamp) <= now;
 
 /**
  * The sign-in that a passkey is registered after; `acr` as Clients receive it. `isSignUp` is false for
@@ -40,7 +44,7 @@ export function fullStrengthTimestampOf(
 
 /** Returns when a wait of `waitMs` ends that begins at `now` (ms since the epoch), in whole seconds. */
 export const waitEndTimestamp = (now: number, waitMs: number): string =>
-  toTimestamp(Math.ceil((now + waitMs) / 1000) * 1000);
+  toLaterTimestamp(now + waitMs);
 
 /** Returns the state of the condition FullStrength at `now` (ms since the epoch). */
 export const fullStrengthState = (status: PasskeyStrength, now: number): ConditionState =>

@@ -3,12 +3,9 @@ import type { RecoveryNotice } from '../../../mail/recovery.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest } from '../../../security/keyring.js';
-import { mailLanguage, profileOf } from '../../signin/mail-language.js';
+import { mailPerson } from '../../signin/mail-person.js';
 import { Account } from '../account/account.js';
 import type { RecoveryObject } from './recovery-object.js';
-
-/** How long delivery of a notice is retried, in milliseconds. */
-const noticeLifetimeMs = 86_400_000;
 
 /**
  * Mails the state of a recovery to the account's current address. While it waits, each mail has its
@@ -38,13 +35,5 @@ export async function announceRecovery(
     ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }),
     ...cancelled,
   };
-  await tx.enqueue(
-    'mail',
-    {
-      to: account.status.email.address,
-      recovery: notice,
-      ...mailLanguage(call, profileOf(account)),
-    },
-    call.now + noticeLifetimeMs,
-  );
+  await mailPerson(tx, call, account, { recovery: notice });
 }

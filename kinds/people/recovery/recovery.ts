@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RecoveryNotice } from '../../../mail/recovery.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { conflict } from '../../../registry/status/status.js';
 import { defineKind } from '../../define-kind.js';
 import { describeBrowser } from '../../signin/user-agent.js';
@@ -32,7 +33,7 @@ export const Recovery = defineKind({
   expires: ({ status }) =>
     status.endedTimestamp === undefined
       ? undefined
-      : fromTimestamp(status.endedTimestamp) + retentionDays * 86_400_000,
+      : fromTimestamp(status.endedTimestamp) + retentionDays * dayMs,
   selectableFields: { 'status.phase': ({ status }) => status.phase },
   columns: {
     Account: ({ status }) => status.account,

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import type { LimitOf } from '../../../registry/limits/rate-limit.js';
-import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import {
+  fromTimestamp,
+  toLaterTimestamp,
+  toTimestamp,
+} from '../../../registry/schema/timestamp.js';
+import { dayMs, daySeconds, hourMs } from '../../../registry/schema/units.js';
 import { conflict } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
 import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
@@ -19,14 +24,14 @@ const startLimit: LimitOf = ({ recoveriesPerAccountDay }) => ({
   name: 'recovery',
   setting: 'recoveriesPerAccountDay',
   max: recoveriesPerAccountDay,
-  seconds: 86_400,
+  seconds: daySeconds,
 });
 
 /** How long a due step is retried, in milliseconds. */
-const retryForMs = 30 * 86_400_000;
+const retryForMs = 30 * dayMs;
 
 /** How much longer than the recovery a passkey below full strength waits, in milliseconds. */
-const fullStrengthDelayMs = 3_600_000;
+const fullStrengthDelayMs = hourMs;
 
 /**
  * POST accounts/<name>/recovery: starts the recovery of an account without its passkeys. The owner
@@ -71,7 +76,7 @@ async function start(
     ...(isOwn && { startedFrom: describeBrowser(call.request.userAgent) }),
     startedTimestamp: toTimestamp(call.now),
     halfwayTimestamp: toTimestamp(call.now + Math.ceil(wait / 2)),
-    readyTimestamp: toTimestamp(Math.ceil((call.now + wait) / 1000) * 1000),
+    readyTimestamp: toLaterTimestamp(call.now + wait),
   };
   const created = await tx.create(Recovery, {
     metadata: { name: `${account}-${randomName(10)}` },

@@ -40,12 +40,11 @@ export function stepTime({ status }: RecoveryObject, step: Step): number {
 }
 
 /** Returns the worker that runs the steps of recoveries. Each step is one idempotent commit. */
-export const recoveryWorker = (store: Store): Worker => ({
+export const recoveryWorker = (store: Store): Worker<RecoveryRow> => ({
   name: 'recovery',
   delivery: 'AtLeastOnce',
   maxParallel: 2,
-  run(payload): Promise<Outcome> {
-    const { recovery: name, step } = payload as RecoveryRow;
+  run({ recovery: name, step }): Promise<Outcome> {
     const call = store.systemCall();
     return call.change(async (tx): Promise<Outcome> => {
       const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;

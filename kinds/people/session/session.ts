@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineKind } from '../../define-kind.js';
 import { AddedPasskey } from '../../signin/added-passkey.js';
 import { Challenges } from '../../signin/passkey-challenge.js';
-import { deliveryState, statusTexts, timestamp } from '../../signin/schema-types.js';
+import { deliveryState, displayed, timestamp } from '../../signin/schema-types.js';
 import { sessionDictionary } from './session-dictionary.js';
 
 /** The sign-in methods. */
@@ -56,9 +56,7 @@ export const Session = defineKind({
     clients: z
       .array(
         z.object({
-          name: z.string().describe('Client.'),
-          displayName: z.string().describe('Its display name.'),
-          displayNames: statusTexts('Its display name'),
+          ...displayed('Client.'),
         }),
       )
       .describe('The Clients that the session is signed in to.'),
@@ -85,9 +83,7 @@ export const Session = defineKind({
       )
       .max(10)
       .optional()
-      .describe(
-        'The last ten events of the session, oldest first. Absent in sessions of earlier releases.',
-      ),
+      .describe('The last ten events of the session, oldest first.'),
     emailDeliveryState: deliveryState().describe(
       'A delivery problem of the code for a new address: retried, refused, or of unknown outcome. ' +
         'Absent without a problem.',

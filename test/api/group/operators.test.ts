@@ -60,7 +60,7 @@ describe.each(stores)('what operators write, on %s', (store) => {
       expect((await write.fails(403, 'Forbidden')).message).toContain(again);
   };
 
-  test('a sign-in of more than ten minutes ago writes nothing of others, and still reads, and still changes its own', async () => {
+  test('a sign-in of more than ten minutes ago writes nothing of others', async () => {
     const { tab } = await signIn(service, 'op@example.test');
     await allowed(tab);
     clock.advance(11 * minute);
@@ -102,7 +102,7 @@ describe.each(stores)('what operators write, on %s', (store) => {
     expect(tooOld.headers['www-authenticate']).toContain('insufficient_user_authentication');
   });
 
-  test('once an operator has a passkey mail is not enough for any of them, on any replica, and once it counts in full no lesser one is', async () => {
+  test('a passkey of one operator makes mail too weak for all of them', async () => {
     const { tab: first } = await signIn(service, 'op@example.test');
     const { tab: second } = await signIn(service, 'second@example.test');
     await allowed(second);
@@ -124,7 +124,7 @@ describe.each(stores)('what operators write, on %s', (store) => {
     await allowed((await signInByPasskey(service, weak.authenticator)).tab);
     await service.store.change(service.store.systemCall(), (tx) =>
       tx.update(Passkey, metadata.name, ({ status }) => {
-        delete status.fullStrengthTimestamp;
+        status.fullStrengthTimestamp = metadata.creationTimestamp;
       }),
     );
     const strong = (await signInByPasskey(service, weak.authenticator)).tab;
@@ -140,7 +140,7 @@ describe.each(stores)('what operators write, on %s', (store) => {
     await allowed((await signIn(service, 'second@example.test')).tab);
   });
 
-  test('one who has a passkey disables their own account by passkey alone, as they delete it', async () => {
+  test('one who has a passkey disables their own account by passkey alone', async () => {
     const { tab } = await signIn(service, 'op@example.test');
     const { authenticator, answer } = await register(service, tab);
     await answer.is(201);

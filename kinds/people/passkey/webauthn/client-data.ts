@@ -1,6 +1,5 @@
-import { parseJSON } from '../../../../registry/schema/strict-json.js';
-import { assert, readable } from './assert.js';
-import { fromBase64url } from './base64url.js';
+import assert from 'node:assert/strict';
+import type { WebAuthnLibrary } from './library.js';
 
 /** The values that a WebAuthn response must match. */
 export interface ExpectedResponse {
@@ -12,17 +11,14 @@ export interface ExpectedResponse {
 }
 
 /**
- * Throws a WebAuthnError if client data is ambiguous or comes from a cross-origin frame (WebAuthn 3
- * §7.1 steps 9 and 10). The library compares type, challenge and origin.
+ * Throws if client data comes from a cross-origin frame (WebAuthn 3 §7.1 steps 9 and 10). The library
+ * compares type, challenge and origin.
  */
-export function checkClientData(encoded: string): void {
-  const bytes = fromBase64url(encoded, 4096);
-  assert(bytes !== undefined, 'client data: not base64url');
-  const data = readable(() => parseJSON(bytes), 'client data: not JSON, or a duplicate member');
-  assert(typeof data === 'object' && data !== null, 'client data: not an object');
-  const { crossOrigin, topOrigin } = data as Record<string, unknown>;
-  assert(
-    (crossOrigin === undefined || crossOrigin === false) && topOrigin === undefined,
-    'client data: cross-origin',
-  );
+export function checkClientData(
+  { decodeClientDataJSON }: WebAuthnLibrary,
+  clientDataJSON: string,
+): void {
+  const data: { crossOrigin?: unknown; topOrigin?: unknown } = decodeClientDataJSON(clientDataJSON);
+  const { crossOrigin = false, topOrigin } = data;
+  assert(crossOrigin === false && topOrigin === undefined, 'client data: cross-origin');
 }

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { assert } from './assert.js';
-import { fromBase64url } from './base64url.js';
 
 const encoded = (member: string) => z.string().max(16_384).describe(`${member}, base64url.`);
 const common = {
@@ -58,19 +56,3 @@ export const NewPasskey = (displayName: z.ZodTypeAny) =>
     displayName: displayName.optional().describe('The name of the passkey.'),
     credential: NewCredential.describe('The WebAuthn registration response from the browser.'),
   });
-
-/**
- * Returns the bytes of a credential id. Throws a WebAuthnError unless it is canonical base64url of
- * 16 to 1,023 bytes and the other members agree with it (docs/design/security.md#passkeys).
- */
-export function credentialID({
-  id,
-  rawId,
-  type,
-}: Pick<Assertion, 'id' | 'rawId' | 'type'>): Buffer {
-  const bytes = fromBase64url(id, 1023);
-  assert(bytes !== undefined && bytes.length >= 16, 'credential: invalid id');
-  assert(rawId === undefined || rawId === id, 'credential: id and rawId differ');
-  assert(type === undefined || type === 'public-key', 'credential: type is not public-key');
-  return bytes;
-}
