@@ -8,7 +8,7 @@ import type { Service } from './serve/service.js';
 import { completeCommand, subcommands } from './terminal/commands.js';
 import { didYouMean } from './terminal/did-you-mean.js';
 import { CommandError, KubectlStyleError } from './terminal/errors.js';
-import { overview, subcommandHelp } from './terminal/help.js';
+import { overview, printHelp, usageError } from './terminal/help.js';
 import { stripControls } from './terminal/output.js';
 import { invokedAs, program } from './terminal/program-name.js';
 
@@ -74,16 +74,15 @@ const unknownSubcommand = (word: string): CommandError =>
 async function keys(step: string, file: string): Promise<void> {
   const { isStep, rotate, writeNewKeys } = await import('./serve/keys/keys-file.js');
   if (step === 'new') return writeNewKeys(file);
-  if (!isStep(step)) throw new CommandError(`usage: ${program} ${subcommands['keys']!.usage}`, 2);
+  if (!isStep(step)) throw usageError('keys');
   process.stdout.write(`${rotate(file, step)}\n`);
 }
 
 function help(subcommand: string | undefined): void {
   if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
     throw unknownSubcommand(subcommand);
-  process.stdout.write(
-    subcommand === undefined ? overview() : subcommandHelp(subcommands[subcommand]!),
-  );
+  if (subcommand === undefined) process.stdout.write(overview());
+  else printHelp(subcommand);
 }
 
 async function serve(args: readonly string[]): Promise<void> {

@@ -46,7 +46,7 @@ async function wrong(args: readonly string[], environment?: NodeJS.ProcessEnv): 
     });
 }
 
-test('check prints every setting that has a value with its source, so that it can be read again, and leaves nothing behind', async () => {
+test('check prints every setting with its source, and leaves nothing behind', async () => {
   const data = join(folder, 'never');
   const held = put(
     'vestibule.yaml',
@@ -103,7 +103,7 @@ test('check prints every setting that has a value with its source, so that it ca
   expect(existsSync(data)).toBe(false);
 });
 
-test('what check prints of the given settings, except for secrets, is a file of the same settings', async () => {
+test('what check prints, except for secrets, is a file of the same settings', async () => {
   const first = await check([
     '--data-dir',
     join(folder, 'd'),
@@ -291,7 +291,7 @@ test('the two words say how they are used, and are completed', async () => {
   expect(await complete('keys', 'dr')).toEqual(['drop', 'drop-sealing', ':4']);
 });
 
-test('a file of settings that VESTIBULE_CONTEXTS names is none of sign-ins, and stays as it is', async () => {
+test('a file of settings that VESTIBULE_CONTEXTS names stays as it is', async () => {
   for (const text of ['{"port": 1}', 'port: 1\n', 'null']) {
     const held = put('named.yaml', text);
     for (const word of ['whoami', 'logout']) {

@@ -12,7 +12,7 @@ const step = (word: string): Promise<void> => main(['keys', word, file]);
 
 afterAll(stopAll);
 
-test('a rotation by the command, step by step: what was made before counts until its keys go, and the pairwise key stays', async () => {
+test('a rotation by the command goes step by step', async () => {
   await step('new');
   const first = read();
   const before = new Keys(first);
@@ -35,8 +35,8 @@ test('a rotation by the command, step by step: what was made before counts until
   expect([
     used.cookieKeyIndex('a=b', signature),
     used.open('key', sealed).toString(),
-    used.signing[0],
-  ]).toEqual([1, 'inside', added.signing[2]]);
+    used.signing[0]?.kid,
+  ]).toEqual([1, 'inside', added.signing[2]?.kid]);
   await step('drop');
   const dropped = new Keys(read());
   expect([
@@ -55,7 +55,7 @@ test('a rotation by the command, step by step: what was made before counts until
   ]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
 });
 
-test('a keys file that everybody may read is neither read nor rotated; its group may read it', async () => {
+test('a keys file that everybody may read is neither read nor rotated', async () => {
   const open = join(temporary(), 'keys.json');
   await main(['keys', 'new', open]);
   for (const mode of [0o640, 0o440]) {
@@ -86,7 +86,7 @@ test('using the newest keys twice is using them once', async () => {
   ]);
 });
 
-test('an older file, which does not say whether its last keys are in use, is rotated as the caller asks', async () => {
+test('an older file is rotated as the caller asks', async () => {
   const old = join(temporary(), 'keys.json');
   for (const word of ['new', 'add']) await main(['keys', word, old]);
   const { unused, ...before } = KeysFile.parse(JSON.parse(readFileSync(old, 'utf8')));

@@ -27,7 +27,7 @@ afterAll(stopAll);
 const vestibule = (args: readonly string[], onOutput?: (text: string) => void) =>
   run(args, { HOME: folder }, onOutput);
 
-test('an operator signs the command in, tries a policy, reads what it would change, and puts it in force', async () => {
+test('an operator signs in, tries a policy, reads its impact, and puts it in force', async () => {
   const ada = await signIn(service, 'ada@example.test', { client: 'notes' });
   const { tab } = await signIn(service, 'op@example.test', { client: 'notes' });
   let confirmed: Promise<void> | undefined;

@@ -57,7 +57,7 @@ test('the embedded store may take what it has and what is free', async () => {
   expect(capacity).toBeGreaterThan(sizes[0]!.bytes);
 });
 
-test('etcd may take the smallest quota of its members, and nothing is said where none is known', async () => {
+test('etcd may use the smallest quota of its members', async () => {
   const config = { type: 'etcd' } as never;
   const withQuotas = (...quotas: (number | undefined)[]) =>
     ({

@@ -68,7 +68,6 @@ const label = (value: string) => ['--type=merge', '-p', `{"metadata":{"labels":{
 const commands: readonly string[][] = [
   ['create', '-f', file, '--dry-run=server'],
   ['create', '-f', file, '--dry-run=server', '-o', 'name'],
-  ['create', '-f', file, '--dry-run=server', '-o', 'jsonpath={.metadata.name}'],
   ['create', '-f', file],
   ['get', ...named, '-o', 'name'],
   ['patch', ...named, ...label('b')],

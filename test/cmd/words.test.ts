@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-test('get finds objects by every spelling of their type, and prints the table of the service', async () => {
+test('get finds objects by every spelling of their type', async () => {
   for (const type of [
     'groups',
     'group',
@@ -121,7 +121,7 @@ test('get chooses by labels, fields and number, through pages', async () => {
   });
 });
 
-test('get prints JSON, YAML, names and templates', async () => {
+test('get prints JSON, YAML and names', async () => {
   const alpha = await live('alpha');
   expect(JSON.parse(await says('get', 'group', 'alpha', '-o', 'json'))).toEqual(alpha);
   expect(parse(await says('get', 'group', 'alpha', '-oyaml'))).toEqual(alpha);
@@ -131,19 +131,9 @@ test('get prints JSON, YAML, names and templates', async () => {
     ),
   ).toEqual(['alpha', 'beta']);
   expect(await says('get', 'group/alpha', '-o', 'name')).toBe('group.id.vestibule.org/alpha\n');
-  expect(
-    await says(
-      'get',
-      'groups',
-      '-l',
-      'team',
-      '-o',
-      'jsonpath={range .items[*]}{.metadata.name}:{.spec.members[0]}{"\\n"}{end}',
-    ),
-  ).toBe('alpha:x@example.test\nbeta:\n');
 });
 
-test('what is not there, not known or not allowed is said as kubectl says it, beside what could be done', async () => {
+test('what is not there or not allowed is said as kubectl says it', async () => {
   expect(await run('get', 'group', 'absent')).toEqual({
     code: 1,
     out: '',
@@ -186,12 +176,11 @@ test('what is not there, not known or not allowed is said as kubectl says it, be
   expect((await as(person)('get', 'accounts')).out).toMatch(
     /^NAME.*\n\S+ +ada@example\.test .*\n$/,
   );
-  expect((await as(person)('get', 'account/~', '-o', 'jsonpath={.status.email.address}')).out).toBe(
-    'ada@example.test',
-  );
+  const own = JSON.parse((await as(person)('get', 'account/~', '-o', 'json')).out);
+  expect(own.status.email.address).toBe('ada@example.test');
 });
 
-test('without a sign-in the command reads what anyone may, from a service that is named, and sends no token there', async () => {
+test('without a sign-in the command reads what anyone may read', async () => {
   expect(await as(signedOut)('get', 'policies')).toEqual({
     code: 1,
     out: '',
@@ -273,19 +262,12 @@ test('patch merges JSON, YAML and files, and says whether anything changed', asy
       /^Error from server \(UnsupportedMediaType\): .*application\/merge-patch\+json/,
     ),
   });
-  expect(
-    await as(person)(
-      'patch',
-      'account/~',
-      '-p',
-      'spec: { nickname: Countess }',
-      '-o',
-      'jsonpath={.spec.nickname}',
-    ),
-  ).toEqual({ code: 0, out: 'Countess', error: '' });
+  const named = ['patch', 'account/~', '-p', 'spec: { nickname: Countess }', '-o', 'json'];
+  const { code, out, error } = await as(person)(...named);
+  expect([code, JSON.parse(out).spec.nickname, error]).toEqual([0, 'Countess', '']);
 });
 
-test('delete takes names, labels or all, waits until they are gone, and keeps them in a dry run', async () => {
+test('delete needs names, labels or all, waits, and keeps them in a dry run', async () => {
   for (const name of ['gone-1', 'gone-2', 'gone-3', 'gone-4'])
     await make(name, {}, { labels: { team: 'gone' } });
   expect(await says('delete', 'group', 'gone-1', '--dry-run=server')).toBe(
@@ -391,11 +373,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['delete', 'sessions', '.'], /"." is not a name/],
     [['delete', 'sessions/..'], /".." is not a name/],
     [['get', 'groups', ''], /"" is not a name/],
-    [
-      ['get', 'groups', '-o', 'xml'],
-      /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/,
-    ],
-    [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, expected \}/],
+    [['get', 'groups', '-o', 'xml'], /-o xml: unknown format; known are wide, json, yaml, name$/m],
     [['get', 'groups', 'alpha', '-l', 'a=b'], /leave out the names/],
     [['get', 'groups', '--limit', 'x'], /--limit takes a number/],
     [['get', 'groups', '--bogus'], /unknown flag: --bogus$/m],
@@ -435,6 +413,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
 test('what steers a terminal is not printed raw, and tokens are not printed', async () => {
   const evil = '\u001b]0;x\u0007\u202e';
   const answers: Record<string, unknown> = {
+    '/api': { kind: 'APIGroupDiscoveryList', metadata: {}, items: [] },
     '/apis': {
       kind: 'APIGroupDiscoveryList',
       metadata: {},
@@ -493,7 +472,6 @@ test('what steers a terminal is not printed raw, and tokens are not printed', as
     await asked('api-resources'),
     await asked('get', 'things', 'y'),
     await asked('get', 'things', 'x', '-o', 'name'),
-    await asked('get', 'things', 'x', '-o', 'jsonpath={.spec.text}'),
     await asked('get', 'things', 'x', '-o', 'json'),
     await asked('get', 'things', 'x', '-o', 'yaml'),
   ];
@@ -501,7 +479,7 @@ test('what steers a terminal is not printed raw, and tokens are not printed', as
   for (const { out, error } of all)
     expect(out + error).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
   expect(all[0]!.out).toBe('NA\ufffd]0;X\ufffd\ufffdME\na\ufffd]0;x\ufffd\ufffd...\n');
-  expect([JSON.parse(all[5]!.out).spec.text, parse(all[6]!.out).spec.text]).toEqual([evil, evil]);
+  expect([JSON.parse(all[4]!.out).spec.text, parse(all[5]!.out).spec.text]).toEqual([evil, evil]);
   const {
     contexts: {
       test: { accessToken },

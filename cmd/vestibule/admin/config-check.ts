@@ -5,11 +5,9 @@ import { type Config, ConfigError, loadConfig } from '../options/config.js';
 import { settingKey } from '../options/flags.js';
 import { configSchema } from '../options/json-schema.js';
 import { readCertificate, readPrivateKey } from '../options/pem-file.js';
-import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
-import { subcommandHelp } from '../terminal/help.js';
+import { printHelp, usageError } from '../terminal/help.js';
 import { escapeControls } from '../terminal/output.js';
-import { program } from '../terminal/program-name.js';
 
 /**
  * Runs `vestibule config check|schema`: checks settings without a start
@@ -21,12 +19,10 @@ export async function config(
 ): Promise<void> {
   const [step, ...rest] = args;
   const { output, settingArgs } = splitOutput(rest);
-  if (settingArgs.some((one) => one === '--help' || one === '-h'))
-    return void process.stdout.write(subcommandHelp(subcommands['config']!));
+  if (settingArgs.some((one) => one === '--help' || one === '-h')) return printHelp('config');
   if (step === 'schema' && rest.length === 0)
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
-  if (step !== 'check')
-    throw new CommandError(`usage: ${program} ${subcommands['config']!.usage}`, 2);
+  if (step !== 'check') throw usageError('config');
   if (output !== 'yaml' && output !== 'json') throw new CommandError('-o must be yaml or json', 2);
   const config = await loadConfig(settingArgs, environment);
   const problems = await fileProblems(config);

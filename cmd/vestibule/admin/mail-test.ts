@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { emailAddress } from '../../../kinds/signin/email-address.js';
 import { loadConfig } from '../options/config.js';
-import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
-import { subcommandHelp } from '../terminal/help.js';
-import { program } from '../terminal/program-name.js';
+import { printHelp, usageError } from '../terminal/help.js';
 
 /** Runs `vestibule mail test ADDRESS`: sends one mail and prints the reply of the mail server. */
 export async function mail(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
   const [step, to, ...settings] = args;
-  if (args.some((one) => one === '--help' || one === '-h'))
-    return void process.stdout.write(subcommandHelp(subcommands['mail']!));
-  if (step !== 'test' || to === undefined)
-    throw new CommandError(`usage: ${program} ${subcommands['mail']!.usage}`, 2);
+  if (args.some((one) => one === '--help' || one === '-h')) return printHelp('mail');
+  if (step !== 'test' || to === undefined) throw usageError('mail');
   if (!emailAddress().safeParse(to).success)
     throw new CommandError(`${JSON.stringify(to)} is not an email address`, 2);
   const { smtpURL, emailFrom } = await loadConfig(settings, environment);

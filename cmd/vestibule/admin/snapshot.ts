@@ -24,7 +24,7 @@ import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
-import { subcommandHelp } from '../terminal/help.js';
+import { printHelp, usageError } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
 import { ProgressBar } from './progress.js';
 import type { Revocation } from './revocations.js';
@@ -43,7 +43,7 @@ export async function snapshot(
     args: [verb, file, ...extra],
     flags,
   } = parseInvocation(subcommands['snapshot']!, args);
-  if (flags.help) return void process.stdout.write(subcommandHelp(subcommands['snapshot']!));
+  if (flags.help) return printHelp('snapshot');
   if ((verb !== 'save' && verb !== 'restore') || file === undefined || extra.length > 0)
     throw usageError('snapshot');
   const since = flags['revoke-since'];
@@ -69,7 +69,7 @@ export async function epoch(
     args: [verb, ...more],
     flags,
   } = parseInvocation(subcommands['epoch']!, args);
-  if (flags.help) return void process.stdout.write(subcommandHelp(subcommands['epoch']!));
+  if (flags.help) return printHelp('epoch');
   if (verb !== 'raise' || more.length > 0) throw usageError('epoch');
   const storeConfig = storeOf(flags, environment);
   if (!flags.yes)
@@ -77,9 +77,6 @@ export async function epoch(
   const raised = await withStorage(storeConfig, {}, raiseEpoch);
   process.stdout.write(`the epoch is now ${raised}: everything issued before is refused\n`);
 }
-
-const usageError = (subcommand: string): CommandError =>
-  new CommandError(`usage: ${program} ${subcommands[subcommand]!.usage}`, 2);
 
 async function save(file: string, store: StoreConfig, signal: AbortSignal): Promise<void> {
   const [

@@ -10,12 +10,12 @@ import { parseFormat } from './output/output-format.js';
 export async function printResources(invocation: Invocation): Promise<void> {
   const { flags, args } = invocation;
   if (args.length > 0) throw new CommandError('api-resources takes no arguments', 2);
-  const { as } = parseFormat(flags.output, ['table', 'wide', 'name']);
+  const format = parseFormat(flags.output, ['wide', 'name']);
   const wantedVerbs = flags.verbs?.split(',').filter(Boolean) ?? [];
   const found = (await discover(clientFor(invocation))).filter(({ verbs }) =>
     wantedVerbs.every((verb) => verbs.includes(verb)),
   );
-  if (as === 'name')
+  if (format === 'name')
     return writeOut(
       found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''),
     );
@@ -25,12 +25,12 @@ export async function printResources(invocation: Invocation): Promise<void> {
     'APIVERSION',
     'NAMESPACED',
     'KIND',
-    ...(as === 'wide' ? ['VERBS', 'CATEGORIES'] : []),
+    ...(format === 'wide' ? ['VERBS', 'CATEGORIES'] : []),
   ];
   writeOut(
     new Columns().print([
       ...(flags['no-headers'] ? [] : [headings]),
-      ...found.map((resource) => formatRow(resource, as === 'wide')),
+      ...found.map((resource) => formatRow(resource, format === 'wide')),
     ]),
   );
 }

@@ -1,14 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { completeCommand, flagNames, type Subcommand, subcommands } from '../terminal/commands.js';
-import { flags, type Invocation } from '../terminal/flags.js';
-import { type ApiClient, clientFor } from './connection/api-client.js';
+import { type CommandFlag, type FlagName, flags, type Invocation } from '../terminal/flags.js';
 import { contextsFile, readContexts } from './connection/contexts.js';
-import { discover, findResources } from './connection/discovery.js';
-import { readAll } from './connection/list.js';
-
-/** Milliseconds that completion may take, because a person waits at a prompt. */
-const timeoutMs = 5_000;
 
 /**
  * What the shell adds (cobra's ShellCompDirective, which kubectl reads too): nothing, or file
@@ -23,112 +16,74 @@ interface Completion {
 
 /**
  * Completes the last word for the scripts of `completion` and for kubectl: one candidate a line,
- * then a directive. Prints no candidates on failure. Never renews a token, because an interrupted
- * renewal would lose it.
+ * then a directive. Knows subcommands, flags and their values, and asks no service.
  */
-export async function complete({ args, environment }: Invocation): Promise<void> {
-  const { words: found, directive = noFiles } = (await Promise.race([
-    candidates(args, environment).catch(() => ({ words: [] })),
-    pause(timeoutMs, { words: [] }, { ref: false }),
-  ])) as Completion;
+export function complete({ args, environment }: Invocation): void {
+  const { words, directive = noFiles } = candidates(args, environment);
   const current = args.at(-1) ?? '';
-  process.stdout.write(
-    `${found
-      .filter((one) => one.startsWith(current) && /^[\x21-\x7e]+(\t[\x20-\x7e]*)?$/.test(one))
-      .map((one) => `${one}\n`)
-      .join('')}:${directive}\n`,
-    () => process.exit(0),
-  );
+  const lines = words
+    .filter((word) => word.startsWith(current) && /^[\x21-\x7e]+(\t[\x20-\x7e]*)?$/.test(word))
+    .map((word) => `${word}\n`);
+  process.stdout.write(`${lines.join('')}:${directive}\n`);
 }
 
-async function candidates(
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<Completion> {
-  const [current = '', ...before] = [...args].reverse();
-  const [name, ...rest] = before.reverse();
+function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Completion {
+  const [name, ...typed] = args.slice(0, -1);
+  const current = args.at(-1) ?? '';
   if (name === undefined)
     return {
       words: Object.entries(subcommands)
-        .filter(([one]) => one !== completeCommand)
-        .map(([one, { about }]) => `${one}\t${about}`),
+        .filter(([word]) => word !== completeCommand)
+        .map(([word, { about }]) => `${word}\t${about}`),
     };
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name]! : undefined;
   if (!subcommand) return { words: [] };
-  const { positionals, given, openFlag } = parseTyped(subcommand, rest);
+  const { positionalCount, openFlag } = parseTyped(subcommand, typed);
   if (openFlag !== undefined) return completeValue(openFlag, environment);
-  const [, long, equals] = /^(--([a-z-]+)=)/.exec(current) ?? [];
-  if (long !== undefined)
-    return { words: completeValue(equals!, environment).words.map((one) => `${long}${one}`) };
+  const withValue = flagNames(subcommand).find((flag) => current.startsWith(`--${flag}=`));
+  if (withValue !== undefined) {
+    const { words } = completeValue(withValue, environment);
+    return { words: words.map((word) => `--${withValue}=${word}`) };
+  }
   if (current.startsWith('-'))
-    return { words: flagNames(subcommand).map((flag) => `--${flag}\t${flags[flag].about}`) };
-  if (subcommand.arguments === 'word')
-    return { words: positionals.length === 0 ? Object.keys(subcommands) : [] };
-  if (typeof subcommand.arguments === 'object')
-    return { words: positionals.length === 0 ? subcommand.arguments : [] };
-  if (subcommand.arguments === undefined) return { words: [] };
-  const service = clientFor({ flags: given, environment }, false);
-  return { words: await completeObjects(service, subcommand, positionals, current) };
+    return { words: flagNames(subcommand).map((one) => `--${one}\t${flags[one].about}`) };
+  if (positionalCount > 0) return { words: [] };
+  const { arguments: words = [] } = subcommand;
+  return { words: words === 'subcommand' ? Object.keys(subcommands) : words };
 }
 
-/** Parses a command line into arguments, flags, and the flag whose value is being typed. */
-function parseTyped(subcommand: Subcommand, rest: readonly string[]) {
-  const knownFlags = flagNames(subcommand);
+/** Counts the arguments of a command line, and finds the flag whose value is being typed. */
+function parseTyped(
+  subcommand: Subcommand,
+  typed: readonly string[],
+): { positionalCount: number; openFlag: FlagName | undefined } {
+  const known = flagNames(subcommand);
   const { tokens } = parseArgs({
-    args: rest.filter((one) => one !== '='), // bash splits --output=json into three words
-    options: Object.fromEntries(knownFlags.map((flag) => [flag, flags[flag]])),
+    args: typed.filter((word) => word !== '='), // bash splits --output=json into three words
+    options: Object.fromEntries(known.map((name) => [name, flags[name]])),
     strict: false,
     tokens: true,
   });
-  const positionals: string[] = [];
-  const given: Record<string, string> = {};
-  let openFlag: string | undefined;
-  for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
-    if (token.kind !== 'option') continue;
-    const flag = knownFlags.find((one) => one === token.name);
-    if (flag === undefined) continue;
-    if (token.value !== undefined) given[flag] = token.value;
-    else if (flags[flag].type === 'string') openFlag = flag;
-  }
-  return { positionals, given, openFlag };
-}
-
-function completeValue(flag: string, environment: NodeJS.ProcessEnv): Completion {
-  if (flag === 'output') return { words: ['json', 'yaml', 'name', 'wide', 'jsonpath='] };
-  if (flag === 'dry-run') return { words: ['none', 'server'] };
-  if (flag === 'type') return { words: ['json', 'merge'] };
-  if (flag === 'context')
-    return { words: Object.keys(readContexts(contextsFile(environment)).contexts) };
+  const last = tokens.at(-1);
+  const isOpen = last?.kind === 'option' && last.value === undefined;
   return {
-    words: [],
-    directive: ['filename', 'patch-file', 'certificate-authority', 'config'].includes(flag)
-      ? files
-      : noFiles,
+    positionalCount: tokens.filter(({ kind }) => kind === 'positional').length,
+    openFlag: isOpen
+      ? known.find((name) => name === last.name && flags[name].type === 'string')
+      : undefined,
   };
 }
 
-/** Returns resource types, or the names of objects of a type. */
-async function completeObjects(
-  service: ApiClient,
-  word: Subcommand,
-  positionals: readonly string[],
-  current: string,
-): Promise<string[]> {
-  const all = await discover(service);
-  const names = async (type: string): Promise<string[]> =>
-    (await readAll(service, findResources(all, type)[0]!, 'names', {})).items.map(
-      ({ object }) => object.metadata.name!,
-    );
-  const [type] = positionals;
-  if (word.arguments === 'type') return type === undefined ? all.map(({ plural }) => plural) : [];
-  if (current.includes('/')) {
-    const [typeArg] = current.split('/');
-    return (await names(typeArg!)).map((name) => `${typeArg}/${name}`);
+function completeValue(name: FlagName, environment: NodeJS.ProcessEnv): Completion {
+  const { value, values }: CommandFlag = flags[name];
+  if (name === 'context') return { words: contextNames(environment) };
+  return { words: values ?? [], directive: value === 'FILE' ? files : noFiles };
+}
+
+function contextNames(environment: NodeJS.ProcessEnv): string[] {
+  try {
+    return Object.keys(readContexts(contextsFile(environment)).contexts);
+  } catch {
+    return [];
   }
-  if (type === undefined)
-    return all.map(({ plural }) => `${current.slice(0, current.lastIndexOf(',') + 1)}${plural}`);
-  return type.includes('/')
-    ? []
-    : (await names(type)).filter((name) => !positionals.includes(name));
 }

@@ -49,7 +49,7 @@ complete -c vestibule -l config -rF
 `,
 };
 
-/** Prints the script that completes subcommands, types and names in a shell. */
+/** Prints the script that completes subcommands, flags and their values in a shell. */
 export function printCompletionScript({ args: [shell, ...more] }: Invocation): void {
   if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
     throw new CommandError(

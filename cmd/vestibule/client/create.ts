@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
+import { readInput } from '../terminal/files.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
@@ -21,7 +21,7 @@ export async function create(invocation: Invocation): Promise<void> {
   const { filename: file, output } = invocation.flags;
   if (!file) throw new CommandError(`create takes a file: ${program} create -f FILE`, 2);
   const dryRun = isDryRun(invocation.flags);
-  const format = parseFormat(output, ['json', 'yaml', 'name', 'jsonpath']);
+  const format = parseFormat(output, ['json', 'yaml', 'name']);
   const service = clientFor(invocation);
   await forEachCollectingErrors(readObjects(file), async ({ place, object }) => {
     const resource = await resourceOf(service, object, `${file}: ${place}`);
@@ -40,19 +40,14 @@ async function formatCreated(
   format: Format,
   dryRun: boolean,
 ): Promise<string> {
-  if (format.as !== 'table') return formatObjects([created], format, true);
+  if (format !== 'table') return formatObjects([created], format, true);
   const line = `${qualifiedName(created)} created${dryRun ? ' (server dry run)' : ''}\n`;
   return created.status?.impact ? `${line}${await describeImpact(service, created)}` : line;
 }
 
 /** Reads the objects of a YAML file, or a policy from a Cedar file. */
 function readObjects(file: string): PlacedObject[] {
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    throw new CommandError((error as Error).message);
-  }
+  const text = readInput(file);
   if (file.endsWith('.cedar'))
     return [
       {

@@ -40,7 +40,7 @@ export async function deleteObjects(invocation: Invocation): Promise<void> {
       });
     if (!deleted) return;
     writeOut(
-      format.as === 'name'
+      format === 'name'
         ? `${typeName(resource)}/${name}\n`
         : `${typeName(resource)} "${name}" deleted${dryRun ? ' (server dry run)' : ''}\n`,
     );

@@ -8,22 +8,32 @@ import { discover, findResources, type Resource } from './connection/discovery.j
 /** An OpenAPI 3.0 schema as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {
   readonly $ref?: string;
+  /** A reference that has a description beside it. */
   readonly allOf?: readonly Schema[];
   readonly type?: string;
-  readonly format?: string;
   readonly description?: string;
-  readonly enum?: readonly unknown[];
+  readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly additionalProperties?: Schema | boolean;
-  readonly 'x-kubernetes-group-version-kind'?: readonly {
-    readonly group: string;
-    readonly version: string;
-    readonly kind: string;
-  }[];
+  readonly 'x-kubernetes-group-version-kind'?: readonly Pick<
+    Resource,
+    'group' | 'version' | 'kind'
+  >[];
 }
 type Schemas = Readonly<Record<string, Schema>>;
+
+/** A field of a document, with its references resolved. */
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly values: readonly string[];
+  readonly isRequired: boolean;
+  /** The fields of the object, or of those that a list or a map has. */
+  fields(): Field[];
+}
 
 /**
  * Describes a type or one of its fields from the service's OpenAPI document, in the layout of
@@ -37,13 +47,15 @@ export async function explain(invocation: Invocation): Promise<void> {
       2,
     );
   const service = clientFor(invocation);
-  const resources = await discover(service);
-  const { resource, path } = parseTarget(resources, target);
-  const printer = new SchemaPrinter(await schemasOf(service, resource));
-  const heading = `${resource.group && `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`;
-  const { name, schema } = printer.at(resource, path);
+  const { resource, path } = parseTarget(await discover(service), target);
+  const { group, version, kind } = resource;
+  const field = fieldAt(resource, path, await schemasOf(service, resource));
+  const title =
+    path.length > 0 ? `FIELD: ${field.name} <${field.type}>\n${enumBlock(field)}\n` : '';
+  const fields = listFields(field, 1, invocation.flags.recursive === true);
   writeOut(
-    `${heading}${name === undefined ? '' : printer.title(name, schema)}${printer.describe(schema, invocation.flags.recursive === true)}`,
+    `${group && `GROUP:      ${group}\n`}KIND:       ${kind}\nVERSION:    ${version}\n\n${title}` +
+      `DESCRIPTION:\n${indentText(field.description)}    \n${fields && `FIELDS:\n${fields}`}\n`,
   );
 }
 
@@ -55,16 +67,13 @@ function parseTarget(
   all: readonly Resource[],
   target: string,
 ): { resource: Resource; path: string[] } {
-  const [type, ...rest] = target.split('.');
-  const qualified = all.find(
-    ({ plural, singular, kind, shortNames, group }) =>
-      [plural, singular, kind.toLowerCase(), ...shortNames].includes(type!.toLowerCase()) &&
-      group !== '' &&
-      `${rest.join('.')}.`.startsWith(`${group}.`),
-  );
-  return qualified
-    ? { resource: qualified, path: rest.slice(qualified.group.split('.').length) }
-    : { resource: findResources(all, type!)[0]!, path: rest };
+  const [type, ...path] = target.split('.');
+  const resource = findResources(all, type!)[0]!;
+  const isQualified = `${path.join('.')}.`.startsWith(`${resource.group}.`);
+  return {
+    resource,
+    path: isQualified ? path.slice(resource.group.split('.').length) : path,
+  };
 }
 
 async function schemasOf(service: ApiClient, { group, version }: Resource): Promise<Schemas> {
@@ -78,132 +87,79 @@ async function schemasOf(service: ApiClient, { group, version }: Resource): Prom
     .components.schemas;
 }
 
-/** The schemas of one API group version. */
-class SchemaPrinter {
-  readonly #schemas: Schemas;
-
-  constructor(schemas: Schemas) {
-    this.#schemas = schemas;
-  }
-
-  /** Returns the schema at a path, and the name of its last field. */
-  at(
-    { group, version, kind }: Resource,
-    path: readonly string[],
-  ): { name: string | undefined; schema: Schema } {
-    const root = Object.values(this.#schemas).find((one) =>
-      one['x-kubernetes-group-version-kind']?.some(
-        (of) => of.group === group && of.version === version && of.kind === kind,
-      ),
-    );
-    if (!root) throw new CommandError(`the service does not describe ${kind}`);
-    let schema: Schema = root;
-    for (const name of path) {
-      const next = this.#fieldsOf(schema)[name];
-      if (!next) throw new KubectlStyleError(`error: field "${name}" does not exist`);
-      schema = next;
-    }
-    return { name: path.at(-1), schema };
-  }
-
-  /** Formats the heading of a field. */
-  title(name: string, schema: Schema): string {
-    const { enum: values } = this.#resolve(schema);
-    return `FIELD: ${name} <${this.#typeOf(schema)}>\n${values ? `ENUM:\n${values.map((one) => `    ${String(one)}\n`).join('')}` : '\n'}\n`;
-  }
-
-  /** Formats the description of a type or field, and the fields below it. */
-  describe(schema: Schema, recursive: boolean): string {
-    const fields = recursive ? this.#tree(schema, 1) : this.#list(schema);
-    return `DESCRIPTION:\n${wrapText(this.#description(schema), 4)}    \n${fields && `FIELDS:\n${fields}`}\n`;
-  }
-
-  #typeOf(schema: Schema): string {
-    const { $ref } = schema.allOf?.length === 1 ? { ...schema.allOf[0], ...schema } : schema;
-    const resolved = this.#resolve(schema);
-    if (resolved.items) return `[]${this.#typeOf(resolved.items)}`;
-    if (typeof resolved.additionalProperties === 'object')
-      return `map[string]${this.#typeOf(resolved.additionalProperties)}`;
-    if ($ref !== undefined) return $ref.split(/[./]/).at(-1)!;
-    return resolved.type === 'object' || resolved.type === undefined ? 'Object' : resolved.type;
-  }
-
-  /** Resolves the reference of a schema. */
-  #resolve(schema: Schema): Schema {
-    const merged =
-      schema.allOf?.length === 1
-        ? ({ ...schema.allOf[0], ...schema, allOf: undefined } as Schema)
-        : schema;
-    const name = merged.$ref?.replace('#/components/schemas/', '');
-    return name === undefined
-      ? merged
-      : {
-          ...this.#resolve(this.#schemas[name] ?? {}),
-          ...(merged.description !== undefined && { description: merged.description }),
-        };
-  }
-
-  #description(schema: Schema): string {
-    return this.#resolve(schema).description ?? '<no description>';
-  }
-
-  #element(schema: Schema): Schema {
-    const to = this.#resolve(schema);
-    if (to.items) return this.#element(to.items);
-    if (typeof to.additionalProperties === 'object') return this.#element(to.additionalProperties);
-    return to;
-  }
-
-  #fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {
-    return this.#element(schema).properties ?? {};
-  }
-
-  #line(schema: Schema, name: string, field: Schema, depth: number): string {
-    const { enum: values } = this.#resolve(field);
-    const enumLine =
-      values &&
-      `${'  '.repeat(depth)}enum: ${values.length > 4 ? `${values.slice(0, 4).join(', ')}, ....` : values.join(', ')}\n`;
-    return `${'  '.repeat(depth)}${name}\t<${this.#typeOf(field)}>${this.#element(schema).required?.includes(name) ? ' -required-' : ''}\n${enumLine ?? ''}`;
-  }
-
-  #list(schema: Schema): string {
-    return Object.entries(this.#fieldsOf(schema))
-      .sort(byName)
-      .map(
-        ([name, field]) =>
-          `${this.#line(schema, name, field, 1)}${wrapText(this.#description(field), 4)}\n`,
-      )
-      .join('');
-  }
-
-  #tree(schema: Schema, depth: number): string {
-    return depth > 12
-      ? ''
-      : Object.entries(this.#fieldsOf(schema))
-          .sort(byName)
-          .map(
-            ([name, field]) =>
-              `${this.#line(schema, name, field, depth)}${this.#tree(field, depth + 1)}`,
-          )
-          .join('');
-  }
-}
-
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : 1;
-
-/** Wraps text at 80 characters, indented. */
-function wrapText(text: string, indent: number): string {
-  const lines = text.split('\n').flatMap((paragraph) =>
-    paragraph.split(/\s+/).reduce<string[]>(
-      (all, word) => {
-        const last = all.at(-1)!;
-        return last === '' || last.length + word.length + 1 <= 80 - indent
-          ? [...all.slice(0, -1), last === '' ? word : `${last} ${word}`]
-          : [...all, word];
-      },
-      [''],
+function fieldAt(resource: Resource, path: readonly string[], schemas: Schemas): Field {
+  const root = Object.values(schemas).find((schema) =>
+    schema['x-kubernetes-group-version-kind']?.some(
+      ({ group, version, kind }) =>
+        group === resource.group && version === resource.version && kind === resource.kind,
     ),
   );
-  return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
+  if (!root) throw new CommandError(`the service does not describe ${resource.kind}`);
+  let field = fieldOf(resource.kind, root, false, schemas);
+  for (const name of path) {
+    const next = field.fields().find((one) => one.name === name);
+    if (!next) throw new KubectlStyleError(`error: field "${name}" does not exist`);
+    field = next;
+  }
+  return field;
+}
+
+function fieldOf(name: string, schema: Schema, isRequired: boolean, schemas: Schemas): Field {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  const target = schemas[reference?.replace('#/components/schemas/', '') ?? ''];
+  const { type, description, enum: values = [], items, ...rest } = { ...target, ...schema };
+  const { properties = {}, required = [], additionalProperties } = rest;
+  const mapped = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  const elements = items ?? mapped;
+  const element = elements && fieldOf(name, elements, false, schemas);
+  const plainType = type === undefined || type === 'object' ? 'Object' : type;
+  return {
+    name,
+    type: element
+      ? `${items ? '[]' : 'map[string]'}${element.type}`
+      : (reference?.split(/[./]/).at(-1) ?? plainType),
+    description: description ?? '<no description>',
+    values,
+    isRequired,
+    fields: () =>
+      element?.fields() ??
+      Object.entries(properties)
+        .map(([field, one]) => fieldOf(field, one, required.includes(field), schemas))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+const enumBlock = ({ values }: Field): string =>
+  values.length > 0 ? `ENUM:\n${values.map((value) => `    ${value}\n`).join('')}` : '\n';
+
+/** Formats the fields below a field: with their descriptions, or with all that is below them. */
+function listFields(field: Field, depth: number, isRecursive: boolean): string {
+  if (depth > 12) return '';
+  const indent = '  '.repeat(depth);
+  const lines = field.fields().map((one) => {
+    const { name, type, description, values, isRequired } = one;
+    const shown = values.length > 4 ? [...values.slice(0, 4), '....'] : values;
+    return (
+      `${indent}${name}\t<${type}>${isRequired ? ' -required-' : ''}\n` +
+      (values.length > 0 ? `${indent}enum: ${shown.join(', ')}\n` : '') +
+      (isRecursive ? listFields(one, depth + 1, true) : `${indentText(description)}\n`)
+    );
+  });
+  return lines.join('');
+}
+
+/** Wraps text at 80 characters, indented by four. */
+function indentText(text: string): string {
+  const lines: string[] = [];
+  for (const paragraph of text.split('\n')) {
+    let line = '';
+    for (const word of paragraph.split(/\s+/)) {
+      if (line !== '' && line.length + word.length >= 76) {
+        lines.push(line);
+        line = word;
+      } else line = line === '' ? word : `${line} ${word}`;
+    }
+    lines.push(line);
+  }
+  return lines.map((line) => `    ${line}\n`).join('');
 }

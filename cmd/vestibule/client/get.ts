@@ -13,7 +13,7 @@ import { watchAndPrint } from './watch.js';
 /** Prints objects as kubectl does, by default as the server's table. */
 export async function get(invocation: Invocation): Promise<void> {
   const { flags } = invocation;
-  const format = parseFormat(flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']);
+  const format = parseFormat(flags.output, ['wide', 'json', 'yaml', 'name']);
   if (flags.watch) return watchAndPrint(invocation, format);
   const service = clientFor(invocation);
   const targets = await parseTargets(service, invocation.args);
@@ -22,7 +22,7 @@ export async function get(invocation: Invocation): Promise<void> {
     (flags.selector ?? flags['field-selector']) !== undefined
   )
     throw new CommandError('a selector applies to all objects of a type; leave out the names', 2);
-  const print = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
+  const print = format === 'table' || format === 'wide' ? printTables : printObjects;
   await print(service, targets, format, flags);
 }
 
@@ -44,7 +44,7 @@ async function printTables(
     const withType = new Set(groups.map(({ resource }) => resource)).size > 1;
     const texts = groups
       .map(({ resource, results }) =>
-        new TablePrinter(resource, { wide: format.as === 'wide', flags, withType }).print(
+        new TablePrinter(resource, { wide: format === 'wide', flags, withType }).print(
           results.flatMap(({ items }) => items),
           results.find(({ columns }) => columns.length > 0)?.columns ?? [],
         ),
@@ -68,13 +68,13 @@ async function printObjects(
     await readTargets(
       service,
       targets,
-      format.as === 'name' ? 'names' : 'objects',
+      format === 'name' ? 'names' : 'objects',
       flags,
       (resource, { items }) =>
         objects.push(
           ...items.map(({ object }) => ({
             ...object,
-            ...(format.as === 'name' && {
+            ...(format === 'name' && {
               kind: resource.kind,
               apiVersion: `${resource.group}/${resource.version}`,
             }),

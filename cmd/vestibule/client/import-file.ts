@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError } from '../terminal/errors.js';
+import { readInput } from '../terminal/files.js';
 
 /** A person in the file, and the line that they end on. */
 export interface ImportRow {
@@ -75,7 +75,7 @@ const groupsOf = (text: string): string[] => [
 
 function parseFile(file: string): ParsedRecord[] {
   try {
-    return parse(readFileSync(file === '-' ? 0 : file, 'utf8'), {
+    return parse(readInput(file), {
       bom: true,
       columns: checkHeading,
       info: true,
@@ -84,8 +84,7 @@ function parseFile(file: string): ParsedRecord[] {
       trim: true,
     }) as unknown as ParsedRecord[];
   } catch (error) {
-    if (error instanceof CsvError || (error as NodeJS.ErrnoException).syscall)
-      throw new CommandError(`${file}: ${(error as Error).message}`);
+    if (error instanceof CsvError) throw new CommandError(`${file}: ${error.message}`);
     throw error;
   }
 }

@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ApiStatusError } from '../terminal/errors.js';
-import type { ApiClient, ApiObject } from './connection/api-client.js';
+import { type ApiClient, type ApiObject, retryOn } from './connection/api-client.js';
 import type { ImportRow } from './import-file.js';
 
 /** How often a Group that others change at the same time is read and changed again. */
@@ -77,27 +76,20 @@ export class ImportGroups {
     return count;
   }
 
-  async #add(name: string, added: ReadonlySet<string>, query: string): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+  /** Adds members to a Group; reads and changes it again if others changed it in between. */
+  #add(name: string, added: ReadonlySet<string>, query: string): Promise<ApiObject> {
+    return retryOn([409], { maxTries, waitMs: 20 }, async () => {
       const { metadata, spec } = await this.#service.requestAPI('GET', pathOf(name));
       const members: string[] = spec?.members ?? [];
       const known = setOf(members);
-      const patch = {
-        metadata: { resourceVersion: metadata.resourceVersion },
-        spec: { members: [...members, ...[...added].filter((one) => !known.has(one))] },
-      };
-      try {
-        await this.#service.request('PATCH', `/api/v1alpha1/${pathOf(name)}${query}`, {
-          body: patch,
-          type: 'application/merge-patch+json',
-        });
-        return;
-      } catch (error) {
-        if (!(error instanceof ApiStatusError) || error.status !== 409 || tries >= maxTries)
-          throw error;
-        await wait(100 * tries);
-      }
-    }
+      return this.#service.request('PATCH', `/api/v1alpha1/${pathOf(name)}${query}`, {
+        body: {
+          metadata: { resourceVersion: metadata.resourceVersion },
+          spec: { members: [...members, ...[...added].filter((one) => !known.has(one))] },
+        },
+        type: 'application/merge-patch+json',
+      });
+    });
   }
 }
 

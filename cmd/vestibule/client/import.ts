@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ApiStatusError, CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeError, writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { ProgressLine } from '../terminal/progress-line.js';
-import { type ApiClient, clientFor } from './connection/api-client.js';
+import { type ApiClient, clientFor, retryOn } from './connection/api-client.js';
 import { isDryRun } from './dry-run.js';
 import { type ImportRow, type Refusal, readImportFile } from './import-file.js';
 import { ImportGroups } from './import-groups.js';
@@ -15,15 +14,13 @@ const concurrency = 16;
 /** The most members that a Group can have. */
 const maxMembers = 1000;
 
-/** How often a request is repeated while the service is busy, and the first wait in milliseconds. */
-const maxTries = 8;
-const firstWaitMs = 250;
+/** How often a request is sent while the service is busy (429 and 503), and the first wait. */
+const whileBusy = { maxTries: 8, waitMs: 250 };
 
 /** The state of an import. */
 interface Import {
   readonly service: ApiClient;
   readonly query: string;
-  readonly known: ReadonlySet<string>;
   readonly groups: ImportGroups;
   readonly refusals: Refusal[];
   created: number;
@@ -47,7 +44,6 @@ export async function importPeople(invocation: Invocation): Promise<void> {
   const state: Import = {
     service,
     query: dryRun ? '?dryRun=All' : '',
-    known: await readAddresses(service),
     groups,
     refusals: [...refusals],
     created: 0,
@@ -71,27 +67,6 @@ function report(
       `${joined} added to groups${dryRun ? ' (server dry run)' : ''}\n`,
   );
   if (refusals.length > 0) process.exitCode = 1;
-}
-
-interface AccountItem {
-  readonly metadata: { readonly deletionTimestamp?: string };
-  readonly status: { readonly email: { readonly address: string } };
-}
-
-/** Returns the addresses that have an account, in lower case. */
-async function readAddresses(service: ApiClient): Promise<Set<string>> {
-  const known = new Set<string>();
-  for (let token = ''; ; ) {
-    const query = new URLSearchParams({ limit: '500', ...(token && { continue: token }) });
-    const { items, metadata } = await service.requestAPI('GET', `accounts?${query}`);
-    for (const {
-      metadata: { deletionTimestamp },
-      status,
-    } of items as AccountItem[])
-      if (deletionTimestamp === undefined) known.add(status.email.address.toLowerCase());
-    token = metadata.continue ?? '';
-    if (token === '') return known;
-  }
 }
 
 async function importAll(state: Import, rows: readonly ImportRow[]): Promise<void> {
@@ -125,15 +100,11 @@ async function importRow(state: Import, row: ImportRow): Promise<void> {
   state.refusals.push({ line: row.line, why: `${row.email}: ${why}` });
 }
 
-/** Creates the account unless it exists. Returns why it was refused. */
+/** Creates the account unless it exists (409). Returns why it was refused. */
 async function createAccount(state: Import, row: ImportRow): Promise<string | undefined> {
   const { email, displayName } = row;
-  if (state.known.has(email.toLowerCase())) {
-    state.unchanged += 1;
-    return undefined;
-  }
   try {
-    await whileBusy(() =>
+    await retryOn([429, 503], whileBusy, () =>
       state.service.requestAPI('POST', `accounts${state.query}`, {
         spec: { email, ...(displayName && { displayName }) },
       }),
@@ -143,25 +114,12 @@ async function createAccount(state: Import, row: ImportRow): Promise<string | un
   } catch (error) {
     if (!(error instanceof ApiStatusError)) throw error;
     if (error.status === 409) {
-      state.unchanged += 1; // another request, or a repeated one, created it
+      state.unchanged += 1;
       return undefined;
     }
     state.groups.giveBack(row);
     if (error.status !== 422) throw error;
     const [first = ''] = error.message.split('\n');
     return first.replace(/^Error from server \(Invalid\): /, '');
-  }
-}
-
-/** Repeats a request that the service is too busy for (429 and 503). */
-async function whileBusy<T>(request: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await request();
-    } catch (error) {
-      const isBusy = error instanceof ApiStatusError && [429, 503].includes(error.status);
-      if (!isBusy || tries >= maxTries) throw error;
-      await wait(firstWaitMs * 2 ** (tries - 1));
-    }
   }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
+import { readInput } from '../terminal/files.js';
 import type { FlagValues, Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { clientFor } from './connection/api-client.js';
@@ -23,7 +23,7 @@ export async function patch(invocation: Invocation): Promise<void> {
   const type = mediaTypes[flags.type ?? 'merge'];
   if (type === undefined) throw new CommandError('--type must be merge or json', 2);
   const dryRun = isDryRun(flags);
-  const format = parseFormat(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
+  const format = parseFormat(flags.output, ['json', 'yaml', 'name']);
   const body = parsePatch(flags);
   const service = clientFor(invocation);
   const targets = await parseTargets(service, invocation.args);
@@ -38,7 +38,7 @@ export async function patch(invocation: Invocation): Promise<void> {
     });
     const isChanged = dryRun || before.metadata.resourceVersion !== after.metadata.resourceVersion;
     writeOut(
-      format.as === 'table'
+      format === 'table'
         ? `${qualifiedName(after)} patched${isChanged ? '' : ' (no change)'}${dryRun ? ' (server dry run)' : ''}\n`
         : formatObjects([after], format, true),
     );
@@ -48,7 +48,7 @@ export async function patch(invocation: Invocation): Promise<void> {
 function parsePatch({ patch: text, 'patch-file': file }: FlagValues): unknown {
   if ((text === undefined) === (file === undefined))
     throw new CommandError('patch takes a patch: -p PATCH or --patch-file FILE', 2);
-  const document = parseDocument(text ?? readPatchFile(file!));
+  const document = parseDocument(text ?? readInput(file!));
   if (document.errors.length > 0)
     throw new CommandError(
       `the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`,
@@ -58,12 +58,4 @@ function parsePatch({ patch: text, 'patch-file': file }: FlagValues): unknown {
   if (typeof body !== 'object' || body === null)
     throw new CommandError('the patch has no fields', 2);
   return body;
-}
-
-function readPatchFile(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    throw new CommandError((error as Error).message);
-  }
 }

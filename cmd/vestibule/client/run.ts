@@ -3,7 +3,7 @@ import { completeCommand, flagNames, type Subcommand, subcommands } from '../ter
 import { didYouMean } from '../terminal/did-you-mean.js';
 import { CommandError } from '../terminal/errors.js';
 import { type FlagName, type FlagValues, flags, type Invocation } from '../terminal/flags.js';
-import { subcommandHelp } from '../terminal/help.js';
+import { printHelp } from '../terminal/help.js';
 import { settled } from './connection/contexts.js';
 
 /** The implementation of each subcommand, loaded on demand. */
@@ -44,8 +44,7 @@ export async function run(
   if (subcommand === completeCommand)
     return (await import('./complete.js')).complete({ args, flags: {}, environment });
   const invocation = { ...parseInvocation(subcommands[subcommand]!, args), environment };
-  if (invocation.flags.help)
-    return void process.stdout.write(subcommandHelp(subcommands[subcommand]!));
+  if (invocation.flags.help) return printHelp(subcommand);
   return (await implementations[subcommand]!())(invocation);
 }
 

@@ -6,17 +6,13 @@ import { clientFor } from './connection/api-client.js';
 import type { ListItem } from './connection/list.js';
 import { parseTargets } from './connection/resource-args.js';
 import { type WatchedChange, watchChanges } from './connection/watch-stream.js';
-import { fillTemplate } from './jsonpath.js';
 import { type Format, formatJSONLine, formatYAML, parseFormat } from './output/output-format.js';
 import { qualifiedName } from './output/printers.js';
 import { TablePrinter } from './output/table-printer.js';
 
 /** Prints objects of one type, or one object, and each change until interrupted. */
 export const watch = (invocation: Invocation): Promise<void> =>
-  watchAndPrint(
-    invocation,
-    parseFormat(invocation.flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']),
-  );
+  watchAndPrint(invocation, parseFormat(invocation.flags.output, ['wide', 'json', 'yaml', 'name']));
 
 /** Watches in a given format: one object or row a line. */
 export async function watchAndPrint(invocation: Invocation, format: Format): Promise<void> {
@@ -28,10 +24,10 @@ export async function watchAndPrint(invocation: Invocation, format: Format): Pro
     throw new CommandError('only one type, or one object of it, can be watched at a time', 2);
   if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined)
     throw new CommandError('a selector applies to all objects of a type; leave out the name', 2);
-  const isTable = format.as === 'table' || format.as === 'wide';
+  const isTable = format === 'table' || format === 'wide';
   const withEvents = flags['output-watch-events'] === true;
   const printer = new TablePrinter(target!.resource, {
-    wide: format.as === 'wide',
+    wide: format === 'wide',
     flags,
     withEvents,
   });
@@ -55,11 +51,9 @@ function formatItem(
   type: WatchedChange['type'] | undefined,
 ): string {
   const value = type === undefined ? object : { type, object };
-  switch (format.as) {
+  switch (format) {
     case 'name':
       return `${type === undefined ? '' : `${type} `}${qualifiedName(object)}\n`;
-    case 'jsonpath':
-      return `${fillTemplate(format.template, value)}\n`;
     case 'yaml':
       return `---\n${formatYAML(value)}`;
     default:

@@ -8,8 +8,8 @@ export interface Subcommand {
   readonly usage: string;
   readonly about: string;
   readonly flags?: readonly (FlagName | readonly [name: FlagName, about: string])[];
-  /** The type of the arguments, for completion. */
-  readonly arguments?: 'objects' | 'type' | 'word' | readonly string[];
+  /** The values of the first argument, for completion. */
+  readonly arguments?: 'subcommand' | readonly string[];
   readonly examples?: readonly string[];
   /** Runs without a service. */
   readonly isLocal?: true;
@@ -124,7 +124,6 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   get: {
     usage: 'get TYPE [NAME...] [flags]',
     about: 'prints objects, as a table by default',
-    arguments: 'objects',
     flags: [
       ...displayFlags,
       ...selectionFlags,
@@ -134,43 +133,35 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
       'output-watch-events',
       ...serviceFlags,
     ],
-    examples: [
-      'get policies -o wide',
-      'get client/my-app -o yaml',
-      'get groups -l team=blue -w',
-      'get groups -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\n"}{end}\'',
-    ],
+    examples: ['get policies -o wide', 'get client/my-app -o yaml', 'get groups -l team=blue -w'],
   },
   watch: {
     usage: 'watch TYPE [NAME] [flags]',
     about: 'prints objects, then changes until interrupted',
-    arguments: 'objects',
     flags: [...displayFlags, ...selectionFlags, 'output-watch-events', ...serviceFlags],
     examples: ['watch policydecisions', 'watch account/~ -o json'],
   },
   create: {
     usage: 'create -f FILE [flags]',
     about: 'creates the objects of a YAML or Cedar file, or checks them',
-    flags: ['filename', 'dry-run', outputFlag('json, yaml, name or jsonpath=TEMPLATE'), 'context'],
+    flags: ['filename', 'dry-run', outputFlag('json, yaml or name'), 'context'],
     examples: ['create -f rules.cedar --dry-run=server'],
   },
   import: {
     usage: 'import FILE.csv [flags]',
     about: 'creates accounts from columns email, displayName and groups; - for standard input',
-    arguments: 'word',
     flags: ['dry-run', 'context', 'certificate-authority'],
     examples: ['import people.csv --dry-run', 'import people.csv'],
   },
   patch: {
     usage: 'patch TYPE NAME (-p PATCH | --patch-file FILE) [flags]',
     about: 'changes fields of objects by merge patch',
-    arguments: 'objects',
     flags: [
       'patch',
       'patch-file',
       'type',
       'dry-run',
-      outputFlag('json, yaml, name or jsonpath=TEMPLATE'),
+      outputFlag('json, yaml or name'),
       ...serviceFlags,
     ],
     examples: ['patch group staff -p \'{"spec":{"displayName":"Staff"}}\''],
@@ -178,7 +169,6 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   delete: {
     usage: 'delete TYPE (NAME... | -l LABELS | --all) [flags]',
     about: 'deletes objects',
-    arguments: 'objects',
     flags: [
       'all',
       'selector',
@@ -199,7 +189,6 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   explain: {
     usage: 'explain TYPE[.FIELD...] [flags]',
     about: 'describes a type and its fields',
-    arguments: 'type',
     flags: ['recursive', ...serviceFlags],
     examples: ['explain interaction.status'],
   },
@@ -211,14 +200,14 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   completion: {
     usage: 'completion bash|zsh|fish',
-    about: 'prints a script that completes subcommands, types and names',
+    about: 'prints a script that completes subcommands, flags and their values',
     arguments: ['bash', 'zsh', 'fish'],
     examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'],
   },
   help: {
     usage: 'help [COMMAND]',
     about: 'prints the usage of a subcommand',
-    arguments: 'word',
+    arguments: 'subcommand',
     isLocal: true,
   },
 };

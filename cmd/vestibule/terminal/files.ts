@@ -1,5 +1,23 @@
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { CommandError } from './errors.js';
+
+/** Returns the text of a file, or of standard input for `-`. */
+export function readInput(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new CommandError((error as Error).message);
+  }
+}
 
 /**
  * Writes a file atomically, by default readable by its owner only. Follows a symbolic link to its

@@ -1,8 +1,12 @@
-/** One flag of a subcommand; `value` is the placeholder of its value, if it takes one. */
+/**
+ * One flag of a subcommand; `value` is the placeholder of its value, if it takes one, and `values`
+ * are those that completion proposes.
+ */
 export interface CommandFlag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly value?: string;
+  readonly values?: readonly string[];
   readonly about: string;
 }
 
@@ -15,7 +19,8 @@ export const flags = {
     type: 'string',
     short: 'o',
     value: 'FORMAT',
-    about: 'json, yaml, name, wide or jsonpath=TEMPLATE',
+    values: ['json', 'yaml', 'name', 'wide'],
+    about: 'json, yaml, name or wide',
   },
   selector: {
     type: 'string',
@@ -56,11 +61,13 @@ export const flags = {
   type: {
     type: 'string',
     value: 'TYPE',
+    values: ['merge', 'json'],
     about: 'merge (RFC 7396, the default) or json (RFC 6902)',
   },
   'dry-run': {
     type: 'string',
     value: 'HOW',
+    values: ['none', 'server'],
     about: 'none, or server (the default if HOW is absent): the service checks without storing',
   },
   verbs: {

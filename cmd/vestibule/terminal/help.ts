@@ -1,4 +1,5 @@
-import { type Subcommand, subcommands } from './commands.js';
+import { subcommands } from './commands.js';
+import { CommandError } from './errors.js';
 import { type FlagName, flags } from './flags.js';
 import { program } from './program-name.js';
 
@@ -8,13 +9,13 @@ export const overview = (): string =>
     .map(({ usage, about }) => `${program} ${usage.padEnd(56)}${about}\n`)
     .join('');
 
-/** Returns the help text of one subcommand. */
-export function subcommandHelp({
-  usage,
-  about,
-  flags: ownFlags = [],
-  examples = [],
-}: Subcommand): string {
+/** Returns the error for a subcommand that is used wrongly. */
+export const usageError = (name: string): CommandError =>
+  new CommandError(`usage: ${program} ${subcommands[name]!.usage}`, 2);
+
+/** Prints the help text of one subcommand. */
+export function printHelp(name: string): void {
+  const { usage, about, flags: ownFlags = [], examples = [] } = subcommands[name]!;
   const rows = [...ownFlags, 'help' as const].map(
     (one) =>
       (typeof one === 'string'
@@ -22,7 +23,12 @@ export function subcommandHelp({
         : [flagUsage(one[0]), one[1]]) as [string, string],
   );
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 3;
-  return `${program} ${usage}\n\n${about[0]!.toUpperCase()}${about.slice(1)}.\n\n${examples.length > 0 ? `Examples:\n${examples.map((one) => `  ${program} ${one}\n`).join('')}\n` : ''}Flags:\n${rows.map(([flag, description]) => `  ${flag.padEnd(width)}${description}\n`).join('')}`;
+  const exampleLines = examples.map((one) => `  ${program} ${one}\n`).join('');
+  process.stdout.write(
+    `${program} ${usage}\n\n${about[0]!.toUpperCase()}${about.slice(1)}.\n\n` +
+      (exampleLines && `Examples:\n${exampleLines}\n`) +
+      `Flags:\n${rows.map(([flag, description]) => `  ${flag.padEnd(width)}${description}\n`).join('')}`,
+  );
 }
 
 /** Formats a flag as it is typed. */

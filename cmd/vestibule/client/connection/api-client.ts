@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiStatusError, CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { FlagValues, Invocation } from '../../terminal/flags.js';
 import { writeError } from '../../terminal/output.js';
@@ -48,17 +49,12 @@ interface Status {
 export class ApiClient {
   readonly #contextName: string | undefined;
   readonly #file: string | undefined;
-  readonly #canRenew: boolean;
   #context: Context;
 
-  constructor(
-    context: Context,
-    { name, file, renews = true }: { name?: string; file?: string; renews?: boolean } = {},
-  ) {
+  constructor(context: Context, { name, file }: { name?: string; file?: string } = {}) {
     this.#context = context;
     this.#contextName = name;
     this.#file = file;
-    this.#canRenew = renews;
   }
 
   get server(): string {
@@ -121,7 +117,6 @@ export class ApiClient {
     const isFresh = ({ accessToken, expires = 0 }: Context): boolean =>
       accessToken !== undefined && expires - Date.now() > renewBeforeMs;
     if (isFresh(this.#context)) return this.#context;
-    if (!this.#canRenew) throw new SignedOutError();
     return (this.#context = await changeContexts(this.#file!, async (before) => {
       const stored = before.contexts[this.#contextName!];
       if (!stored) throw new SignedOutError();
@@ -135,20 +130,39 @@ export class ApiClient {
 }
 
 /**
- * Returns the client of a subcommand: for the current or named context, or anonymous for
- * `--server`. `renews` allows an old token to be renewed.
+ * Sends a request again while its answer has one of these statuses, `maxTries` times at most. Waits
+ * `waitMs` milliseconds at first, and each time twice as long.
  */
-export function clientFor(
-  { flags, environment }: Pick<Invocation, 'flags' | 'environment'>,
-  renews = true,
-): ApiClient {
+export async function retryOn<T>(
+  statuses: readonly number[],
+  { maxTries, waitMs }: { readonly maxTries: number; readonly waitMs: number },
+  request: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await request();
+    } catch (error) {
+      const mayPass = error instanceof ApiStatusError && statuses.includes(error.status);
+      if (!mayPass || tries >= maxTries) throw error;
+      await pause(waitMs * 2 ** (tries - 1));
+    }
+}
+
+/**
+ * Returns the client of a subcommand: for the current or named context, or anonymous for
+ * `--server`.
+ */
+export function clientFor({
+  flags,
+  environment,
+}: Pick<Invocation, 'flags' | 'environment'>): ApiClient {
   if (flags.server !== undefined) return anonymousClient(flags.server, flags);
   const file = contextsFile(environment);
   const { name, context } = findContext(file, environment, flags.context);
   const authority = readAuthority(flags);
   return new ApiClient(
     { ...context, ...(authority !== undefined && { certificateAuthority: authority }) },
-    { name, file, renews },
+    { name, file },
   );
 }
 

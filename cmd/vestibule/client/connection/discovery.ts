@@ -34,12 +34,8 @@ interface DiscoveredResource {
 
 /** Returns every resource of the service, in the preferred version of its group, sorted by name. */
 export async function discover(service: ApiClient): Promise<Resource[]> {
-  const groups = await groupsAt(service, '/apis');
-  if (!groups) throw new CommandError(`${service.server} does not serve API discovery`);
-  // Services of earlier releases have no core group.
-  const core = await groupsAt(service, '/api').catch(() => undefined);
-  return (core ?? [])
-    .concat(groups)
+  const groups = [...(await groupsAt(service, '/api')), ...(await groupsAt(service, '/apis'))];
+  return groups
     .flatMap(({ metadata: { name: group = '' }, versions: [preferred] }) =>
       (preferred?.resources ?? []).map((one) => ({
         plural: one.resource,
@@ -69,12 +65,14 @@ interface DiscoveredGroup {
 
 async function groupsAt(
   service: ApiClient,
-  path: string,
-): Promise<readonly DiscoveredGroup[] | undefined> {
+  path: '/api' | '/apis',
+): Promise<readonly DiscoveredGroup[]> {
   const { kind, items } = (await service.request('GET', path, {
     accept: acceptHeader,
   })) as unknown as { kind: string; items: readonly DiscoveredGroup[] };
-  return kind === 'APIGroupDiscoveryList' ? items : undefined;
+  if (kind !== 'APIGroupDiscoveryList')
+    throw new CommandError(`${service.server} does not serve API discovery`);
+  return items;
 }
 
 function compare(a: string, b: string): number {

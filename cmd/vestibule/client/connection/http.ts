@@ -12,13 +12,14 @@ export interface HttpResponse {
 }
 
 /**
- * The optional parts of a request: body, CA certificates in place of the machine's list, and how
- * long the service may be silent in milliseconds.
+ * The optional parts of a request: body, CA certificates in place of the machine's list, how long
+ * the service may be silent in milliseconds, and what ends the request.
  */
 interface RequestOptions {
   readonly body?: string;
   readonly ca?: string;
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** The service does not respond. */
@@ -45,7 +46,7 @@ export function openRequest(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
-  { body, ca, timeoutMs = defaultTimeoutMs }: RequestOptions = {},
+  { body, ca, timeoutMs = defaultTimeoutMs, signal }: RequestOptions = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const req = (url.startsWith('https:') ? https : http)(
@@ -54,6 +55,7 @@ export function openRequest(
         method,
         agent: false, // Node can time out a kept connection in the moment in which it is used again
         ...(ca !== undefined && { ca }),
+        ...(signal && { signal }),
         headers: {
           accept: 'application/json',
           'user-agent': userAgent,

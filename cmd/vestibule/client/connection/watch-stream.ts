@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiStatusError, CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { FlagValues } from '../../terminal/flags.js';
+import { backoffMs } from '../backoff.js';
 import { type ApiClient, type ApiObject, statusError } from './api-client.js';
 import { resourcePath } from './discovery.js';
 import { lines } from './http.js';
@@ -24,8 +25,7 @@ export interface WatchedChange {
   readonly columns: readonly TableColumn[];
 }
 
-/** The smallest and largest backoff between watches, in milliseconds. */
-const backoffMs = { min: 250, max: 5_000 };
+const pausesMs = { min: 250, max: 5_000 };
 
 /**
  * Lists, then watches, across restarts of the service and expired resourceVersions, without losing
@@ -78,10 +78,7 @@ export async function* watchChanges(
         isInterrupted = true;
       }
     }
-    await pause(
-      Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failureCount, 10)) *
-        (0.5 + Math.random() / 2),
-    );
+    await pause(backoffMs(failureCount + 1, pausesMs));
   }
 }
 

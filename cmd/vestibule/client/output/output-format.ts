@@ -3,28 +3,18 @@ import { CommandError } from '../../terminal/errors.js';
 import { escapeControls, stripControls } from '../../terminal/output.js';
 
 /** An output format; `table` is the default, `wide` shows all columns. */
-export type Format =
-  | { readonly as: 'table' | 'wide' | 'json' | 'yaml' | 'name' }
-  | { readonly as: 'jsonpath'; readonly template: string };
+export type Format = 'table' | 'wide' | 'json' | 'yaml' | 'name';
 
-/** Parses `-o`; `known` are the formats of the subcommand. */
-export function parseFormat(text: string | undefined, supported: readonly Format['as'][]): Format {
-  if (text === undefined || text === '') return { as: 'table' };
-  const [, as, template] = /^([^=]*)(?:=(.*))?$/s.exec(text)!;
-  if (as === 'jsonpath' && supported.includes('jsonpath')) {
-    if (!template)
-      throw new CommandError('-o jsonpath takes a template: -o jsonpath={.metadata.name}', 2);
-    return { as, template };
-  }
-  if (as === 'table' || template !== undefined || !supported.includes(as as Format['as']))
-    throw new CommandError(
-      `-o ${text}: unknown format; known are ${supported
-        .filter((one) => one !== 'table')
-        .map((one) => (one === 'jsonpath' ? 'jsonpath=TEMPLATE' : one))
-        .join(', ')}`,
-      2,
-    );
-  return { as } as Format;
+/** Parses `-o`; `supported` are the formats of the subcommand besides `table`. */
+export function parseFormat(
+  text: string | undefined,
+  supported: readonly Exclude<Format, 'table'>[],
+): Format {
+  if (text === undefined || text === '') return 'table';
+  const format = supported.find((one) => one === text);
+  if (format === undefined)
+    throw new CommandError(`-o ${text}: unknown format; known are ${supported.join(', ')}`, 2);
+  return format;
 }
 
 /** Formats JSON like kubectl: sorted keys, indented by four. */

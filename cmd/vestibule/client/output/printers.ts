@@ -1,6 +1,5 @@
 import type { ApiObject } from '../connection/api-client.js';
 import { typeName } from '../connection/discovery.js';
-import { fillTemplate } from '../jsonpath.js';
 import { type Format, formatJSON, formatYAML } from './output-format.js';
 
 /** Formats objects other than as a table: a single one as it is, several as a List. */
@@ -9,12 +8,11 @@ export function formatObjects(
   format: Format,
   isSingle: boolean,
 ): string {
-  if (format.as === 'name') return objects.map((one) => `${qualifiedName(one)}\n`).join('');
+  if (format === 'name') return objects.map((one) => `${qualifiedName(one)}\n`).join('');
   const value = isSingle
     ? objects[0]!
     : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };
-  if (format.as === 'jsonpath') return fillTemplate(format.template, value);
-  return format.as === 'yaml' ? formatYAML(value) : formatJSON(value);
+  return format === 'yaml' ? formatYAML(value) : formatJSON(value);
 }
 
 /** Returns an object's name with its type, such as `group.id.vestibule.org/staff`. */
