@@ -46,7 +46,7 @@ export function mailWorker(
   log: Log,
   outcomes?: MailOutcomes,
   recordDelivery?: RecordDelivery,
-): Worker {
+): Worker<MailOrder> {
   const recordSafely = (...args: Parameters<RecordDelivery>): Promise<void> =>
     (recordDelivery?.(...args) ?? Promise.resolve()).catch((error: unknown) =>
       log.warn({ err: error }, 'mail delivery state could not be recorded'),
@@ -56,8 +56,7 @@ export function mailWorker(
     delivery: 'mailbox' in target ? 'Idempotent' : 'AtMostOnce',
     maxParallel: 5,
     claimMs: claimTimeoutMs,
-    async run(payload, { id, attempt, until }) {
-      const order = payload as MailOrder;
+    async run(order, { id, attempt, until }) {
       const current = appearance();
       const { displayName } = current;
       // A mailbox shows the HTML on a page, which has no attachments.

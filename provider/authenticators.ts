@@ -26,7 +26,13 @@ const verifiedCookie = (
 ): string | undefined => {
   const value = presented.cookie(name);
   return value &&
-    isSigned(services.keys, services.cookies, presented.request.headers.cookie, name, value)
+    isSigned(
+      services.secrets.keys,
+      services.pages.cookies,
+      presented.request.headers.cookie,
+      name,
+      value,
+    )
     ? value
     : undefined;
 };
@@ -36,9 +42,9 @@ export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   (presented) => {
     if (presented.boundName === undefined) return undefined;
-    const uid = verifiedCookie(services, presented, services.cookies.interaction);
+    const uid = verifiedCookie(services, presented, services.pages.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.boundName) return undefined;
-    services.noteActivity(presented.boundName);
+    services.signIns.noteActivity(presented.boundName);
     return { type: 'Browser', interaction: presented.boundName };
   };
 
@@ -48,7 +54,7 @@ const cacheSize = 20_000;
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
   const cache: SessionKeyCache = {
     keys: new BoundedMap(cacheSize),
-    version: services.keys.version,
+    version: services.secrets.keys.version,
   };
   const names = new BoundedMap<string, string>(cacheSize);
   const accounts = services.store.reader(Account);
@@ -60,22 +66,22 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
     const name = knownName ?? (await sessionNameByKey(services, key));
     const reading = name === undefined ? undefined : sessions.cached(name);
     const session = reading instanceof Promise ? await reading : reading;
-    if (session?.internal.recordKey !== key) {
+    if (name === undefined || session?.internal.recordKey !== key) {
       names.delete(key);
       return undefined;
     }
-    if (knownName === undefined) names.set(key, name!);
+    if (knownName === undefined) names.set(key, name);
     const readingAccount = accounts.cached(session.status.account);
     const account = readingAccount instanceof Promise ? await readingAccount : readingAccount;
     if (!account) return undefined;
     const { address } = account.status.email;
     const groups =
-      services.groups.cachedGroupsOf(address) ??
-      (await toStatusError(services.groups.groupsOf(address)));
+      services.policy.groups.cachedGroupsOf(address) ??
+      (await toStatusError(services.policy.groups.groupsOf(address)));
     return callerOf(services, session, account, {
       groups,
       ...(groups.includes(operators) &&
-        (await toStatusError(services.operatorPasskeys.currentFacts()))),
+        (await toStatusError(services.policy.operatorPasskeys.currentFacts()))),
     });
   };
 }
@@ -99,15 +105,15 @@ function sessionKey(
   cache: SessionKeyCache,
 ): string | undefined {
   const { keys } = cache;
-  if (cache.version !== services.keys.version) {
+  if (cache.version !== services.secrets.keys.version) {
     keys.clear();
-    cache.version = services.keys.version;
+    cache.version = services.secrets.keys.version;
   }
   const { authorization, cookie } = presented.request.headers;
   if (cookie === undefined || authorization !== undefined) return undefined;
   const known = keys.get(cookie);
   if (known !== undefined) return known;
-  const id = verifiedCookie(services, presented, services.cookies.session);
+  const id = verifiedCookie(services, presented, services.pages.cookies.session);
   if (!id) return undefined;
   const key = recordKey('Session', id);
   if (cookie.length <= 1_024) keys.set(cookie, key);
@@ -119,8 +125,8 @@ async function sessionNameByKey(
   services: ProviderServices,
   key: string,
 ): Promise<string | undefined> {
-  const { entry } = await toStatusError(services.storage.get(key));
-  const payload = entry && services.records.open(key, 'Session', entry.value);
+  const { entry } = await toStatusError(services.store.storage.get(key));
+  const payload = entry && services.secrets.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid
     ? sessionName(payload.accountId, payload.uid)
     : undefined;
@@ -139,7 +145,7 @@ function callerOf(
   if (
     metadata.deletionTimestamp ||
     internal.expires <= Date.now() ||
-    internal.epoch < services.epoch
+    internal.epoch < services.secrets.epoch
   )
     return undefined;
   if (!canSignIn(account) || !isSessionValid(account, metadata.name, internal.loginSeconds))
@@ -179,9 +185,10 @@ export const bearerAuthenticator =
       found.scope?.split(' ').includes('api');
     const grant =
       isAccepted && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
-    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== commandClient)
+    const { accountId } = grant ?? {};
+    if (!grant || !accountId || accountId !== found?.accountId || grant.clientId !== commandClient)
       throw unauthorized();
-    const account = await services.store.reader(Account).cached(grant.accountId!);
+    const account = await services.store.reader(Account).cached(accountId);
     if (!account || !canSignIn(account)) throw unauthorized();
     const { name } = account.metadata;
     const signedIn = await signInOfGrant(services, name, commandClient, grant.jti);

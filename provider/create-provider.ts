@@ -12,8 +12,8 @@ import { hideRefusedDocuments, showErrorsHere } from './configuration/client-doc
 import { configuration } from './configuration/configuration.js';
 import type { BuiltProvider } from './context/built-provider.js';
 import type { ProviderServices } from './context/context.js';
+import { currentUnitOfWork } from './context/current-request.js';
 import { sessionName } from './context/session-name.js';
-import { currentUnitOfWork } from './context/unit-of-work.js';
 import { commitMiddleware } from './http/commit-middleware.js';
 import { registerEventListeners } from './http/events.js';
 import { logRefusals } from './http/refusals.js';
@@ -33,10 +33,11 @@ const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => (
  * own, so two can run side by side.
  */
 export function createProvider(currentServices: ProviderServices): BuiltProvider {
-  const scopes = currentServices.scopes();
-  const keys = currentServices.keys.version;
-  const appearance = currentServices.appearance.current;
-  const services: ProviderServices = { ...currentServices, scopes: () => scopes };
+  const scopes = currentServices.claims.scopes();
+  const keys = currentServices.secrets.keys.version;
+  const appearance = currentServices.pages.appearance.current;
+  const claims = { ...currentServices.claims, scopes: () => scopes };
+  const services: ProviderServices = { ...currentServices, claims };
   const provider = new Provider(services.settings.baseURL, configuration(services));
   provider.proxy = true;
   provider.silent = true;
@@ -120,12 +121,12 @@ const hintRoutes: ReadonlySet<string> = new Set([
 function ignoreUnbelievableHints(services: ProviderServices, provider: Provider): void {
   const { validate } = provider.IdToken;
   provider.IdToken.validate = async function believe(jwt, client) {
-    const { oidc, response } = Provider.ctx ?? {};
+    const { ctx } = Provider;
     return validate.call(this, jwt, client).catch((error: unknown) => {
-      if (!oidc || !hintRoutes.has(oidc.route)) throw error;
-      if (oidc.route === 'authorization' && oidc.params?.prompt === 'none')
+      if (!ctx || !hintRoutes.has(ctx.oidc.route)) throw error;
+      if (ctx.oidc.route === 'authorization' && ctx.oidc.params?.prompt === 'none')
         throw new errors.LoginRequired('id_token_hint cannot be believed');
-      logIgnoredParameters(services, ['id_token_hint'], response!.get('Audit-ID'));
+      logIgnoredParameters(services, ['id_token_hint'], ctx.response.get('Audit-ID'));
       return undefined;
     });
   };
@@ -140,7 +141,7 @@ function queueNotice(
     ...notice,
     session: uid ? sessionName(notice.account, uid) : '',
   });
-  currentUnitOfWork()?.put(row.put, row.value, row.expires);
+  currentUnitOfWork()?.write(row.put, row.value, row.expires);
 }
 
 /**
@@ -148,14 +149,12 @@ function queueNotice(
  * session.
  */
 function markEnding(services: ProviderServices, session: AdapterPayload): void {
-  if (!session.accountId) return;
-  const name = sessionName(session.accountId, session.uid!);
-  const { accountId, authorizations = {} } = session;
-  currentUnitOfWork()?.defer(`session ${name}`, async () =>
-    stageEnding(
-      services,
-      name,
-      (await noticesOf(services, name, { accountId, authorizations })).states,
-    ),
-  );
+  const { accountId: account, uid, authorizations = {} } = session;
+  if (!account || !uid) return;
+  const name = sessionName(account, uid);
+  currentUnitOfWork()?.defer(`session ${name}`, async (tx) => {
+    const owner = { session: name, account };
+    const { states } = await noticesOf(services, owner, authorizations);
+    tx.add(await stageEnding(services, name, states));
+  });
 }

@@ -22,15 +22,14 @@ const noticesPerCommit = 50;
  * Returns the worker that notifies Clients of a logout: retries after 5 s, 30 s, 2 min, 10 min and
  * 30 min, then hourly for a day (docs/design/provider.md#logout-notices).
  */
-export function logoutWorker(services: ProviderServices, notify: NotifyClient): Worker {
+export function logoutWorker(services: ProviderServices, notify: NotifyClient): Worker<Notice> {
   return {
     name: 'logout',
     delivery: 'AtLeastOnce',
     maxParallel: 8,
-    async run(payload, row): Promise<Outcome> {
-      const notice = payload as Notice;
+    async run(notice, row): Promise<Outcome> {
       const state = await attempt(() => notify(notice.client, notice.account, notice.sid));
-      services.count(state === undefined ? 'backchannel.error' : 'backchannel.success');
+      services.runtime.count(state === undefined ? 'backchannel.error' : 'backchannel.success');
       // An attempt without a response may have arrived nevertheless.
       if (state === undefined || state === 'Notified')
         await discloseLogout(services, notice.account, notice.client, ['sub', 'sid']);
@@ -96,13 +95,12 @@ const stageState = (
  * Returns the worker that cleans up after revoked Grants: their tokens, and copies and notices that
  * did not fit into a commit.
  */
-export function grantsWorker(services: ProviderServices): Worker {
+export function grantsWorker(services: ProviderServices): Worker<Cleanup> {
   return {
     name: 'grants',
     delivery: 'Idempotent',
     maxParallel: 4,
-    async run(payload): Promise<Outcome> {
-      const { grants = [], copies = [], notices = [] } = payload as Cleanup;
+    async run({ grants = [], copies = [], notices = [] }): Promise<Outcome> {
       for (const hashed of grants) await revokeGrant(services, hashed);
       for (const grant of copies) await revokeOutdated(services, grant);
       const writes = notices.map((notice) => noticeRow(services, notice));

@@ -7,58 +7,6 @@ declare module 'oidc-provider' {
   import { EventEmitter } from 'node:events';
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
-  /** The data of an object as adapters store it; unknown fields must be preserved. */
-  export interface AdapterPayload {
-    [field: string]: unknown;
-    jti?: string;
-    uid?: string;
-    iat?: number;
-    exp?: number;
-    accountId?: string;
-    clientId?: string;
-    grantId?: string;
-    userCode?: string;
-    consumed?: unknown;
-    loginTs?: number;
-    acr?: string;
-    amr?: string[];
-    cid?: string;
-    result?: InteractionResults;
-    authorizations?: Record<string, ClientAuthorization>;
-  }
-
-  /** The data of one client in a session. */
-  export interface ClientAuthorization {
-    sid?: string;
-    grantId?: string;
-    persistsLogout?: boolean;
-  }
-
-  export interface Adapter {
-    upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void>;
-    find(id: string): Promise<AdapterPayload | undefined>;
-    findByUserCode(userCode: string): Promise<AdapterPayload | undefined>;
-    findByUid(uid: string): Promise<AdapterPayload | undefined>;
-    consume(id: string): Promise<void>;
-    destroy(id: string): Promise<void>;
-    revokeByGrantId(grantId: string): Promise<void>;
-  }
-
-  export interface InteractionResults {
-    login?: {
-      accountId: string;
-      acr?: string;
-      amr?: string[];
-      ts?: number;
-      remember?: boolean;
-      /** Added by this service: the sign-in method. */
-      method?: string;
-    };
-    consent?: { grantId?: string };
-    error?: string;
-    error_description?: string;
-  }
-
   export interface Account {
     accountId: string;
     claims(
@@ -251,6 +199,21 @@ declare module 'oidc-provider' {
 
   /** A Koa context inside the library's routes, where `oidc` is always present. */
   export type ProviderContext = KoaContext & { readonly oidc: OIDCContext };
+
+  /** The context of a request whose Client the library has found. */
+  export type ClientContext = ProviderContext & {
+    readonly oidc: { readonly client: Client; readonly params: Record<string, unknown> };
+  };
+
+  /** The context of a request of a Client, in a session in which a person has signed in. */
+  export type SignedInContext = ClientContext & {
+    readonly oidc: { readonly account: Account; readonly session: Session };
+  };
+
+  /** The context of a token request whose code or token the library has found. */
+  export type TokenContext = ClientContext & {
+    readonly oidc: { readonly account: Account; readonly grant: Grant };
+  };
 
   export interface ClientMetadata {
     [field: string]: unknown;

@@ -18,7 +18,7 @@ const usualEvents: ReadonlySet<string> = new Set(['passkey.added', 'invitation.a
 
 /** Returns whether a request has the cookie of a session with our signature. */
 function hasSessionCookie(
-  { keys, cookies }: ProviderServices,
+  { secrets: { keys }, pages: { cookies } }: ProviderServices,
   { headers }: IncomingMessage,
 ): boolean {
   const value = cookieValue(headers.cookie, cookies.session);
@@ -36,21 +36,21 @@ export function portsOf(
     endSignInsUnderWay,
     revokeGrants: (grants) => revokeGrants(services, grants),
     clearSessionCookie: () =>
-      response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
+      response?.appendHeader('Set-Cookie', clearedSession(services.pages.cookies)),
     hasSessionCookie: () => request !== undefined && hasSessionCookie(services, request),
     knowsBrowser: (address) => request !== undefined && knowsAddress(services, request, address),
     rememberBrowser: (address) => {
       if (request && response) rememberAddress(services, request, response, address);
     },
-    fetch: (url, init) => services.fetch(url, init),
-    scopes: () => services.scopes(),
+    fetch: (url, init) => services.claims.fetch(url, init),
+    scopes: () => services.claims.scopes(),
     preview: (interaction, scopes) => preview(services, interaction, scopes),
-    clientReport: (client, uid) => services.clientReports.statusOf(client, uid),
-    groupsOf: (address) => services.groups.groupsOf(address),
+    clientReport: (client, uid) => services.signIns.clientReports.statusOf(client, uid),
+    groupsOf: (address) => services.policy.groups.groupsOf(address),
     audit: (event, facts) => {
-      services.count(event);
+      services.runtime.count(event);
       // What people do in the usual way is no warning; what takes or gives access without them is.
-      services.log[usualEvents.has(event) ? 'info' : 'warn'](
+      services.runtime.log[usualEvents.has(event) ? 'info' : 'warn'](
         { event, ...facts },
         'a security event',
       );
@@ -58,7 +58,7 @@ export function portsOf(
     noteSignIn: (facts) => {
       if (request) recordSignIn(request, facts);
     },
-    signIns: services.signIns,
-    sign: async (claims, typ) => signJwt(services.keys, claims, typ),
+    signIns: services.signIns.metrics,
+    sign: async (claims, typ) => signJwt(services.secrets.keys, claims, typ),
   };
 }

@@ -5,11 +5,9 @@ import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
 import type { Settings } from '../registry/kind.js';
-import type { NetworkLimits } from '../registry/limits/network-limits.js';
 import type { Outbox } from '../registry/store/outbox.js';
 import type { Store } from '../registry/store/store.js';
 import type { Keys } from '../security/keyring.js';
-import type { Storage } from '../storage/storage.js';
 import { UnfinishedSignIns } from './adapter/unfinished-sign-ins.js';
 import {
   bearerAuthenticator,
@@ -19,12 +17,12 @@ import {
 import { ClaimsReviewClient } from './claims/review-client.js';
 import type { BuiltProvider } from './context/built-provider.js';
 import { ClientReports } from './context/client-reports.js';
-import type { ProviderServices } from './context/context.js';
+import type { ProviderServices, Runtime } from './context/context.js';
 import { cookieNames } from './context/cookies.js';
+import { outsideUnitOfWork } from './context/current-request.js';
 import { createFetch } from './context/egress-fetch.js';
 import { Records } from './context/records.js';
 import { SignInCheck } from './context/sign-in-check.js';
-import { outsideUnitOfWork } from './context/unit-of-work.js';
 import { createProvider } from './create-provider.js';
 import { handleRequest } from './http/handle.js';
 import type { PageRequest } from './http/language.js';
@@ -36,22 +34,20 @@ import { type ProviderPorts, portsOf } from './ports.js';
 /** The dependencies of the provider. */
 export interface ProviderDeps {
   readonly store: Store;
-  readonly storage: Storage;
   /** The keys; when they change, a new Provider is built. */
   readonly keys: Keys;
   readonly settings: Settings;
   readonly authorize: Authorizer;
   /** Group membership by address. */
-  readonly groups: ProviderServices['groups'];
-  readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
-  readonly appearance: ProviderServices['appearance'];
+  readonly groups: ProviderServices['policy']['groups'];
+  readonly operatorPasskeys: ProviderServices['policy']['operatorPasskeys'];
+  readonly appearance: ProviderServices['pages']['appearance'];
   /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
-  readonly scopeIndex: ProviderServices['scopeIndex'];
+  readonly scopeIndex: ProviderServices['claims']['scopeIndex'];
   /** Returns the URL paths of the files that all pages share. */
-  readonly sharedAssets: ProviderServices['sharedAssets'];
+  readonly sharedAssets: ProviderServices['pages']['sharedAssets'];
   readonly log: Log;
   readonly outbox: Outbox;
-  readonly networkLimits?: NetworkLimits;
   /** Absent without a metrics port. */
   readonly metrics?: Metrics | undefined;
 }
@@ -93,25 +89,24 @@ export interface IdentityProvider {
 export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
   const runningTasks = new Set<Promise<unknown>>();
-  const services = createServices(deps, counts, runningTasks, (name) =>
-    unfinishedSignIns.touch(name),
-  );
+  const runtime = createRuntime(deps, counts, runningTasks);
+  const services = createServices(deps, runtime, (name) => unfinishedSignIns.touch(name));
   const unfinishedSignIns = new UnfinishedSignIns(services);
   let built: BuiltProvider = createProvider(services);
   deps.outbox.register(logoutWorker(services, (...notice) => built.notify(...notice)));
   deps.outbox.register(grantsWorker(services));
-  deps.outbox.register(services.signInCheck.worker);
+  deps.outbox.register(services.signIns.signInCheck.worker);
   const current = (): BuiltProvider =>
     (built =
-      built.scopes === services.scopes() &&
-      built.keysVersion === services.keys.version &&
-      built.appearance === services.appearance.current
+      built.scopes === services.claims.scopes() &&
+      built.keysVersion === services.secrets.keys.version &&
+      built.appearance === services.pages.appearance.current
         ? built
         : createProvider(services));
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
-      if (services.scopeIndex.settled) await services.scopeIndex.settled;
+      if (services.claims.scopeIndex.settled) await services.claims.scopeIndex.settled;
       return handleRequest(services, current(), request, response, network);
     },
     authenticators: [
@@ -134,61 +129,53 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   };
 }
 
-function createServices(
-  deps: ProviderDeps,
+function createRuntime(
+  { log, metrics }: ProviderDeps,
   counts: Map<string, number>,
   runningTasks: Set<Promise<unknown>>,
-  noteActivity: ProviderServices['noteActivity'],
-): ProviderServices & { readonly signInCheck: SignInCheck } {
-  const {
-    store,
-    storage,
-    keys,
-    settings,
-    authorize,
-    groups,
-    operatorPasskeys,
-    scopeIndex,
-    appearance,
-    log,
-    sharedAssets,
-    networkLimits,
-    metrics,
-  } = deps;
+): Runtime {
   const count = (event: string): void => {
     counts.set(event, (counts.get(event) ?? 0) + 1);
   };
-  const base = {
-    store,
-    storage,
-    keys,
-    settings,
-    authorize,
-    groups,
-    operatorPasskeys,
-    scopeIndex,
-    appearance,
+  return {
     log,
-    sharedAssets,
-    scopes: () => scopeIndex.scopes,
-    epoch: settings.epoch,
-    count,
-    records: new Records(keys, settings.epoch),
-    cookies: cookieNames(settings.baseURL),
-    signIns: new SignInMetrics(metrics, count),
     metrics,
-    fetch: createFetch(settings),
-    noteActivity,
-    ...(networkLimits && { networkLimits }),
-    runInBackground: (work: () => Promise<unknown>): void => {
+    count,
+    runInBackground: (work) => {
       const running: Promise<unknown> = outsideUnitOfWork(work)
         .catch(() => count('afterwards_failed'))
         .finally(() => runningTasks.delete(running));
       runningTasks.add(running);
     },
   };
-  const clientReports = new ClientReports(base);
-  const signInCheck = new SignInCheck({ ...base, clientReports });
-  const all = { ...base, clientReports, signInCheck };
-  return { ...all, reviews: new ClaimsReviewClient(all) };
+}
+
+function createServices(
+  deps: ProviderDeps,
+  runtime: Runtime,
+  noteActivity: (name: string) => void,
+): ProviderServices & { readonly signIns: { readonly signInCheck: SignInCheck } } {
+  const { store, keys, settings, scopeIndex, appearance, sharedAssets } = deps;
+  const { authorize, groups, operatorPasskeys } = deps;
+  const { epoch, baseURL } = settings;
+  const base = {
+    store,
+    settings,
+    runtime,
+    secrets: { keys, epoch, records: new Records(keys, epoch) },
+    policy: { authorize, groups, operatorPasskeys },
+    claims: { scopeIndex, scopes: () => scopeIndex.scopes, fetch: createFetch(settings) },
+    pages: { appearance, sharedAssets, cookies: cookieNames(baseURL) },
+  };
+  const clientReports = new ClientReports(store, runtime.runInBackground);
+  return {
+    ...base,
+    claims: { ...base.claims, reviews: new ClaimsReviewClient(base) },
+    signIns: {
+      metrics: new SignInMetrics(runtime.metrics, runtime.count),
+      clientReports,
+      signInCheck: new SignInCheck({ ...base, clientReports }),
+      noteActivity,
+    },
+  };
 }

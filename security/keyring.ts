@@ -4,10 +4,12 @@ import {
   createHash,
   createHmac,
   createPrivateKey,
+  createPublicKey,
   createSecretKey,
   generateKeyPairSync,
   hash,
   hkdfSync,
+  type JsonWebKey,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
@@ -80,11 +82,26 @@ type KeyType = keyof KeyIDs;
 /** The types of keys that a rotation changes. */
 export const keyTypes: readonly KeyType[] = ['cookies', 'hmac', 'sealing', 'signing'];
 
+/** A private key that signs tokens, prepared for use. */
+export interface SigningKey {
+  readonly alg: string;
+  /** The RFC 7638 thumbprint. */
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+function prepareSigningKey(jwk: Record<string, unknown>): SigningKey {
+  const privateKey = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  const publicKey = createPublicKey(privateKey);
+  return { alg: String(jwk.alg), kid: thumbprint(jwk), privateKey, publicKey };
+}
+
 /** A keys file prepared for use. */
 interface ActiveKeys {
   readonly text: string;
   readonly ids: KeyIDs;
-  readonly signing: readonly Record<string, unknown>[];
+  readonly signing: readonly SigningKey[];
   readonly pairwise: Buffer;
   readonly dpopNonce: Buffer;
   readonly cookies: readonly KeyObject[];
@@ -137,15 +154,15 @@ function withoutDropped(
 
 function prepareKeys(keysFile: KeysFile, dropped: ReadonlySet<string> = new Set()): ActiveKeys {
   const { file, exhausted } = withoutDropped(keysFile, dropped);
-  for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
+  const signing = file.signing.map(prepareSigningKey);
   for (const alg of ['ES256', 'RS256'])
-    if (!file.signing.some((jwk) => jwk.alg === alg))
+    if (!signing.some((key) => key.alg === alg))
       throw new Error(`the keys file has no signing key for ${alg}`);
   return {
     text: JSON.stringify(file),
     exhausted,
     ids: idsOf(file),
-    signing: file.signing,
+    signing,
     pairwise: decodeBase64(file.pairwise),
     dpopNonce: decodeBase64(file.dpopNonce).subarray(0, 32),
     cookies: file.cookies.map((text) => createSecretKey(decodeBase64(text))),
@@ -179,8 +196,8 @@ export class Keys {
     this.#file = file;
   }
 
-  /** Private JWKs for ID tokens; the first of an algorithm signs. */
-  get signing(): readonly Record<string, unknown>[] {
+  /** The keys that sign tokens; the first of an algorithm signs. */
+  get signing(): readonly SigningKey[] {
     return this.#active.signing;
   }
   get pairwise(): Buffer {

@@ -11,24 +11,21 @@ import type { ClosingRow } from '../people/account/deletion-row.js';
 import { endSessions } from '../people/account/end-sessions.js';
 import { decisionCountKey } from '../policy/decision-count-key.js';
 import { canonicalAddress } from '../signin/email-address.js';
+import { mailRetryMs } from '../signin/mail-person.js';
 
 /** The number of objects that one commit deletes, and that one page reads. */
 const batchSizes = { deleted: 20, read: 250 };
-
-/** How long delivery of the deletion mail is retried, in milliseconds. */
-const mailLifetimeMs = 86_400_000;
 
 /**
  * Returns the worker that ends the sessions and grants of an account. For a deleted account it then
  * removes all owned objects, the account last, and mails the person. Every step is idempotent.
  */
-export function closingWorker(store: Store): Worker {
+export function closingWorker(store: Store): Worker<ClosingRow> {
   return {
     name: 'closing',
     delivery: 'AtLeastOnce',
     maxParallel: 4,
-    async run(payload) {
-      const row = payload as ClosingRow;
+    async run(row) {
       const call = store.systemCall();
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
@@ -115,6 +112,6 @@ async function removeAccount(
     if (!found) return;
     await tx.erase(Account, account);
     if (found.status.email.verifiedTimestamp === undefined) return;
-    await tx.enqueue('mail', order, call.now + mailLifetimeMs);
+    await tx.enqueue('mail', order, call.now + mailRetryMs);
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import { mapList } from '../../registry/schema/list-type.js';
+import { dayMs } from '../../registry/schema/units.js';
 import {
   duplicateValue,
   forbiddenField,
@@ -9,7 +10,13 @@ import {
 import type { Cause } from '../../registry/status/status.js';
 import { nameOf } from '../../security/keyring.js';
 import { defineKind } from '../define-kind.js';
-import { declaredName, statusTexts, timestamp } from '../signin/schema-types.js';
+import {
+  declaredName,
+  displayed,
+  displayedAudience,
+  statusTexts,
+  timestamp,
+} from '../signin/schema-types.js';
 import { updateLimit } from '../signin/update-limit.js';
 import { narrowAudiences, onlyRemoved, wideningAudiences } from './audience/grant-audiences.js';
 import { isDocumentURL } from './client/document-url.js';
@@ -50,20 +57,14 @@ export const Grant = defineKind({
     account: z.string().describe('The Account that agreed.'),
     client: z
       .object({
-        name: z.string().describe('The Client.'),
-        displayName: z.string().describe('Its display name.'),
-        displayNames: statusTexts('Its display name'),
+        ...displayed('The Client.'),
         declaredName: declaredName(),
       })
       .describe('The Client that receives the data.'),
     audiences: z
       .array(
         z.object({
-          name: z.string().describe('The Audience.'),
-          displayName: z.string().describe('Its display name.'),
-          displayNames: statusTexts('Its display name'),
-          operatedBy: z.string().optional().describe('Who runs it.'),
-          homepageURI: z.string().optional().describe('Home page.'),
+          ...displayedAudience('The Audience.'),
           scopes: z
             .array(
               z.object({
@@ -92,11 +93,7 @@ export const Grant = defineKind({
             .array(z.string())
             .describe('The names of the disclosed claims, never their values.'),
           provider: z.string().describe('The claims provider that supplied them.'),
-          firstTimestamp: timestamp()
-            .optional()
-            .describe(
-              'The first disclosure, accurate to five minutes; absent in records of earlier releases.',
-            ),
+          firstTimestamp: timestamp().describe('The first disclosure, accurate to five minutes.'),
           lastTimestamp: timestamp().describe('The last disclosure, accurate to five minutes.'),
         }),
       )
@@ -210,7 +207,7 @@ function wideningCauses(next: readonly string[], old: readonly string[]): Cause[
   return causes;
 }
 
-const lifetimeMs = 365 * 86_400_000;
+const lifetimeMs = 365 * dayMs;
 
 /**
  * Returns whether a Grant still counts as a decision: for 365 days, for the Client object that it was

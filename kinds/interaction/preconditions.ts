@@ -1,7 +1,7 @@
 import type { Call } from '../../registry/kind.js';
 import { conflict, expired, notFound, type StatusError } from '../../registry/status/status.js';
 import { naming } from '../signin/interaction-naming.js';
-import { expiresAt, type InteractionObject } from './schema.js';
+import type { InteractionObject } from './schema.js';
 
 /** The parts of a call that the preconditions depend on. */
 type PreconditionContext = Pick<Call, 'now' | 'settings'>;
@@ -20,7 +20,7 @@ export function assertCurrentEpoch(
 /** Throws 410 if the sign-in has expired or was idle for too long. */
 export function assertNotExpired(interaction: InteractionObject, call: PreconditionContext): void {
   assertCurrentEpoch(interaction, call);
-  if (call.now > expiresAt(interaction.internal))
+  if (call.now > interaction.internal.ends)
     throw expired('this sign-in has expired', naming, interaction.metadata.name);
   const { created, touched = created } = interaction.internal;
   const isIdle =

@@ -5,7 +5,15 @@ import { Method } from '../people/session/session.js';
 import { AddedPasskey } from '../signin/added-passkey.js';
 import { codeLength } from '../signin/code-format.js';
 import { Challenges } from '../signin/passkey-challenge.js';
-import { declaredName, deliveryState, statusTexts, timestamp } from '../signin/schema-types.js';
+import {
+  declaredName,
+  deliveryState,
+  displayed,
+  displayedAudience,
+  displayedClaim,
+  statusTexts,
+  timestamp,
+} from '../signin/schema-types.js';
 
 /** The five phases of a sign-in (docs/design/api.md#interactions). */
 export const Phase = z.enum([
@@ -28,18 +36,12 @@ export const ConsentScope = z.object({
   granted: z.boolean().describe('The person agreed to it before.'),
   provider: z
     .object({
-      name: z.string().describe('Its name.'),
-      displayName: z.string().describe('Its display name.'),
-      displayNames: statusTexts('Its display name'),
+      ...displayed('Its name.'),
     })
     .describe('The claims provider that supplies it; of a scope of an Audience, who runs that.'),
   audience: z
     .object({
-      name: z.string().describe('Its name.'),
-      displayName: z.string().describe('Its display name.'),
-      displayNames: statusTexts('Its display name'),
-      operatedBy: z.string().optional().describe('Who runs it.'),
-      homepageURI: z.string().optional().describe('Home page.'),
+      ...displayedAudience('Its name.'),
     })
     .optional()
     .describe('The Audience that it belongs to; absent for scopes of claims.'),
@@ -49,9 +51,7 @@ export const ConsentScope = z.object({
   preview: z
     .array(
       z.object({
-        claim: z.string().describe('Claim.'),
-        title: z.string().describe('A short title.'),
-        titles: statusTexts('The title'),
+        ...displayedClaim(),
         value: z
           .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
           .describe('The value that would be shared.'),
@@ -66,9 +66,7 @@ export const ConsentScope = z.object({
   claims: z
     .array(
       z.object({
-        claim: z.string().describe('Claim.'),
-        title: z.string().describe('A short title.'),
-        titles: statusTexts('The title'),
+        ...displayedClaim(),
       }),
     )
     .optional()
@@ -83,9 +81,7 @@ export type ConsentScope = z.infer<typeof ConsentScope>;
 
 const ClientSummary = z
   .object({
-    name: z.string().describe('The Client.'),
-    displayName: z.string().describe('Its display name.'),
-    displayNames: statusTexts('Its display name'),
+    ...displayed('The Client.'),
     declaredName: declaredName(),
     redirectHost: z
       .string()
@@ -262,7 +258,7 @@ export const InteractionInternal = z.object({
   providerInteraction: z.string().optional(),
   created: z.number().int(),
   /** When it expires, in milliseconds since the epoch. */
-  ends: z.number().int().optional(),
+  ends: z.number().int(),
   /** The last recorded request of its browser, in milliseconds since the epoch. */
   touched: z.number().int().optional(),
   /** True if the browser had no session, and any would have been enough. */
@@ -280,13 +276,13 @@ export const InteractionInternal = z.object({
       account: z.string(),
       method: Method,
       seconds: z.number().int(),
-      /** The same time in milliseconds; absent in records of earlier releases. */
-      milliseconds: z.number().int().optional(),
+      /** The same time in milliseconds. */
+      milliseconds: z.number().int(),
       amr: z.array(z.string()),
       acr: z.string(),
       addedPasskey: AddedPasskey.optional(),
-      /** The number of passkeys of the account; absent in records of earlier releases. */
-      passkeys: z.number().int().optional(),
+      /** The number of passkeys of the account. */
+      passkeys: z.number().int(),
       /** True if this sign-in created the account, or is the first of one that an operator created. */
       isSignUp: z.boolean().optional(),
       /** True if it created an account at an address that others gave up or that Groups name. */
@@ -325,9 +321,6 @@ export type InteractionObject = KindObject<
   z.infer<typeof InteractionInternal>
 >;
 
-/** The lifetime in ms of records from releases that did not store `ends`. */
-const legacyLifetimeMs = 3_600_000;
-
 /**
  * Returns when a sign-in ends as it is now, in milliseconds since the epoch: one that is not proven
  * ends after `idleMs` without a request. A request after a third of that is recorded.
@@ -337,19 +330,14 @@ export function endsAt(
   now: number,
   idleMs: number,
 ): number {
-  const end = expiresAt(internal);
-  if (status.phase !== 'LoginRequired') return end;
-  const { created, touched = created } = internal;
-  return Math.min(end, (now - touched >= idleMs / 3 ? now : touched) + idleMs);
+  const { created, ends, touched = created } = internal;
+  if (status.phase !== 'LoginRequired') return ends;
+  return Math.min(ends, (now - touched >= idleMs / 3 ? now : touched) + idleMs);
 }
-
-/** Returns when a sign-in expires, in milliseconds since the epoch. */
-export const expiresAt = ({ created, ends }: InteractionObject['internal']): number =>
-  ends ?? created + legacyLifetimeMs;
 
 /**
  * Returns when the record is deleted: after twice the lifetime, so that "expired" differs from
  * "unknown".
  */
-export const recordExpiresAt = (internal: InteractionObject['internal']): number =>
-  2 * expiresAt(internal) - internal.created;
+export const recordExpiresAt = ({ created, ends }: InteractionObject['internal']): number =>
+  2 * ends - created;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { conditions } from '../../registry/schema/conditions.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { dayMs } from '../../registry/schema/units.js';
 import { defineKind } from '../define-kind.js';
 import { timestamp } from '../signin/schema-types.js';
 
@@ -26,7 +27,7 @@ export const MockMessage = defineKind({
     link: z.string().optional().describe('The link in the message, if any.'),
     conditions: conditions('Delivered').optional(),
   }),
-  expires: (message) => fromTimestamp(message.status.sentTimestamp) + 24 * 3_600_000,
+  expires: (message) => fromTimestamp(message.status.sentTimestamp) + dayMs,
   selectableFields: { 'status.to': ({ status }) => status.to },
   columns: { To: ({ status }) => status.to, Subject: ({ status }) => status.subject },
   strategy: {

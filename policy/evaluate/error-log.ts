@@ -1,4 +1,5 @@
 import type { Log } from '../../observability/log.js';
+import { minuteMs } from '../../registry/schema/units.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 
 /**
@@ -20,7 +21,7 @@ const messages = {
   overrun: 'policy evaluation exceeded the time limit, request denied',
 };
 const maxEntries = 1_000;
-const intervalMs = 60_000;
+const intervalMs = minuteMs;
 
 /**
  * Logs evaluation errors: the first of each rule at once, then at most one a minute with their

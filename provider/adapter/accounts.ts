@@ -7,8 +7,12 @@ import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/owner-reference.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
+import { requestState } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { StateKey } from '../context/request-state.js';
+
+/** The accounts that this request has read, by name. */
+const accounts = new StateKey<Map<string, AccountObject | undefined>>();
 
 /**
  * Returns the latest version of an Account that can sign in, read once a request; undefined for
@@ -18,12 +22,11 @@ export async function accountObject(
   services: ProviderServices,
   name: string,
 ): Promise<AccountObject | undefined> {
-  const memo = currentUnitOfWork()?.memo;
-  const key = `account ${name}`;
-  if (memo?.has(key)) return memo.get(key) as AccountObject | undefined;
+  const known = requestState().mapOf(accounts);
+  if (known.has(name)) return known.get(name);
   const stored = await withProviderErrors(services.store.reader(Account).get(name));
   const account = stored && canSignIn(stored) ? stored : undefined;
-  memo?.set(key, account);
+  known.set(name, account);
   return account;
 }
 
@@ -32,7 +35,7 @@ export async function accountObject(
  * itself.
  */
 export function ownerReferencesOf(name: string): { ownerReferences?: OwnerReference[] } {
-  const account = currentUnitOfWork()?.memo.get(`account ${name}`) as AccountObject | undefined;
+  const account = requestState().mapOf(accounts).get(name);
   return account ? { ownerReferences: [ownerReference(Account, account)] } : {};
 }
 
@@ -76,10 +79,12 @@ export async function callerFor(
   account: AccountObject,
   signedIn: SignedIn = {},
 ): Promise<AccountCaller> {
-  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
+  const groups = await withProviderErrors(
+    services.policy.groups.groupsOf(account.status.email.address),
+  );
   return accountCaller(services, account, groups, {
     ...signedIn,
     ...(groups.includes(operators) &&
-      (await withProviderErrors(services.operatorPasskeys.currentFacts()))),
+      (await withProviderErrors(services.policy.operatorPasskeys.currentFacts()))),
   });
 }

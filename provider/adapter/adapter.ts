@@ -1,31 +1,35 @@
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, errors, type SessionPayload } from 'oidc-provider';
 import { digest } from '../../security/keyring.js';
+import { ConflictError } from '../context/conflict.js';
 import type { ProviderServices } from '../context/context.js';
+import { currentUnitOfWork, inUnitOfWork } from '../context/current-request.js';
 import {
   grantable,
+  isGrant,
+  isSession,
+  isSignedIn,
   membersPrefix,
   recordKey,
   recordKeyOf,
   uidKey,
   userCodeKey,
 } from '../context/records.js';
+import { StateKey } from '../context/request-state.js';
 import { sessionName } from '../context/session-name.js';
-import {
-  ConflictError,
-  currentUnitOfWork,
-  inUnitOfWork,
-  UnitOfWork,
-} from '../context/unit-of-work.js';
+import { UnitOfWork } from '../context/unit-of-work.js';
 import { clientObject, findClient } from './clients.js';
 import { ifInForce, withTokensEnded } from './grant-in-force.js';
 import { keepGrants, newGrantExpiry } from './grant-lifetime.js';
 import { indexesOf } from './indexes.js';
 import { endInteraction, findInteraction, saveInteraction } from './interaction-record.js';
 import { deleteMembers, revokeReused } from './revocation.js';
-import { codeClientMemo } from './session-events.js';
+import { codeClient } from './session-events.js';
 import { projectSession } from './session-projection.js';
 import { spendUserCode } from './user-code.js';
-import { presentedMemo } from './user-code-events.js';
+import { presentedValue } from './user-code-events.js';
+
+/** The keys of the session records that the request deletes, by uid: the library rotates their ids. */
+const rotated = new StateKey<Map<string, string>>();
 
 /** Clock tolerance in seconds for expired objects (FAPI 2.0 requires it for assertions). */
 export const clockTolerance = 10;
@@ -61,21 +65,22 @@ export class StoreAdapter implements Adapter {
     await this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Session' && (await this.#isUnchanged(unitOfWork, key, payload))) return;
       if (this.#model === 'AuthorizationCode') {
-        unitOfWork.memo.set(codeClientMemo, payload.clientId);
-        const client = await clientObject(this.#services, payload.clientId!);
-        if (client) this.#services.signInCheck.follow(unitOfWork, id, client, payload);
+        unitOfWork.state.set(codeClient, payload.clientId);
+        const client = payload.clientId && (await clientObject(this.#services, payload.clientId));
+        if (client) this.#services.signIns.signInCheck.follow(unitOfWork, id, client, payload);
       }
       if (this.#model === 'Interaction')
         return saveInteraction(this.#services, unitOfWork, id, payload);
       if (grantable.has(this.#model) && payload.grantId)
         this.#requireGrant(unitOfWork, payload.grantId);
       await keepGrants(this.#services, unitOfWork, { model: this.#model, payload, expires });
-      const kept =
-        this.#model === 'Grant' ? await withTokensEnded(this.#services, payload) : payload;
-      unitOfWork.put(key, this.#services.records.seal(key, this.#model, kept), expires);
+      const kept = isGrant(this.#model, payload)
+        ? await withTokensEnded(this.#services, payload)
+        : payload;
+      unitOfWork.write(key, this.#services.secrets.records.seal(key, this.#model, kept), expires);
       for (const [index, value] of indexesOf(this.#services, this.#model, id, payload))
-        unitOfWork.put(index, value, expires);
-      if (this.#model === 'Session') this.#project(unitOfWork, id, payload);
+        unitOfWork.write(index, value, expires);
+      if (isSession(this.#model, payload)) this.#project(unitOfWork, id, payload);
     });
   }
 
@@ -85,7 +90,7 @@ export class StoreAdapter implements Adapter {
       if (this.#model === 'Client') return findClient(this.#services, id);
       if (this.#model === 'Interaction') return findInteraction(this.#services, unitOfWork, id);
       const payload = await this.#read(unitOfWork, recordKey(this.#model, id));
-      if (grantModels.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
+      if (grantModels.has(this.#model)) unitOfWork.state.set(presentedValue, payload);
       if (this.#model === 'Grant') return ifInForce(this.#services, payload);
       return this.#model === 'AuthorizationCode' && !(await hasGrant(unitOfWork, payload))
         ? undefined
@@ -104,9 +109,9 @@ export class StoreAdapter implements Adapter {
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
     return this.#inUnitOfWork(async (unitOfWork) => {
       const found = await spendUserCode(this.#services, unitOfWork.origin, () =>
-        this.#readByIndex(unitOfWork, userCodeKey(this.#services.keys, userCode)),
+        this.#readByIndex(unitOfWork, userCodeKey(this.#services.secrets.keys, userCode)),
       );
-      unitOfWork.memo.set(presentedMemo, found);
+      unitOfWork.state.set(presentedValue, found);
       return found;
     });
   }
@@ -123,10 +128,14 @@ export class StoreAdapter implements Adapter {
           model: this.#model,
           ...(grantId && { grantId }),
         });
-      const expires = (payload.exp! + clockTolerance + 5) * 1000;
+      const expires = ((payload.exp ?? 0) + clockTolerance + 5) * 1000;
       const consumed = { ...payload, consumed: Math.floor(Date.now() / 1000) };
       unitOfWork.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
-      unitOfWork.put(key, this.#services.records.seal(key, this.#model, consumed), expires);
+      unitOfWork.write(
+        key,
+        this.#services.secrets.records.seal(key, this.#model, consumed),
+        expires,
+      );
     });
   }
 
@@ -139,11 +148,11 @@ export class StoreAdapter implements Adapter {
     return this.#inUnitOfWork(async (unitOfWork) => {
       if (this.#model === 'Interaction') return endInteraction(this.#services, unitOfWork, id);
       const payload = await this.#read(unitOfWork, key);
-      unitOfWork.delete(key);
+      unitOfWork.remove(key);
       if (!payload) return;
       for (const [index] of indexesOf(this.#services, this.#model, id, payload))
-        unitOfWork.delete(index);
-      if (this.#model === 'Session') unitOfWork.memo.set(`rotated ${payload.uid}`, key);
+        unitOfWork.remove(index);
+      if (isSession(this.#model, payload)) unitOfWork.state.mapOf(rotated).set(payload.uid, key);
     });
   }
 
@@ -159,12 +168,11 @@ export class StoreAdapter implements Adapter {
     const own = new UnitOfWork(this.#services.store);
     return inUnitOfWork(own, async () => {
       const result = await work(own);
-      const uses = [...own.uses];
       try {
         await own.commit();
       } catch (error) {
         const reused =
-          error instanceof ConflictError && uses.find((use) => error.keys.has(use.key));
+          error instanceof ConflictError && own.uses.find((use) => error.keys.has(use.key));
         if (reused) await revokeReused(this.#services, reused);
         throw error instanceof ConflictError ? new errors.InvalidGrant(error.message) : error;
       }
@@ -173,18 +181,18 @@ export class StoreAdapter implements Adapter {
   }
 
   async #read(unitOfWork: UnitOfWork, key: string): Promise<AdapterPayload | undefined> {
-    const value = await unitOfWork.get(key);
-    return value && this.#services.records.open(key, this.#model, value);
+    const found = await unitOfWork.read(key);
+    return found && this.#services.secrets.records.open(key, this.#model, found.value);
   }
 
   async #readByIndex(unitOfWork: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
-    const hashed = await unitOfWork.get(index);
-    return hashed && this.#read(unitOfWork, recordKeyOf(this.#model, hashed.toString()));
+    const hashed = await unitOfWork.read(index);
+    return hashed && this.#read(unitOfWork, recordKeyOf(this.#model, hashed.value.toString()));
   }
 
   #requireGrant(unitOfWork: UnitOfWork, grantId: string): void {
     const key = recordKey('Grant', grantId);
-    if (!unitOfWork.puts(key)) unitOfWork.check({ key, is: 'present' });
+    if (!unitOfWork.writes(key)) unitOfWork.check({ key, is: 'present' });
   }
 
   /** Returns true if saving would only move the expiry, by less than five minutes. */
@@ -200,13 +208,13 @@ export class StoreAdapter implements Adapter {
     return Math.abs(after - before) < 300 && JSON.stringify(old) === JSON.stringify(next);
   }
 
-  #project(unitOfWork: UnitOfWork, id: string, payload: AdapterPayload): void {
-    const rotated = unitOfWork.memo.get(`rotated ${payload.uid}`);
-    if (rotated) unitOfWork.checkUnchanged(rotated as string);
-    if (!payload.accountId) return;
-    const name = sessionName(payload.accountId, payload.uid!);
-    unitOfWork.defer(`session ${name}`, () =>
-      projectSession(this.#services, unitOfWork, name, recordKey('Session', id), payload),
+  #project(unitOfWork: UnitOfWork, id: string, payload: SessionPayload): void {
+    const former = unitOfWork.state.mapOf(rotated).get(payload.uid);
+    if (former !== undefined) unitOfWork.checkUnchanged(former);
+    if (!isSignedIn(payload)) return;
+    const name = sessionName(payload.accountId, payload.uid);
+    unitOfWork.defer(`session ${name}`, (tx) =>
+      projectSession(this.#services, { tx, unitOfWork }, recordKey('Session', id), payload),
     );
   }
 }
@@ -217,6 +225,6 @@ async function hasGrant(
 ): Promise<boolean> {
   return (
     payload?.grantId !== undefined &&
-    (await unitOfWork.get(recordKey('Grant', payload.grantId))) !== undefined
+    (await unitOfWork.read(recordKey('Grant', payload.grantId))) !== undefined
   );
 }

@@ -6,16 +6,17 @@ import {
   scaleLimit,
   withoutNewestUse,
 } from '../../registry/limits/rate-limit.js';
-import { type StatusError, tooManyRequests } from '../../registry/status/status.js';
+import { tooManyRequests } from '../../registry/status/status.js';
 import type { ProviderServices } from '../context/context.js';
-import { toProviderError, withProviderErrors } from '../context/errors.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { currentUnitOfWork, requestState } from '../context/current-request.js';
+import { retryAfterOf, toProviderError, withProviderErrors } from '../context/errors.js';
+import { StateKey } from '../context/request-state.js';
 
 /**
- * The memo key of the wait in seconds when a limit is reached; the middleware sends it as
- * Retry-After, which oidc-provider cannot.
+ * The wait in seconds when a limit is reached; the middleware sends it as Retry-After, which
+ * oidc-provider cannot.
  */
-export const retryAfterMemo = 'wait';
+export const retryAfter = new StateKey<number | undefined>();
 
 /**
  * Counts one against a limit in the store; throws an oidc-provider error with status 429 above it.
@@ -30,7 +31,7 @@ export async function spendAttempt(
       addUse(scaleLimit(limit, services.settings.limitFactor), log, Date.now()),
     );
   } catch (error) {
-    currentUnitOfWork()?.memo.set(retryAfterMemo, (error as { retryAfter?: number }).retryAfter);
+    requestState().set(retryAfter, retryAfterOf(error));
     throw error;
   }
 }
@@ -62,11 +63,9 @@ export async function spendNetworkAttempt(
   try {
     await services.store.networkLimits.spend(limit, network, Date.now(), amount);
   } catch (error) {
-    currentUnitOfWork()?.memo.set(
-      retryAfterMemo,
-      (error as StatusError).details?.retryAfterSeconds,
-    );
-    throw toProviderError(error);
+    const refusal = toProviderError(error);
+    requestState().set(retryAfter, retryAfterOf(refusal));
+    throw refusal;
   }
 }
 
@@ -101,7 +100,7 @@ async function updateCounter(
 ): Promise<void> {
   const key = limitKey(limit, subject);
   for (let attempt = 0; attempt < 10; attempt += 1) {
-    const { entry } = await withProviderErrors(services.storage.get(key));
+    const { entry } = await withProviderErrors(services.store.storage.get(key));
     if (!entry) await withProviderErrors(services.store.networkLimits.countRecord(Date.now()));
     const { value, expires } = await withProviderErrors(Promise.resolve(entry?.value).then(next));
     const outcome = await withProviderErrors(

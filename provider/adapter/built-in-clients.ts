@@ -14,20 +14,22 @@ const nameMessages = {
   [accountPageClient]: 'client.account',
 } as const;
 
-/** The display names of the built-in clients, in English and by language. */
-export const builtInNames: ReadonlyMap<
-  string,
-  { readonly displayName: string; readonly displayNames: Record<string, string> }
-> = new Map(
-  Object.entries(nameMessages).map(([client, id]) => [
-    client,
-    {
-      displayName: catalogs.en![id],
-      displayNames: Object.fromEntries(
-        Object.entries(catalogs).map(([language, catalog]) => [language, catalog[id]]),
-      ),
-    },
-  ]),
+/** A display name, in English and by language. */
+interface Names {
+  readonly displayName: string;
+  readonly displayNames: Record<string, string>;
+}
+
+const namesOf = (id: (typeof nameMessages)[keyof typeof nameMessages]): Names => {
+  const displayNames = Object.fromEntries(
+    Object.entries(catalogs).map(([language, catalog]) => [language, catalog[id]]),
+  );
+  return { displayName: displayNames.en ?? '', displayNames };
+};
+
+/** The display names of the built-in clients. */
+export const builtInNames: ReadonlyMap<string, Names> = new Map(
+  Object.entries(nameMessages).map(([client, id]) => [client, namesOf(id)]),
 );
 
 /** Returns the audience of access tokens for this service's own API. */
@@ -53,7 +55,7 @@ export function builtInClients({
     {
       ...common,
       client_id: commandClient,
-      client_name: builtInNames.get(commandClient)!.displayName,
+      client_name: builtInNames.get(commandClient)?.displayName,
       application_type: 'native',
       redirect_uris: [],
       response_types: [],
@@ -63,7 +65,7 @@ export function builtInClients({
     {
       ...common,
       client_id: accountPageClient,
-      client_name: builtInNames.get(accountPageClient)!.displayName,
+      client_name: builtInNames.get(accountPageClient)?.displayName,
       redirect_uris: [`${baseURL}/account`, `${baseURL}/console`, `${baseURL}/invitation`],
       post_logout_redirect_uris: [`${baseURL}/account`],
       response_types: ['none'],

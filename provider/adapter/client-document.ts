@@ -6,7 +6,7 @@ import { lineFault } from '../../registry/schema/line-of-text.js';
 import { parseJSON } from '../../registry/schema/strict-json.js';
 import { isLoopback } from '../../security/loopback.js';
 import type { ProviderServices } from '../context/context.js';
-import { knownScopes, metadataOf } from './clients.js';
+import { knownScopes, metadataOf, type ScopedServices } from './clients.js';
 
 /** A metadata document cannot be used; the message names the member at fault. */
 export class DocumentError extends Error {
@@ -49,7 +49,7 @@ const grantTypes = ['authorization_code', 'refresh_token'] as const;
  * oidc-provider compares the `client_id` in it with the URL. Throws {@link DocumentError}.
  */
 export function metadataOfDocument(
-  services: Pick<ProviderServices, 'scopes' | 'settings'>,
+  services: ScopedServices & Pick<ProviderServices, 'settings'>,
   url: URL,
   body: Buffer,
 ): ClientMetadata {
@@ -71,8 +71,8 @@ export function metadataOfDocument(
 function parseDocument(body: Buffer): Document {
   const { success, data, error } = Document.safeParse(parsedJSON(body));
   if (!success) {
-    const { path, message } = error.issues[0]!;
-    throw new DocumentError(`${path.join('.') || 'the document'}: ${message}`);
+    const [issue] = error.issues;
+    throw new DocumentError(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
   }
   const nameFault = data.client_name === undefined ? undefined : lineFault(data.client_name);
   if (nameFault !== undefined) throw new DocumentError(`client_name: ${nameFault}`);

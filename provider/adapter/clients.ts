@@ -6,11 +6,15 @@ import { idTokenAlgOf, pkceOf } from '../../kinds/apps/client/security-profile.j
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { parseDuration } from '../../registry/schema/units.js';
-import type { ClientObject, ProviderServices } from '../context/context.js';
+import type { ClaimsServices, ClientObject, ProviderServices } from '../context/context.js';
+import { requestState } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { StateKey } from '../context/request-state.js';
 import { builtInNames, deviceGrant } from './built-in-clients.js';
 import { secretMarker } from './client-secret.js';
+
+/** The Clients that this request has read, by name. */
+const clients = new StateKey<Map<string, ClientObject | undefined>>();
 
 /**
  * Returns the latest Client object of a client_id, read once a request; undefined for a Client with a
@@ -22,11 +26,10 @@ export async function clientObject(
 ): Promise<ClientObject | undefined> {
   if (builtInClients.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
     return undefined;
-  const memo = currentUnitOfWork()?.memo;
-  const key = `client ${name}`;
-  if (memo?.has(key)) return memo.get(key) as ClientObject | undefined;
+  const known = requestState().mapOf(clients);
+  if (known.has(name)) return known.get(name);
   const found = await withProviderErrors(services.store.reader(Client).get(name));
-  memo?.set(key, found);
+  known.set(name, found);
   return found;
 }
 
@@ -39,10 +42,15 @@ export async function findClient(
   return client && metadataOf(client, knownScopes(services), services.settings);
 }
 
+/** What knows the scopes. */
+export interface ScopedServices {
+  readonly claims: Pick<ClaimsServices, 'scopes'>;
+}
+
 /** Returns the scopes that a Client may request if it lists them. */
-export const knownScopes = (services: Pick<ProviderServices, 'scopes'>): ReadonlySet<string> =>
+export const knownScopes = (services: ScopedServices): ReadonlySet<string> =>
   new Set(
-    services
+    services.claims
       .scopes()
       .filter((scope) => !scope.onlyFor)
       .map((scope) => scope.name),

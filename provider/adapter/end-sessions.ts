@@ -1,4 +1,3 @@
-import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/apps/grant.js';
 import { Session, type SignOut } from '../../kinds/people/session/session.js';
 import type { StagedSessionEnd } from '../../kinds/ports.js';
@@ -12,6 +11,7 @@ import type { ProviderServices, SessionObject } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf, uidKey } from '../context/records.js';
 import {
+  type Authorizations,
   cleanupRow,
   type Notice,
   noticeGraceMs,
@@ -103,12 +103,14 @@ async function stageEndOfSession(
   states: SignOut['clients'];
 }> {
   const key = session.internal.recordKey;
-  const { entry } = await withProviderErrors(services.storage.get(key));
-  const payload = entry && services.records.open(key, 'Session', entry.value);
-  const { notices, states } = await noticesOf(services, session.metadata.name, payload ?? {});
+  const { entry } = await withProviderErrors(services.store.storage.get(key));
+  const payload = entry && services.secrets.records.open(key, 'Session', entry.value);
+  const { authorizations = {} } = payload ?? {};
+  const owner = { session: session.metadata.name, account: session.status.account };
+  const { notices, states } = await noticesOf(services, owner, authorizations);
   const mark = await stageEnding(services, session.metadata.name, states);
-  const grants = endingGrants(payload ?? {});
-  const records = payload ? [{ delete: key }, { delete: uidKey(payload.uid!) }] : [];
+  const grants = endingGrants(owner.account, authorizations);
+  const records = payload?.uid ? [{ delete: key }, { delete: uidKey(payload.uid) }] : [];
   return {
     must: {
       checks: [{ key, is: entry ? entry.revision : 'absent' }, ...mark.checks],
@@ -133,12 +135,13 @@ async function stageEndOfSession(
 }
 
 /** Returns the library Grants that end with a session: those of Clients without offline access. */
-function endingGrants(payload: AdapterPayload): { hashed: string; copy: string }[] {
-  return Object.entries(payload.authorizations ?? {}).flatMap(
-    ([client, { grantId, persistsLogout }]) => {
-      if (!grantId || persistsLogout) return [];
-      const hashed = digest(grantId);
-      return [{ hashed, copy: copiesPrefix(grantName(payload.accountId!, client)) + hashed }];
-    },
-  );
+function endingGrants(
+  account: string,
+  authorizations: Authorizations,
+): { hashed: string; copy: string }[] {
+  return Object.entries(authorizations).flatMap(([client, { grantId, persistsLogout }]) => {
+    if (!grantId || persistsLogout) return [];
+    const hashed = digest(grantId);
+    return [{ hashed, copy: copiesPrefix(grantName(account, client)) + hashed }];
+  });
 }

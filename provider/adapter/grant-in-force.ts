@@ -1,7 +1,8 @@
-import type { AdapterPayload } from 'oidc-provider';
+import type { AdapterPayload, GrantPayload } from 'oidc-provider';
 import { Account } from '../../kinds/people/account/account.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
+import { isGrant } from '../context/records.js';
 import { accountObject } from './accounts.js';
 import { commandClient } from './built-in-clients.js';
 
@@ -16,10 +17,10 @@ const countFor = (account: AccountObject | undefined, client: string | undefined
  */
 export const withTokensEnded = async (
   services: ProviderServices,
-  payload: AdapterPayload,
-): Promise<AdapterPayload> => ({
+  payload: GrantPayload,
+): Promise<GrantPayload> => ({
   ...payload,
-  tokensEnded: countFor(await accountObject(services, payload.accountId!), payload.clientId),
+  tokensEnded: countFor(await accountObject(services, payload.accountId), payload.clientId),
 });
 
 /** Returns the payload of a library Grant, or undefined if its tokens have ended since. */
@@ -27,8 +28,8 @@ export async function ifInForce(
   services: ProviderServices,
   payload: AdapterPayload | undefined,
 ): Promise<AdapterPayload | undefined> {
-  if (!payload) return undefined;
+  if (!payload || !isGrant('Grant', payload)) return undefined;
   const { accountId, clientId, tokensEnded = 0 } = payload;
-  const account = await withProviderErrors(services.store.reader(Account).cached(accountId!));
+  const account = await withProviderErrors(services.store.reader(Account).cached(accountId));
   return tokensEnded === countFor(account, clientId) ? payload : undefined;
 }

@@ -4,7 +4,8 @@ import type { StagedWrites } from '../../registry/kind.js';
 import type { Entry } from '../../storage/storage.js';
 import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
-import { copiesPrefix, grantable, recordKey } from '../context/records.js';
+import { copiesPrefix, grantable, hashIn, recordKey } from '../context/records.js';
+import { StateKey } from '../context/request-state.js';
 import type { UnitOfWork } from '../context/unit-of-work.js';
 
 const dayMs = 86_400_000;
@@ -33,6 +34,9 @@ export async function keepGrants(
   await Promise.all(ids.map((id) => id && keepGrant(services, unitOfWork, id, expires)));
 }
 
+/** Until when the request keeps Grants, by key, in milliseconds since the epoch. */
+const keptUntil = new StateKey<Map<string, number>>();
+
 async function keepGrant(
   services: ProviderServices,
   unitOfWork: UnitOfWork,
@@ -40,12 +44,15 @@ async function keepGrant(
   expires: number,
 ): Promise<void> {
   const key = recordKey('Grant', id);
-  if (!(await unitOfWork.get(key))) return;
-  const memo = `until ${key}`;
-  const until = Math.max(expires, (unitOfWork.memo.get(memo) as number | undefined) ?? 0);
-  if (unitOfWork.expiryOf(key)! >= until) return;
-  unitOfWork.memo.set(memo, until);
-  unitOfWork.defer(memo, () => extend(services, unitOfWork, key, until));
+  const grant = await unitOfWork.read(key);
+  if (!grant) return;
+  const kept = unitOfWork.state.mapOf(keptUntil);
+  const until = Math.max(expires, kept.get(key) ?? 0);
+  if ((grant.expires ?? 0) >= until) return;
+  kept.set(key, until);
+  unitOfWork.defer(`until ${key}`, async (tx) =>
+    tx.add(await extend(services, unitOfWork, key, until)),
+  );
 }
 
 /**
@@ -58,16 +65,16 @@ async function extend(
   key: string,
   until: number,
 ): Promise<StagedWrites> {
-  const isEnding = (await unitOfWork.get(key)) === undefined;
+  const isEnding = (await unitOfWork.read(key)) === undefined;
   const grant = isEnding ? undefined : await liveEntry(services, key);
-  const payload = grant && services.records.open(key, 'Grant', grant.value);
-  if (!payload || grant.expires! >= until) return { checks: [], writes: [] };
-  const hashed = key.slice(key.lastIndexOf('/') + 1);
-  const copyKey = copiesPrefix(grantName(payload.accountId!, payload.clientId!)) + hashed;
+  const payload = grant && services.secrets.records.open(key, 'Grant', grant.value);
+  if (!payload || (grant.expires ?? 0) >= until) return { checks: [], writes: [] };
+  const hashed = hashIn(key);
+  const copyKey = copiesPrefix(grantName(payload.accountId, payload.clientId)) + hashed;
   const checks: StagedWrites['checks'] = [{ key, is: 'present' }];
   const put = { put: key, value: grant.value };
-  if (unitOfWork.puts(copyKey)) {
-    const expires = Math.min(until + dayMs, unitOfWork.expiryOf(copyKey)!);
+  if (unitOfWork.writes(copyKey)) {
+    const expires = Math.min(until + dayMs, (await unitOfWork.read(copyKey))?.expires ?? Infinity);
     return { checks, writes: [{ ...put, expires }] };
   }
   const copy = await liveEntry(services, copyKey);
@@ -84,6 +91,6 @@ async function extend(
 }
 
 async function liveEntry(services: ProviderServices, key: string): Promise<Entry | undefined> {
-  const { entry } = await withProviderErrors(services.storage.get(key));
+  const { entry } = await withProviderErrors(services.store.storage.get(key));
   return entry && (entry.expires ?? Infinity) > Date.now() ? entry : undefined;
 }

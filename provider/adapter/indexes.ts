@@ -2,8 +2,17 @@ import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/apps/grant.js';
 import { digest } from '../../security/keyring.js';
 import type { ProviderServices } from '../context/context.js';
-import { copiesPrefix, grantable, membersPrefix, uidKey, userCodeKey } from '../context/records.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { requestState } from '../context/current-request.js';
+import {
+  copiesPrefix,
+  grantable,
+  isGrant,
+  isSession,
+  membersPrefix,
+  uidKey,
+  userCodeKey,
+} from '../context/records.js';
+import { StateKey } from '../context/request-state.js';
 import type { SignedIn } from './accounts.js';
 
 /**
@@ -15,8 +24,8 @@ export interface GrantAuthenticationContext {
   readonly signedIn?: SignedIn;
 }
 
-/** Returns the memo key of the authentication context of a Grant that is being saved. */
-export const authenticationContextMemo = (grantId: string): string => `stamp ${grantId}`;
+/** The authentication contexts of the Grants that the request saves, by id. */
+export const savedContexts = new StateKey<Map<string, GrantAuthenticationContext>>();
 
 type Index = readonly [key: string, value: Buffer];
 
@@ -29,37 +38,30 @@ export function indexesOf(
 ): Index[] {
   const hashed = digest(id);
   const indexes: Index[] = [];
-  if (model === 'Session') indexes.push([uidKey(payload.uid!), Buffer.from(hashed)]);
+  if (isSession(model, payload)) indexes.push([uidKey(payload.uid), Buffer.from(hashed)]);
   if (payload.userCode)
-    indexes.push([userCodeKey(services.keys, payload.userCode), Buffer.from(hashed)]);
+    indexes.push([userCodeKey(services.secrets.keys, payload.userCode), Buffer.from(hashed)]);
   if (grantable.has(model) && model !== 'AuthorizationCode' && payload.grantId)
     indexes.push([membersPrefix(digest(payload.grantId), model) + hashed, Buffer.alloc(0)]);
-  if (model === 'Grant')
+  if (isGrant(model, payload))
     indexes.push([
-      copiesPrefix(grantName(payload.accountId!, payload.clientId!)) + hashed,
+      copiesPrefix(grantName(payload.accountId, payload.clientId)) + hashed,
       encodedContextOf(id),
     ]);
   return indexes;
 }
 
-function encodedContextOf(id: string): Buffer {
-  return encodeContext(
-    (currentUnitOfWork()?.memo.get(authenticationContextMemo(id)) as
-      | GrantAuthenticationContext
-      | undefined) ?? {
-      decision: 0,
-    },
-  );
-}
+const encodedContextOf = (id: string): Buffer =>
+  encodeContext(requestState().mapOf(savedContexts).get(id) ?? { decision: 0 });
 
 /** Encodes an authentication context for the store. */
 export const encodeContext = (given: GrantAuthenticationContext): Buffer =>
   Buffer.from(JSON.stringify(given));
 
+const decodeContext = (kept: Buffer): GrantAuthenticationContext => JSON.parse(kept.toString());
+
 /** Returns the consent decision from a copy's index entry. */
-export const decisionFromIndex = (kept: Buffer): number =>
-  (JSON.parse(kept.toString()) as GrantAuthenticationContext).decision;
+export const decisionFromIndex = (kept: Buffer): number => decodeContext(kept).decision;
 
 /** Returns the sign-in from a copy's index entry, as far as it is recorded. */
-export const signInFromIndex = (kept: Buffer): SignedIn =>
-  (JSON.parse(kept.toString()) as GrantAuthenticationContext).signedIn ?? {};
+export const signInFromIndex = (kept: Buffer): SignedIn => decodeContext(kept).signedIn ?? {};

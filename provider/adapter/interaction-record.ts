@@ -9,31 +9,35 @@ import type {
 import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
 import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import { expiresAt } from '../../kinds/interaction/schema.js';
 import { accountSummary } from '../../kinds/people/account/account.js';
 import { phishingResistant } from '../../kinds/people/session/acr.js';
 import { objectKey } from '../../registry/encoded-object.js';
-import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
+import type { ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { upsert } from '../../registry/store/upsert.js';
 import { nameOf } from '../../security/keyring.js';
 import { demandedAcr } from '../context/acr.js';
 import { bindBrowser } from '../context/browser-binding.js';
+import { ConflictError } from '../context/conflict.js';
 import type { ProviderServices } from '../context/context.js';
+import { requestState, requestUnitOfWork } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
+import { StateKey } from '../context/request-state.js';
 import { sessionName } from '../context/session-name.js';
-import { ConflictError, currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
+import type { UnitOfWork } from '../context/unit-of-work.js';
 import { accountObject } from './accounts.js';
 import { spendStoredBytes } from './attempt-limit.js';
 import { requestedAudiences } from './audiences.js';
 import { accountPageClient } from './built-in-clients.js';
 import { clientSummary } from './clients.js';
 import { newBrowserNotice } from './new-browser-notice.js';
-import { addedPasskeyMemo, loginMethodMemo, loginTimeMemo } from './session-projection.js';
+import { addedPasskey, completedLogin, loginTime } from './session-projection.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
-const nextInteractionMemo = 'begun';
-const endedInteractionMemo = 'ended';
+/** The Interaction that this request begins, and the one that it ends. */
+const begun = new StateKey<{ readonly name: string; readonly cid: string }>();
+const ended = new StateKey<{ readonly name: string; readonly cid: string }>();
 
 /** Returns the path of an interaction, which is also the path of its cookies. */
 const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
@@ -47,17 +51,15 @@ export async function beginInteraction(
   ctx: ProviderContext,
   interaction: LibraryInteraction,
 ): Promise<string> {
-  const unitOfWork = currentUnitOfWork()!;
+  const unitOfWork = requestUnitOfWork();
   const name = nameOf(interaction.uid);
-  unitOfWork.memo.set(nextInteractionMemo, { name, cid: interaction.cid });
+  unitOfWork.state.set(begun, { name, cid: interaction.cid });
   bindBrowser(services, ctx);
   const draft = await newInteraction(services, name, interaction, ctx.oidc.client);
-  unitOfWork.defer(`interaction ${name}`, () => {
-    const ended = unitOfWork.memo.get(endedInteractionMemo) as
-      | { name: string; cid: string }
-      | undefined;
-    if (ended?.cid === interaction.cid) draft.status.previous = ended.name;
-    return services.store.stage(Interaction, name, (old) => (old ? 'leave' : draft));
+  unitOfWork.defer(`interaction ${name}`, (tx) => {
+    const before = unitOfWork.state.get(ended);
+    if (before?.cid === interaction.cid) draft.status.previous = before.name;
+    return upsert(tx, Interaction, name, (old) => (old ? 'leave' : draft));
   });
   return interactionPath(name);
 }
@@ -100,12 +102,12 @@ async function newInteraction(
       expirationTimestamp: toTimestamp(now + services.settings.limits.interactionLifetime),
     },
     internal: {
-      epoch: services.epoch,
+      epoch: services.secrets.epoch,
       cid: interaction.cid,
-      returnTo: services.keys
+      returnTo: services.secrets.keys
         .seal(objectKey(Interaction, name), interaction.returnTo)
         .toString('base64url'),
-      providerInteraction: currentUnitOfWork()!.memo.get(savedMemo(name)) as string,
+      providerInteraction: requestState().mapOf(saved).get(name) ?? '',
       created: now,
       ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
@@ -151,7 +153,7 @@ async function requestedScopeIDs(
   services: ProviderServices,
   params: LibraryInteraction['params'],
 ): Promise<string[]> {
-  const known = new Set(services.scopes().map(({ name }) => name));
+  const known = new Set(services.claims.scopes().map(({ name }) => name));
   const audiences = await requestedAudiences(services, params.client_id, params);
   return [
     ...(params.scope ?? '').split(' ').filter((scope) => known.has(scope)),
@@ -212,23 +214,23 @@ function hints(
 }
 
 const keyOf = (name: string): string => objectKey(Interaction, name);
-/** The memo key of the library's interaction as it is stored. */
-const savedMemo = (name: string): string => `saved ${name}`;
-/** The memo key of the interaction that the library was given. */
-const foundMemo = (name: string): string => `found ${name}`;
+/** The library's interactions as they are stored, by name. */
+const saved = new StateKey<Map<string, string>>();
+/** The interactions that the library was given, by name. */
+const given = new StateKey<Map<string, AdapterPayload>>();
 
 /** Saves the library's interaction in the Interaction of the same uid. */
 export function saveInteraction(
-  { records, store }: ProviderServices,
+  { secrets: { records } }: Pick<ProviderServices, 'secrets'>,
   unitOfWork: UnitOfWork,
   uid: string,
   payload: AdapterPayload,
 ): void {
   const name = nameOf(uid);
   const sealed = records.seal(keyOf(name), 'Interaction', payload).toString('base64url');
-  unitOfWork.memo.set(savedMemo(name), sealed);
-  unitOfWork.defer(`interaction ${name}`, () =>
-    store.stage(Interaction, name, (old) => {
+  unitOfWork.state.mapOf(saved).set(name, sealed);
+  unitOfWork.defer(`interaction ${name}`, (tx) =>
+    upsert(tx, Interaction, name, (old) => {
       if (old?.internal.returnTo === undefined) return 'leave';
       old.internal.providerInteraction = sealed;
       return old;
@@ -241,23 +243,23 @@ export function saveInteraction(
  * returnTo was followed and after the lifetime.
  */
 export async function findInteraction(
-  { records, store }: ProviderServices,
+  { secrets: { records }, store }: ProviderServices,
   unitOfWork: UnitOfWork,
   uid: string,
 ): Promise<AdapterPayload | undefined> {
   const name = nameOf(uid);
   const found = await withProviderErrors(store.reader(Interaction).get(name));
-  if (found?.internal.providerInteraction === undefined || Date.now() >= expiresAt(found.internal))
+  if (found?.internal.providerInteraction === undefined || Date.now() >= found.internal.ends)
     return undefined;
   const sealed = Buffer.from(found.internal.providerInteraction, 'base64url');
   const payload = records.open(keyOf(name), 'Interaction', sealed);
   if (!payload) return undefined;
   const result = resultOf(found, payload);
-  if (result?.login) unitOfWork.memo.set(loginMethodMemo, result.login.method);
-  unitOfWork.memo.set(loginTimeMemo, found.internal.login?.milliseconds);
-  unitOfWork.memo.set(addedPasskeyMemo, found.internal.login?.addedPasskey);
+  if (result?.login) unitOfWork.state.set(completedLogin, result.login.method);
+  unitOfWork.state.set(loginTime, found.internal.login?.milliseconds);
+  unitOfWork.state.set(addedPasskey, found.internal.login?.addedPasskey);
   const complete = { ...payload, result };
-  unitOfWork.memo.set(foundMemo(name), complete);
+  unitOfWork.state.mapOf(given).set(name, complete);
   return complete;
 }
 
@@ -301,13 +303,12 @@ export async function endInteraction(
 ): Promise<void> {
   const name = nameOf(uid);
   const payload =
-    (unitOfWork.memo.get(foundMemo(name)) as AdapterPayload | undefined) ??
-    (await findInteraction(services, unitOfWork, uid));
+    unitOfWork.state.mapOf(given).get(name) ?? (await findInteraction(services, unitOfWork, uid));
   if (!payload) return;
-  unitOfWork.memo.set(endedInteractionMemo, { name, cid: payload.cid });
-  unitOfWork.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
+  unitOfWork.state.set(ended, { name, cid: payload.cid });
+  unitOfWork.defer(`interaction ${name}`, async (tx) => {
     let signedIn: InteractionObject | undefined;
-    const { checks, writes } = await services.store.stage(Interaction, name, (old) => {
+    await upsert(tx, Interaction, name, (old) => {
       const result = old && resultOf(old, payload);
       if (
         old?.internal.providerInteraction === undefined ||
@@ -315,25 +316,20 @@ export async function endInteraction(
       )
         throw new ConflictError([keyOf(name)]);
       if (old.internal.login && result?.login) {
-        unitOfWork.memo.set(loginMethodMemo, old.internal.login.method);
+        unitOfWork.state.set(completedLogin, old.internal.login.method);
         signedIn = old;
       }
       finish(old, unitOfWork);
       return old;
     });
-    const notice = signedIn
-      ? await newBrowserNotice(services, signedIn)
-      : { checks: [], writes: [] };
-    return { checks: [...checks, ...notice.checks], writes: [...writes, ...notice.writes] };
+    if (signedIn) tx.add(await newBrowserNotice(services, signedIn));
   });
 }
 
 function finish(interaction: InteractionObject, unitOfWork: UnitOfWork): void {
   const { internal, status } = interaction;
   const decided = decisionOf(interaction);
-  const next = unitOfWork.memo.get(nextInteractionMemo) as
-    | { name: string; cid: string }
-    | undefined;
+  const next = unitOfWork.state.get(begun);
   if (next?.cid === internal.cid) status.next = next.name;
   else if (status.phase === 'Authenticated' && decided) status.phase = 'Completed';
   delete internal.returnTo;

@@ -3,7 +3,7 @@ import { newBrowserMailTo } from '../../kinds/people/account/new-browser-mail.js
 import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { outboxRow } from '../../registry/store/outbox-row.js';
 import type { ProviderServices } from '../context/context.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { currentUnitOfWork } from '../context/current-request.js';
 import { accountObject } from './accounts.js';
 
 /** How long delivery is retried, in milliseconds. */
@@ -33,7 +33,7 @@ export async function newBrowserNotice(
   return {
     checks: [],
     writes: [
-      outboxRow(services.keys, 'mail', order, {
+      outboxRow(services.secrets.keys, 'mail', order, {
         id: `browser-${interaction.metadata.name}`,
         notBefore: now,
         until: now + retryForMs,

@@ -1,5 +1,5 @@
 import { Session } from '../../kinds/people/session/session.js';
-import { prefixRange } from '../../storage/storage.js';
+import { objectsRange } from '../../registry/encoded-object.js';
 import type { ProviderServices } from '../context/context.js';
 import { endSessions } from './end-sessions.js';
 
@@ -9,9 +9,7 @@ export async function enforceSessionLimit(
   account: string,
 ): Promise<void> {
   const { sessionsPerAccount } = services.settings.limits;
-  const count = await services.storage.count(
-    prefixRange(`objects/${Session.resource}/${account}-`),
-  );
+  const count = await services.store.storage.count(objectsRange(Session, account));
   if (count > sessionsPerAccount) await endExcessSessions(services, account);
 }
 

@@ -38,7 +38,7 @@ type Row = ReturnType<typeof outboxRow>;
 /** Returns the outbox row that notifies one Client. */
 export function noticeRow(services: ProviderServices, notice: Notice): Row {
   const now = Date.now();
-  return outboxRow(services.keys, 'logout', notice, {
+  return outboxRow(services.secrets.keys, 'logout', notice, {
     id: digest(`${notice.session} ${notice.client} ${notice.sid}`),
     notBefore: now,
     until: now + noticeLifetimeMs + noticeGraceMs,
@@ -48,12 +48,15 @@ export function noticeRow(services: ProviderServices, notice: Notice): Row {
 /** Returns the outbox row that cleans up after a commit. */
 export function cleanupRow(services: ProviderServices, work: Cleanup): Row {
   const now = Date.now();
-  return outboxRow(services.keys, 'grants', work, {
+  return outboxRow(services.secrets.keys, 'grants', work, {
     id: crypto.randomUUID(),
     notBefore: now,
     until: now + noticeLifetimeMs,
   });
 }
+
+/** The Clients of a session. */
+export type Authorizations = NonNullable<AdapterPayload['authorizations']>;
 
 /**
  * Returns the notices for the Clients of a session that support back-channel logout, and the state
@@ -61,18 +64,18 @@ export function cleanupRow(services: ProviderServices, work: Cleanup): Row {
  */
 export async function noticesOf(
   services: ProviderServices,
-  session: string,
-  payload: AdapterPayload,
+  { session, account }: { readonly session: string; readonly account: string },
+  authorizations: Authorizations,
 ): Promise<{ notices: Notice[]; states: SignOut['clients'] }> {
   const notices: Notice[] = [];
   const states: SignOut['clients'] = [];
-  for (const [client, { sid }] of Object.entries(payload.authorizations ?? {})) {
+  for (const [client, { sid }] of Object.entries(authorizations)) {
     if (client === accountPageClient) continue;
     const isNotified =
       sid !== undefined &&
       (await clientObject(services, client))?.spec.backchannelLogoutURI !== undefined;
     states.push({ name: client, state: isNotified ? 'Retrying' : 'Unsupported' });
-    if (isNotified) notices.push({ client, account: payload.accountId!, sid, session });
+    if (isNotified) notices.push({ client, account, sid, session });
   }
   return { notices, states };
 }

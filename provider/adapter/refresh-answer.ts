@@ -1,35 +1,39 @@
-import { errors, type KoaContext } from 'oidc-provider';
+import { errors, type KoaContext, type OIDCContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
+import { requestState } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
 import { recordKey, recordKeyOf } from '../context/records.js';
-import { currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
+import { StateKey } from '../context/request-state.js';
+import { jsonOf } from '../context/response.js';
+import type { UnitOfWork } from '../context/unit-of-work.js';
 
 /** How long the answer to a refresh is repeated, in milliseconds (RFC 9700 §4.14.2). */
 const repeatMs = 30_000;
 
 const model = 'RefreshAnswer';
 
-/** The memo key of the answer that a request gets again. */
-const repeatedMemo = 'repeated answer to a refresh';
+/** The answer that a request gets again. */
+const repeated = new StateKey<object>();
 
 /** The parts of a refresh that its answer depends on. */
-const requestOf = ({ client, params }: NonNullable<KoaContext['oidc']>): string =>
-  JSON.stringify([client!.clientId, params?.scope, params?.resource]);
+const requestOf = ({ client, params }: OIDCContext): string =>
+  JSON.stringify([client?.clientId, params?.scope, params?.resource]);
 
 /**
  * Keeps the answer to a refresh that replaces its token, in the same commit: a Client that did not get
  * the answer sends the used token again.
  */
 export function keepRefreshAnswer(
-  { records }: Pick<ProviderServices, 'records'>,
+  { secrets: { records } }: Pick<ProviderServices, 'secrets'>,
   { oidc, status, body }: KoaContext,
   unitOfWork: UnitOfWork,
 ): void {
-  const { RotatedRefreshToken: used, RefreshToken: next } = oidc?.entities ?? {};
-  if (!used || !next || status !== 200) return;
+  if (!oidc || status !== 200) return;
+  const { RotatedRefreshToken: used, RefreshToken: next } = oidc.entities;
+  if (!used || !next) return;
   const key = recordKey(model, used.jti);
-  const kept = { request: requestOf(oidc!), next: next.jti, body };
-  unitOfWork.put(key, records.seal(key, model, kept), Date.now() + repeatMs);
+  const kept = { request: requestOf(oidc), next: next.jti, body };
+  unitOfWork.write(key, records.seal(key, model, kept), Date.now() + repeatMs);
 }
 
 /**
@@ -38,12 +42,12 @@ export function keepRefreshAnswer(
  * of the old one is a theft.
  */
 export async function findRefreshAnswer(
-  { records, storage }: Pick<ProviderServices, 'records' | 'storage'>,
-  oidc: NonNullable<KoaContext['oidc']>,
+  { secrets: { records }, store }: Pick<ProviderServices, 'secrets' | 'store'>,
+  oidc: OIDCContext,
   hashed: string,
 ): Promise<object | undefined> {
   const read = async (key: string, of: string) => {
-    const { entry } = await withProviderErrors(storage.get(key));
+    const { entry } = await withProviderErrors(store.storage.get(key));
     return entry && (entry.expires ?? Infinity) > Date.now()
       ? records.open(key, of, entry.value)
       : undefined;
@@ -51,7 +55,7 @@ export async function findRefreshAnswer(
   const kept = await read(recordKeyOf(model, hashed), model);
   if (!kept || kept.request !== requestOf(oidc)) return undefined;
   const next = await read(recordKey('RefreshToken', String(kept.next)), 'RefreshToken');
-  return next && !next.consumed ? (kept.body as object) : undefined;
+  return next && !next.consumed ? jsonOf(kept.body) : undefined;
 }
 
 /**
@@ -59,10 +63,9 @@ export async function findRefreshAnswer(
  * oidc-provider would take the request for a theft.
  */
 export function repeatAnswer(answer: object): never {
-  currentUnitOfWork()!.memo.set(repeatedMemo, answer);
+  requestState().set(repeated, answer);
   throw new errors.InvalidGrant('answered again');
 }
 
 /** Returns the answer that the current request gets again. */
-export const repeatedAnswer = (): object | undefined =>
-  currentUnitOfWork()?.memo.get(repeatedMemo) as object | undefined;
+export const repeatedAnswer = (): object | undefined => requestState().get(repeated);

@@ -34,7 +34,7 @@ function proofID(ctx: KoaContext): string | undefined {
  * for its first use; of concurrent ones for one of them (RFC 7523 §3, RFC 9449 §11.1).
  */
 export async function isFirstUse(
-  services: Pick<ProviderServices, 'storage' | 'store' | 'records' | 'metrics'>,
+  services: Pick<ProviderServices, 'store' | 'secrets' | 'runtime'>,
   issuer: string,
   jti: string,
   exp: number,
@@ -42,14 +42,16 @@ export async function isFirstUse(
   const model = 'ReplayDetection';
   const id = createHash('sha256').update(`${issuer} ${jti}`).digest('base64url');
   const key = recordKey(model, id);
-  const { entry } = await withProviderErrors(services.storage.get(key));
+  const { entry } = await withProviderErrors(services.store.storage.get(key));
   const isLive = entry && (entry.expires ?? Infinity) > Date.now();
   const expires = (Math.floor(exp) + clockTolerance + 5) * 1000;
   const part = {
     checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
-    writes: [{ put: key, value: services.records.seal(key, model, { jti: id, exp }), expires }],
+    writes: [
+      { put: key, value: services.secrets.records.seal(key, model, { jti: id, exp }), expires },
+    ],
   };
   if (!isLive && (await withProviderErrors(services.store.commit([part]))).committed) return true;
-  services.metrics?.singleUseRefused.inc({ kind: model });
+  services.runtime.metrics?.singleUseRefused.inc({ kind: model });
   return false;
 }

@@ -6,7 +6,7 @@ import { prefixRange, type Write } from '../../storage/storage.js';
 import type { GrantObject, ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, membersPrefix, recordKeyOf } from '../context/records.js';
-import type { SingleUse } from '../context/unit-of-work.js';
+import type { SingleUse } from '../context/request-state.js';
 import { decisionFromIndex } from './indexes.js';
 import { cleanupRow } from './outbox-rows.js';
 
@@ -14,8 +14,8 @@ const pageSize = 40;
 
 /** Handles a second use: revokes the Grant and everything issued under it; always throws. */
 export async function revokeReused(services: ProviderServices, use: SingleUse): Promise<never> {
-  services.count('reuse');
-  services.metrics?.singleUseRefused.inc({ kind: use.model });
+  services.runtime.count('reuse');
+  services.runtime.metrics?.singleUseRefused.inc({ kind: use.model });
   if (use.model === 'PushedAuthorizationRequest')
     throw new errors.InvalidRequestUri('request_uri was already used');
   if (use.grantId) await revokeGrant(services, digest(use.grantId));
@@ -42,7 +42,7 @@ export async function revokeGrant(services: ProviderServices, hashedGrant: strin
 export async function deleteMembers(services: ProviderServices, prefix: string): Promise<void> {
   for (let more = 1; more > 0; ) {
     const page = await withProviderErrors(
-      services.storage.list(prefixRange(prefix), { limit: pageSize }),
+      services.store.storage.list(prefixRange(prefix), { limit: pageSize }),
     );
     const writes = page.entries.flatMap(({ key }) => {
       const [model, hashed] = key.split('/').slice(-2) as [string, string];
@@ -68,7 +68,7 @@ export async function revokeGrants(
   for (const grant of grants) {
     const prefix = copiesPrefix(grant);
     const { entries, more } = await withProviderErrors(
-      services.storage.list(prefixRange(prefix), { limit: pageSize }),
+      services.store.storage.list(prefixRange(prefix), { limit: pageSize }),
     );
     isComplete &&= more === 0 && writes.length + 2 * entries.length <= 2 * pageSize;
     if (writes.length + 2 * entries.length > 2 * pageSize) continue;
@@ -92,7 +92,7 @@ export async function revokeGrants(
  */
 export async function revokeOutdated(services: ProviderServices, grant: string): Promise<void> {
   const prefix = copiesPrefix(grant);
-  const { entries } = await withProviderErrors(services.storage.list(prefixRange(prefix)));
+  const { entries } = await withProviderErrors(services.store.storage.list(prefixRange(prefix)));
   if (entries.length === 0) return;
   const remembered = (await withProviderErrors(services.store.stored(Grant, grant)))?.object as
     | GrantObject

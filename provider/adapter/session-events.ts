@@ -1,9 +1,10 @@
 import { type Method, Session } from '../../kinds/people/session/session.js';
-import type { StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { upsert } from '../../registry/store/upsert.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
+import { currentUnitOfWork } from '../context/current-request.js';
+import { StateKey } from '../context/request-state.js';
 import { sessionName } from '../context/session-name.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { accountPageClient } from './built-in-clients.js';
 
 /** An event of a session, as the API shows it. */
@@ -18,8 +19,8 @@ const resolutionMs = 300_000;
 const withEvent = (events: readonly SessionEvent[] = [], event: SessionEvent): SessionEvent[] =>
   [...events, event].slice(-maxEvents);
 
-/** The memo key of the Client that the unit of work issues a code to. */
-export const codeClientMemo = 'client of the code';
+/** The name of the Client that the request issues a code to. */
+export const codeClient = new StateKey<string | undefined>();
 
 /** The facts of a commit that session events record. */
 interface SessionFacts {
@@ -61,10 +62,10 @@ export function recordTokens(
 ): void {
   if (client === accountPageClient) return;
   const name = sessionName(account, uid);
-  currentUnitOfWork()?.defer(`events of ${name}`, async (): Promise<StagedWrites> => {
+  currentUnitOfWork()?.defer(`events of ${name}`, async (tx) => {
     const cachedSession = await services.store.reader(Session).cached(name);
-    if (!cachedSession || isRecorded(cachedSession, client)) return { checks: [], writes: [] };
-    return services.store.stage(Session, name, (session) => {
+    if (!cachedSession || isRecorded(cachedSession, client)) return;
+    await upsert(tx, Session, name, (session) => {
       if (!session || isRecorded(session, client)) return 'leave';
       session.status.recentEvents = withEvent(session.status.recentEvents, {
         type: 'TokensIssued',

@@ -1,25 +1,28 @@
-import type { AdapterPayload } from 'oidc-provider';
+import type { SignedInPayload } from 'oidc-provider';
 import { phishingResistant } from '../../kinds/people/session/acr.js';
 import { type Method, Session } from '../../kinds/people/session/session.js';
 import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
-import type { StagedWrites } from '../../registry/kind.js';
+import type { Transaction } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { upsert } from '../../registry/store/upsert.js';
 import { digest } from '../../security/keyring.js';
 import type { ProviderServices, SessionObject } from '../context/context.js';
+import { StateKey } from '../context/request-state.js';
+import { sessionName } from '../context/session-name.js';
 import type { UnitOfWork } from '../context/unit-of-work.js';
 import { ownerReferencesOf } from './accounts.js';
 import { clientNames } from './clients.js';
 import { enforceSessionLimit } from './new-session.js';
-import { codeClientMemo, eventsWith } from './session-events.js';
+import { codeClient, eventsWith } from './session-events.js';
 
-/** The memo key of the sign-in method that this unit of work completes. */
-export const loginMethodMemo = 'login';
+/** The method of the sign-in that the request completes. */
+export const completedLogin = new StateKey<Method>();
 
-/** The memo key of the time of that sign-in, in milliseconds since the epoch. */
-export const loginTimeMemo = 'login time';
+/** The time of that sign-in, in milliseconds since the epoch. */
+export const loginTime = new StateKey<number | undefined>();
 
-/** The memo key of the passkey that was added in the sign-in that this unit of work completes. */
-export const addedPasskeyMemo = 'added passkey';
+/** The passkey that was added in that sign-in. */
+export const addedPasskey = new StateKey<SessionObject['internal']['addedPasskey']>();
 
 const resolutionMs = 300_000;
 
@@ -28,21 +31,21 @@ const resolutionMs = 300_000;
  */
 export async function projectSession(
   services: ProviderServices,
-  unitOfWork: UnitOfWork,
-  name: string,
+  { tx, unitOfWork }: { readonly tx: Transaction; readonly unitOfWork: UnitOfWork },
   recordKey: string,
-  payload: AdapterPayload,
-): Promise<StagedWrites> {
+  payload: SignedInPayload,
+): Promise<void> {
+  const name = sessionName(payload.accountId, payload.uid);
   const clients = await clientsOf(services, payload);
   const userAgent = unitOfWork.origin.request?.headers['user-agent'] ?? '';
-  const method = unitOfWork.memo.get(loginMethodMemo) as Method | undefined;
-  const client = unitOfWork.memo.get(codeClientMemo) as string | undefined;
-  const owned = ownerReferencesOf(payload.accountId!);
-  return services.store.stage(Session, name, (old) => {
+  const method = unitOfWork.state.get(completedLogin);
+  const client = unitOfWork.state.get(codeClient);
+  const owned = ownerReferencesOf(payload.accountId);
+  await upsert(tx, Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old)
-      unitOfWork.afterCommit('new session', () =>
-        services.runInBackground(() => enforceSessionLimit(services, payload.accountId!)),
+      tx.after(() =>
+        services.runtime.runInBackground(() => enforceSessionLimit(services, payload.accountId)),
       );
     return {
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
@@ -54,32 +57,35 @@ export async function projectSession(
 
 function internalOf(
   services: ProviderServices,
-  payload: AdapterPayload,
+  payload: SignedInPayload,
   recordKey: string,
   {
-    unitOfWork: { memo },
+    unitOfWork: { state },
     old,
   }: { readonly unitOfWork: UnitOfWork; readonly old: SessionObject | undefined },
 ): Pick<SessionObject, 'internal'> {
   const { addedPasskey: formerlyAdded, ...former } = old?.internal ?? {};
   const sameSignIn = old?.internal.loginSeconds === payload.loginTs ? formerlyAdded : undefined;
-  const addedPasskey =
-    (memo.get(addedPasskeyMemo) as SessionObject['internal']['addedPasskey']) ?? sameSignIn;
+  const added = state.get(addedPasskey) ?? sameSignIn;
   return {
     internal: {
       ...former,
-      ...(addedPasskey && { addedPasskey }),
+      ...(added && { addedPasskey: added }),
       recordKey,
-      uidDigest: digest(payload.uid!),
-      loginSeconds: payload.loginTs!,
-      epoch: services.epoch,
-      expires: payload.exp! * 1000,
+      uidDigest: digest(payload.uid),
+      loginSeconds: payload.loginTs,
+      epoch: services.secrets.epoch,
+      expires: payload.exp * 1000,
     },
   };
 }
 
+/** Returns the method that an acr stands for. */
+const methodOf = ({ acr }: SignedInPayload): Method =>
+  acr === phishingResistant ? 'Passkey' : 'EmailCode';
+
 function statusOf(
-  payload: AdapterPayload,
+  payload: SignedInPayload,
   clients: SessionObject['status']['clients'],
   facts: {
     userAgent: string;
@@ -91,26 +97,22 @@ function statusOf(
   const { userAgent, method, client, old } = facts;
   const now = Date.now();
   const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
-  const methods = method
-    ? [method]
-    : (old?.status.methods ?? [
-        payload.acr === phishingResistant ? ('Passkey' as const) : ('EmailCode' as const),
-      ]);
+  const methods = method ? [method] : (old?.status.methods ?? [methodOf(payload)]);
   const recentEvents = eventsWith(old, {
-    method: methods[0]!,
-    seconds: payload.loginTs!,
+    method: methods[0] ?? methodOf(payload),
+    seconds: payload.loginTs,
     browser: describeBrowser(userAgent),
     client,
   });
   return {
-    account: payload.accountId!,
+    account: payload.accountId,
     current: false,
-    authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),
+    authenticationTimestamp: toTimestamp(payload.loginTs * 1000),
     methods,
     assurance: payload.acr ?? '',
     client: userAgent || !old ? deviceOf(userAgent) : old.status.client,
     lastUsedTimestamp: toTimestamp(now - last < resolutionMs ? last : now),
-    expirationTimestamp: toTimestamp(payload.exp! * 1000),
+    expirationTimestamp: toTimestamp(payload.exp * 1000),
     clients,
     ...(recentEvents && { recentEvents }),
     ...(old?.status.emailDeliveryState && { emailDeliveryState: old.status.emailDeliveryState }),
@@ -120,7 +122,7 @@ function statusOf(
 /** Returns the Clients of a library session, except the account page. */
 async function clientsOf(
   services: ProviderServices,
-  payload: AdapterPayload,
+  payload: SignedInPayload,
 ): Promise<SessionObject['status']['clients']> {
   const names = Object.keys(payload.authorizations ?? {}).filter(
     (name) => name !== 'vestibule-account',

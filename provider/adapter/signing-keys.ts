@@ -1,43 +1,44 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ExternalSigningKey } from 'oidc-provider';
-import { type Keys, thumbprint } from '../../security/keyring.js';
-
-type Jwk = Keys['signing'][number];
+import type { Keys, SigningKey } from '../../security/keyring.js';
 
 const signInThreadPool = promisify(sign);
+
+/** Returns the signature of a JWS with ES256 (RFC 7518 §3.4). */
+const signES256 = (data: Buffer, key: KeyObject): Buffer =>
+  sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
 
 /**
  * A key that signs ID tokens. ES256 signs synchronously, at half the cost of a thread pool round
  * trip; RS256 takes a millisecond and signs in the thread pool.
  */
-class SigningKey extends ExternalSigningKey {
-  readonly #private: KeyObject;
-  readonly #public: KeyObject;
+class TokenSigningKey extends ExternalSigningKey {
+  readonly #key: SigningKey;
 
-  constructor(jwk: Jwk) {
+  constructor(key: SigningKey) {
     super();
-    this.#private = createPrivateKey({ key: jwk as never, format: 'jwk' });
-    this.#public = createPublicKey(this.#private);
-    this.alg = jwk.alg as string;
-    this.kid = thumbprint(jwk);
+    this.#key = key;
+    this.alg = key.alg;
+    this.kid = key.kid;
   }
 
   override keyObject(): KeyObject {
-    return this.#public;
+    return this.#key.publicKey;
   }
 
   /** Returns the signature of a JWS (RFC 7518 §3.3, §3.4). */
   override sign(data: Buffer): Buffer | Promise<Buffer> {
+    const { privateKey } = this.#key;
     return this.alg === 'ES256'
-      ? sign('sha256', data, { key: this.#private, dsaEncoding: 'ieee-p1363' })
-      : signInThreadPool('sha256', data, this.#private);
+      ? signES256(data, privateKey)
+      : signInThreadPool('sha256', data, privateKey);
   }
 }
 
 /** Returns the signing keys for oidc-provider, each with its own kid. */
-export const signingKeys = (keys: Keys): { keys: SigningKey[] } => ({
-  keys: keys.signing.map((jwk) => new SigningKey(jwk)),
+export const signingKeys = (keys: Keys): { keys: TokenSigningKey[] } => ({
+  keys: keys.signing.map((key) => new TokenSigningKey(key)),
 });
 
 const encodePart = (value: unknown): string =>
@@ -45,8 +46,9 @@ const encodePart = (value: unknown): string =>
 
 /** Returns a JWT signed with the first ES256 key; adds `iat`. */
 export function signJwt(keys: Keys, claims: Record<string, unknown>, typ = 'JWT'): string {
-  const jwk = keys.signing.find((candidate) => candidate.alg === 'ES256')!;
-  const data = `${encodePart({ alg: 'ES256', typ, kid: thumbprint(jwk) })}.${encodePart({ iat: Math.floor(Date.now() / 1000), ...claims })}`;
-  const key = createPrivateKey({ key: jwk as never, format: 'jwk' });
-  return `${data}.${sign('sha256', Buffer.from(data), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+  const key = keys.signing.find(({ alg }) => alg === 'ES256');
+  if (!key) throw new Error('the keys have no signing key for ES256');
+  const header = encodePart({ alg: key.alg, typ, kid: key.kid });
+  const data = `${header}.${encodePart({ iat: Math.floor(Date.now() / 1000), ...claims })}`;
+  return `${data}.${signES256(Buffer.from(data), key.privateKey).toString('base64url')}`;
 }

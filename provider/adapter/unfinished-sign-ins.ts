@@ -109,7 +109,7 @@ export class UnfinishedSignIns {
     )
       return;
     known.isWriting = true;
-    this.#services.runInBackground(() =>
+    this.#services.runtime.runInBackground(() =>
       this.#recordActivity(name, now).finally(() => {
         known.isWriting = false;
       }),
@@ -141,7 +141,7 @@ export class UnfinishedSignIns {
 
   async #readQuota(): Promise<void> {
     const sizes: ReadonlyMap<string, Size> =
-      (await this.#services.storage.sizes?.().catch(() => new Map<string, Size>())) ??
+      (await this.#services.store.storage.sizes?.().catch(() => new Map<string, Size>())) ??
       new Map<string, Size>();
     const quotas = [...sizes.values()].flatMap(({ quota }) => (quota ? [quota] : []));
     this.#quota = quotas.length > 0 ? Math.min(...quotas) : assumedQuota;
@@ -154,7 +154,7 @@ export class UnfinishedSignIns {
   }
 
   #update(before: EncodedObject | undefined, after: EncodedObject | undefined): void {
-    const name = (after ?? before)!.name;
+    const name = after?.name ?? before?.name ?? '';
     const known = this.#signIns.get(name);
     if (known) {
       this.#bytes -= known.bytes;
@@ -162,7 +162,7 @@ export class UnfinishedSignIns {
     }
     if (!after || !isUnfinished(after)) return;
     this.#add(after, Date.now());
-    if (this.#bytes > this.budget) this.#services.runInBackground(() => this.sweep());
+    if (this.#bytes > this.budget) this.#services.runtime.runInBackground(() => this.sweep());
   }
 
   #add(stored: EncodedObject, touched: number): void {
@@ -193,9 +193,9 @@ export class UnfinishedSignIns {
     for (const [name, signIn] of due.slice(0, maxEndedAtOnce)) {
       if (!isIdle(signIn) && excess <= 0) return;
       excess -= signIn.bytes;
-      await this.#end(name).catch(() => this.#services.count('unproven_failed'));
+      await this.#end(name).catch(() => this.#services.runtime.count('unproven_failed'));
     }
-    if (excess > 0) this.#services.runInBackground(() => this.sweep());
+    if (excess > 0) this.#services.runtime.runInBackground(() => this.sweep());
   }
 
   /** Deletes a sign-in if it is still unfinished. */
@@ -207,7 +207,7 @@ export class UnfinishedSignIns {
       if (phase !== 'LoginRequired' && phase !== 'Aborted') return;
       await tx.erase(Interaction, name);
     });
-    this.#services.count('unproven_ended');
+    this.#services.runtime.count('unproven_ended');
   }
 
   #schedule(work: () => Promise<void>, ms: number): void {

@@ -1,21 +1,21 @@
-import type { AdapterPayload, ProviderContext } from 'oidc-provider';
+import type { AdapterPayload, KoaContext, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { requestState } from '../context/current-request.js';
+import { StateKey } from '../context/request-state.js';
 
 /**
- * The memo key of the code or token that the request presented. The logs need it, because a refusal
- * does not say whose it was.
+ * The code or token that the request presented. The logs need it, because a refusal does not say whose
+ * it was.
  */
-export const presentedMemo = 'presented';
+export const presentedValue = new StateKey<AdapterPayload | undefined>();
 
 /** Returns the stored code or token that the current request presented, or undefined. */
-export const presented = (): AdapterPayload | undefined =>
-  currentUnitOfWork()?.memo.get(presentedMemo) as AdapterPayload | undefined;
+export const presented = (): AdapterPayload | undefined => requestState().get(presentedValue);
 
 const deviceRoutes: ReadonlySet<string> = new Set(['code_verification', 'device_resume']);
 
 /** Returns true for requests of the device flow's pages (RFC 8628 §3.3). */
-export const isDeviceRequest = (ctx: { readonly oidc?: { readonly route: string } }): boolean =>
+export const isDeviceRequest = (ctx: KoaContext): ctx is ProviderContext =>
   deviceRoutes.has(ctx.oidc?.route ?? '');
 
 /**

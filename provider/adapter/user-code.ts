@@ -2,7 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import type { ProviderServices } from '../context/context.js';
 import { cookieValue } from '../context/cookies.js';
-import type { Origin } from '../context/unit-of-work.js';
+import type { Origin } from '../context/request-state.js';
 import { returnAttempt, spendAttempt, spendNetworkAttempt } from './attempt-limit.js';
 
 const sessionLimit: LimitOf = ({ wrongUserCodesPerSession, wrongCodeWindow }) => ({
@@ -29,7 +29,7 @@ export async function spendUserCode(
   origin: Origin,
   find: () => Promise<AdapterPayload | undefined>,
 ): Promise<AdapterPayload | undefined> {
-  const session = cookieValue(origin.request?.headers.cookie, services.cookies.session);
+  const session = cookieValue(origin.request?.headers.cookie, services.pages.cookies.session);
   const { network } = origin;
   const [bySession, byNetwork] = [
     sessionLimit(services.settings.limits),

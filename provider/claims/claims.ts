@@ -1,7 +1,7 @@
 import {
+  type ClientContext,
   errors,
   type Account as LibraryAccount,
-  type ProviderContext,
   type Token,
 } from 'oidc-provider';
 import { nameFallbackOf } from '../../kinds/apps/claims/name-fallback.js';
@@ -13,7 +13,7 @@ import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { audienceOf } from '../adapter/audiences.js';
 import { clientObject } from '../adapter/clients.js';
 import { findRefreshAnswer, repeatAnswer } from '../adapter/refresh-answer.js';
-import type { AccountObject, ProviderServices } from '../context/context.js';
+import { type AccountObject, isTokenRequest, type ProviderServices } from '../context/context.js';
 import { withProviderErrors } from '../context/errors.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';
 import { decideShare } from '../interaction/policy.js';
@@ -29,12 +29,12 @@ import { suppliedClaims } from './release.js';
  */
 export async function findAccount(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: ClientContext,
   sub: string,
   token?: Token,
 ): Promise<LibraryAccount | undefined> {
   const account = await accountObject(services, sub);
-  if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token') {
+  if (account && token?.kind === 'RefreshToken' && isTokenRequest(ctx)) {
     const answer = token.consumed
       ? await findRefreshAnswer(services, ctx.oidc, digest(token.jti))
       : undefined;
@@ -55,12 +55,12 @@ export async function findAccount(
  */
 async function claimsFor(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: ClientContext,
   account: AccountObject,
   request: { use: 'id_token' | 'userinfo'; scope: string },
 ): Promise<Record<string, unknown> & { sub: string }> {
   const sub = account.metadata.name;
-  const client = ctx.oidc.client!.clientId;
+  const client = ctx.oidc.client.clientId;
   const signedIn = await signInOf(services, ctx, sub);
   await assertIdentityShared(services, account, client, { use: request.use, signedIn });
   const idTokenClaims =
@@ -81,7 +81,7 @@ async function claimsFor(
  */
 export async function audienceClaims(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: ClientContext,
   { accountId = '', clientId, resourceServer }: Token,
 ): Promise<Record<string, unknown>> {
   const identifier = resourceServer?.audience;
@@ -90,7 +90,7 @@ export async function audienceClaims(
   const wanted = new Set(audience?.spec.claims);
   const account = wanted.size > 0 ? await accountObject(services, accountId) : undefined;
   if (!account) return {};
-  const all = new Set(services.scopes().map(({ name }) => name));
+  const all = new Set(services.claims.scopes().map(({ name }) => name));
   const claims = await releaseClaims(services, account, clientId, {
     agreed: new Set(ctx.oidc.grant?.getOIDCScopeFiltered(all).split(' ')),
     wanted,
@@ -111,7 +111,7 @@ async function releaseClaims(
     signedIn,
   }: Omit<Requested, 'scopes'> & { wanted: ReadonlySet<string> | undefined },
 ): Promise<Record<string, unknown>> {
-  const scopes = services
+  const scopes = services.claims
     .scopes()
     .filter(
       (scope) =>
@@ -153,12 +153,12 @@ const toErrorDescription = (text: string): string =>
 /** Returns the sign-in that the requested claims derive from. */
 async function signInOf(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: ClientContext,
   account: string,
 ): Promise<SignedIn> {
   const { session, grant, client } = ctx.oidc;
   if (session?.accountId === account) return signInOfSession(services, session);
-  return grant ? signInOfGrant(services, account, client!.clientId, grant.jti) : {};
+  return grant ? signInOfGrant(services, account, client.clientId, grant.jti) : {};
 }
 
 /** What a Client requests of the claims of a person. */
@@ -187,7 +187,7 @@ async function releaseScopes(
     (await isPermitted('email'))
       ? nameFallbackOf(address, services.settings.nameFallback)
       : undefined;
-  const groups = await withProviderErrors(services.groups.groupsOf(address));
+  const groups = await withProviderErrors(services.policy.groups.groupsOf(address));
   const supplied = await suppliedClaims(
     services,
     account,

@@ -1,11 +1,14 @@
-import type { Claims, Client, KoaContext, Provider } from 'oidc-provider';
+import type { Claims, Client, KoaContext, Provider, ProviderContext } from 'oidc-provider';
 import { builtInProvider, type Scope } from '../../kinds/apps/claims/scopes.js';
 import { Grant, grantName } from '../../kinds/apps/grant.js';
-import type { StagedWrites } from '../../registry/kind.js';
+import type { Transaction } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { upsert } from '../../registry/store/upsert.js';
 import { recordTokens } from '../adapter/session-events.js';
 import type { GrantObject, ProviderServices } from '../context/context.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { currentUnitOfWork, requestState } from '../context/current-request.js';
+import { StateKey } from '../context/request-state.js';
+import { jsonOf } from '../context/response.js';
 
 type Disclosures = GrantObject['status']['disclosures'];
 
@@ -24,19 +27,20 @@ interface DisclosedClaim {
  */
 const resolutionMs = 300_000;
 
-/** The memo key of the scope of each released claim; other claims belong to `openid`. */
-const scopesMemo = 'scopes of claims';
+/** The scope of each released claim; other claims belong to `openid`. */
+const scopesOfClaims = new StateKey<ReadonlyMap<string, Scope>>();
+/** The claims that this request discloses, by Grant. */
+const disclosed = new StateKey<Map<string, ReadonlySet<string>>>();
 
 /** Remembers the scope of each released claim for the record of the disclosure. */
 export function rememberScopes(
   released: Iterable<readonly [Scope, Readonly<Record<string, unknown>>]>,
 ): void {
-  const memo = currentUnitOfWork()?.memo;
-  const before = memo?.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
-  const scopes = new Map(before);
+  const state = requestState();
+  const scopes = new Map(state.get(scopesOfClaims));
   for (const [scope, values] of released)
     for (const claim of Object.keys(values)) scopes.set(claim, scope);
-  memo?.set(scopesMemo, scopes);
+  state.set(scopesOfClaims, scopes);
 }
 
 /**
@@ -57,15 +61,12 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
       discloseWithRequest(services, this.available.sub, this.client, ['sid']);
     return payload.call(this);
   };
-  provider.on('grant.success', ({ oidc }: KoaContext) => {
-    const {
-      accountId: account,
-      sessionUid: uid,
-      clientId: client,
-    } = oidc?.entities.AccessToken ?? {};
-    if (account === undefined) return;
-    discloseWithRequest(services, account, oidc!.client!, []);
-    if (uid !== undefined) recordTokens(services, { account, uid, client: client! });
+  provider.on('grant.success', ({ oidc }: ProviderContext) => {
+    const { AccessToken: token } = oidc.entities;
+    if (token?.accountId === undefined) return;
+    const { accountId: account, clientId: client, sessionUid: uid } = token;
+    discloseWithRequest(services, account, token, []);
+    if (uid !== undefined) recordTokens(services, { account, uid, client });
   });
 }
 
@@ -77,20 +78,14 @@ export function discloseIntrospection(
   services: ProviderServices,
   { oidc, body }: KoaContext,
 ): void {
-  const response = body as {
-    readonly active?: boolean;
-    readonly sub?: string;
-    readonly sid?: string;
-    readonly acr?: string;
-    readonly auth_time?: number;
-  };
+  const response = jsonOf(body);
   const token = oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken;
   if (oidc?.route !== 'introspection' || !response.active || token?.accountId === undefined) return;
   discloseWithRequest(
     services,
     token.accountId,
     token,
-    (['sub', 'sid', 'acr', 'auth_time'] as const).filter((claim) => response[claim] !== undefined),
+    ['sub', 'sid', 'acr', 'auth_time'].filter((claim) => response[claim] !== undefined),
   );
 }
 
@@ -104,16 +99,13 @@ export function discloseWithRequest(
   const unitOfWork = currentUnitOfWork();
   if (!unitOfWork) return;
   const name = grantName(account, clientId);
-  const key = `disclosed ${name}`;
-  const all = new Set([
-    ...((unitOfWork.memo.get(key) as Set<string> | undefined) ?? []),
-    ...claims,
-  ]);
-  unitOfWork.memo.set(key, all);
-  const scopes = unitOfWork.memo.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
-  unitOfWork.defer(key, () =>
-    stageDisclosure(
-      services,
+  const byGrant = unitOfWork.state.mapOf(disclosed);
+  const all = new Set([...(byGrant.get(name) ?? []), ...claims]);
+  byGrant.set(name, all);
+  const scopes = unitOfWork.state.get(scopesOfClaims);
+  unitOfWork.defer(`disclosed ${name}`, (tx) =>
+    recordDisclosure(
+      tx,
       name,
       [...all].map((claim) => disclosedClaim(claim, scopes?.get(claim))),
     ),
@@ -133,26 +125,22 @@ export async function discloseLogout(
   client: string,
   claims: readonly string[],
 ): Promise<void> {
-  for (let tries = 0; tries < 5; tries += 1) {
-    const part = await stageDisclosure(
-      services,
-      grantName(account, client),
-      claims.map((claim) => disclosedClaim(claim)),
-    );
-    if (part.writes.length === 0 || (await services.store.commit([part])).committed) return;
-  }
+  const disclosedClaims = claims.map((claim) => disclosedClaim(claim));
+  await services.store.change(services.store.systemCall(), (tx) =>
+    recordDisclosure(tx, grantName(account, client), disclosedClaims),
+  );
 }
 
 /**
- * Returns the writes that record a use and the disclosed claims, without values, in a Grant;
- * nothing if they are recorded already or there is no Grant.
+ * Records a use and the disclosed claims, without values, in a Grant, unless they are recorded already
+ * or there is no Grant.
  */
-const stageDisclosure = (
-  services: ProviderServices,
+const recordDisclosure = (
+  tx: Transaction,
   name: string,
   claims: readonly DisclosedClaim[],
-): Promise<StagedWrites> =>
-  services.store.stage(Grant, name, (grant) => {
+): Promise<void> =>
+  upsert(tx, Grant, name, (grant) => {
     if (!grant) return 'leave';
     const now = Date.now();
     const { lastUsedTimestamp: last } = grant.status;
@@ -216,7 +204,7 @@ function groupRows(rows: readonly Row[]): Disclosures {
       scope,
       claims: [],
       provider,
-      ...(firstTimestamp && { firstTimestamp }),
+      firstTimestamp,
       lastTimestamp,
     };
     entry.claims.push(claim);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClaimValue, Scope } from '../../kinds/apps/claims/scopes.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { hasInvisibleCharacters } from '../../registry/schema/line-of-text.js';
 import { parseJSON } from '../../registry/schema/strict-json.js';
 
@@ -25,9 +26,6 @@ function parseOrUndefined(body: Buffer): unknown {
     return undefined;
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The spec of a ClaimsReview. */
 export interface ReviewSpec {

@@ -15,8 +15,8 @@ export async function preview(
   scopes: readonly Scope[],
 ): Promise<ReviewedClaims> {
   const { internal, spec } = interaction;
-  const reviewed = await services.reviews.requestClaims({
-    account: internal.account!,
+  const reviewed = await services.claims.reviews.requestClaims({
+    account: internal.account ?? '',
     client: spec.client,
     purpose: 'Preview',
     decision: 'preview',

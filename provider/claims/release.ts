@@ -22,7 +22,7 @@ export async function suppliedClaims(
     const claims = agreedClaims(grant, scope);
     return claims.size > 0 ? [{ scope, claims }] : [];
   });
-  const reviewed = await services.reviews.requestClaims({
+  const reviewed = await services.claims.reviews.requestClaims({
     account: name,
     client,
     purpose: 'Release',
@@ -34,12 +34,12 @@ export async function suppliedClaims(
       const values = reviewed.get(scope.name);
       if (
         !values &&
-        services.scopeIndex.provider(scope.provider.name)?.spec.failurePolicy === 'Fail'
+        services.claims.scopeIndex.provider(scope.provider.name)?.spec.failurePolicy === 'Fail'
       )
         throw libraryError(503, 'temporarily_unavailable', 'a claims provider cannot be reached');
       const agreedValues = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
       if (values && agreedValues.length < Object.keys(values).length)
-        services.count('claims_not_agreed');
+        services.runtime.count('claims_not_agreed');
       return [scope.name, Object.fromEntries(agreedValues)];
     }),
   );

@@ -18,7 +18,7 @@ import { randomName } from '../../registry/store/random-name.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { prefixRange } from '../../storage/storage.js';
 import { signJwt } from '../adapter/signing-keys.js';
-import type { ProviderServices } from '../context/context.js';
+import type { ClaimsServices, ProviderServices } from '../context/context.js';
 import { EgressRefusedError } from '../context/egress-fetch.js';
 import type { ClaimsReviewRequest, ReviewedClaims } from '../context/review.js';
 import { CircuitBreaker } from './circuit-breaker.js';
@@ -26,6 +26,10 @@ import { parseReviewResponse, type ReviewSpec, type SuppliedClaims } from './par
 import { ResponseCache } from './response-cache.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
+
+type Services = Pick<ProviderServices, 'store' | 'settings' | 'secrets' | 'runtime' | 'policy'> & {
+  readonly claims: Omit<ClaimsServices, 'reviews'>;
+};
 
 const deadlineMs = 2_500;
 
@@ -46,13 +50,13 @@ const busyStatuses = new Set([408, 429]);
  * breaker, cached for a minute (docs/design/api.md#claims-reviews).
  */
 export class ClaimsReviewClient {
-  readonly #services: Omit<ProviderServices, 'reviews'>;
+  readonly #services: Services;
   readonly #breaker = new CircuitBreaker();
   readonly #cache = new ResponseCache<SuppliedClaims>();
   /** When each refusal was recorded, in milliseconds since the epoch. */
   readonly #refusedAt = new BoundedMap<string, number>(maxRefusals);
 
-  constructor(services: Omit<ProviderServices, 'reviews'>) {
+  constructor(services: Services) {
     this.#services = services;
   }
 
@@ -74,7 +78,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<SuppliedClaims | undefined> {
-    const provider = this.#services.scopeIndex.provider(name);
+    const provider = this.#services.claims.scopeIndex.provider(name);
     if (!provider?.spec.url) return undefined;
     const key = JSON.stringify([
       asking.account,
@@ -102,8 +106,8 @@ export class ClaimsReviewClient {
       ? await this.#throughBreaker(provider, asking, end)
       : { outcome: 'Refused' as const, supplied: undefined };
     const claims = [...(supplied?.values() ?? [])].flatMap((values) => Object.keys(values));
-    this.#services.metrics?.claimsReviews.inc({ outcome });
-    this.#services.runInBackground(() =>
+    this.#services.runtime.metrics?.claimsReviews.inc({ outcome });
+    this.#services.runtime.runInBackground(() =>
       this.#record(name, asking, {
         outcome,
         claims,
@@ -133,8 +137,8 @@ export class ClaimsReviewClient {
   /** Updates the condition Available of a provider in the background, if it differs. */
   #noteAvailability(provider: ClaimsProviderObject, isUp: boolean): void {
     if (availabilityOf(provider) === (isUp ? 'True' : 'False')) return;
-    const { store, runInBackground } = this.#services;
-    runInBackground(() => {
+    const { store, runtime } = this.#services;
+    runtime.runInBackground(() => {
       const call = store.systemCall();
       return call.change((tx) => recordAvailability(tx, provider, isUp, call.now));
     });
@@ -150,7 +154,7 @@ export class ClaimsReviewClient {
     const begun = performance.now();
     const review = reviewOf(metadata.name, asking);
     try {
-      const { status, body } = await this.#services.fetch(url, {
+      const { status, body } = await this.#services.claims.fetch(url, {
         method: 'POST',
         signal: over,
         body: JSON.stringify({ apiVersion, kind: 'ClaimsReview', spec: review }),
@@ -184,7 +188,7 @@ export class ClaimsReviewClient {
    */
   #token(url: string, account: string): string {
     return signJwt(
-      this.#services.keys,
+      this.#services.secrets.keys,
       {
         iss: this.#services.settings.baseURL,
         aud: url,

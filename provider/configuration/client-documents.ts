@@ -11,9 +11,11 @@ import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { spendAttempt, spendNetworkAttempt } from '../adapter/attempt-limit.js';
 import { DocumentError, metadataOfDocument } from '../adapter/client-document.js';
 import type { ProviderServices } from '../context/context.js';
+import { currentUnitOfWork, requestState } from '../context/current-request.js';
 import { libraryFetch } from '../context/egress-fetch.js';
 import { withProviderErrors } from '../context/errors.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { StateKey } from '../context/request-state.js';
+import { queryOf } from '../context/routes.js';
 import { logRefusedDocument } from '../http/wrong-parameters.js';
 import { DocumentCache } from './document-cache.js';
 
@@ -47,12 +49,8 @@ function cacheOf(services: ProviderServices): DocumentCache {
   return known;
 }
 
-/** The memo key of a document that this request fetches. */
-const fetchedMemo = (clientID: string): string => `fetched ${clientID}`;
-/** The memo key of a document that this request takes as it was when it was fetched last. */
-const staleMemo = (clientID: string): string => `stale ${clientID}`;
-/** The memo key of a document that this request cannot use. */
-const refusedMemo = (clientID: string): string => `refused ${clientID}`;
+/** What the request does with documents, by client_id: fetch one, take it as it was, refuse it. */
+const uses = new StateKey<Map<string, 'fetched' | 'stale' | 'refused'>>();
 
 /**
  * Configures Clients with a metadata document (docs/design/tokens.md#clients-by-metadata-document):
@@ -76,7 +74,7 @@ export function clientDocuments(services: ProviderServices): Configuration {
 async function mayRegister(services: ProviderServices, clientID: string): Promise<boolean> {
   if (!isDocumentURL(clientID)) return false;
   const { allowed } = await withProviderErrors(
-    authorizeLoaded(services.authorize, {
+    authorizeLoaded(services.policy.authorize, {
       caller: { type: 'Anonymous' },
       action: 'register',
       facts: { client: clientID },
@@ -103,10 +101,10 @@ async function mayFetch(
   if (cache.failure(clientID) !== undefined) return false;
   try {
     await spendFetch(services, new URL(clientID).hostname, unitOfWork.origin.network ?? '');
-    unitOfWork.memo.set(fetchedMemo(clientID), true);
+    unitOfWork.state.mapOf(uses).set(clientID, 'fetched');
   } catch (error) {
     if (cache.kept(clientID) === undefined) throw error;
-    unitOfWork.memo.set(staleMemo(clientID), true);
+    unitOfWork.state.mapOf(uses).set(clientID, 'stale');
   }
   return true;
 }
@@ -127,16 +125,14 @@ async function spendFetch(
  * before oidc-provider reads it.
  */
 export function providerFetch(services: ProviderServices): ReturnType<typeof libraryFetch> {
-  const fetch = libraryFetch(services.fetch);
+  const fetch = libraryFetch(services.claims.fetch);
   return async (url, init) => {
-    const memo = currentUnitOfWork()?.memo;
-    const stale = memo?.has(staleMemo(url)) ? cacheOf(services).kept(url) : undefined;
+    const use = requestState().mapOf(uses).get(url);
+    const stale = use === 'stale' ? cacheOf(services).kept(url) : undefined;
     if (stale !== undefined) return new Response(stale);
     const response = await fetch(url, init);
-    const isDocument = memo?.has(fetchedMemo(url)) ?? false;
-    return isDocument && response.status === 200
-      ? toClientMetadata(services, documentURL(url)!, response)
-      : response;
+    const document = use === 'fetched' && response.status === 200 ? documentURL(url) : undefined;
+    return document ? toClientMetadata(services, document, response) : response;
   };
 }
 
@@ -168,15 +164,17 @@ export function hideRefusedDocuments(services: ProviderServices, provider: Provi
   const { find } = provider.Client;
   provider.Client.find = async function findClient(clientID) {
     if (!/^https:/i.test(clientID)) return find.call(this, clientID);
-    const memo = currentUnitOfWork()?.memo;
-    if (memo?.has(refusedMemo(clientID))) return undefined;
+    const used = requestState().mapOf(uses);
+    if (used.get(clientID) === 'refused') return undefined;
     try {
       return await find.call(this, clientID);
     } catch (error) {
-      memo?.set(refusedMemo(clientID), true);
+      const wasFetched = used.get(clientID) === 'fetched';
+      used.set(clientID, 'refused');
       if (!(error instanceof errors.InvalidClient || error instanceof errors.InvalidClientMetadata))
         throw error;
-      logRefusedDocument(services, clientID, noteRefusal(services, clientID, error));
+      const reason = noteRefusal(services, clientID, error, wasFetched);
+      logRefusedDocument(services, clientID, reason);
       return undefined;
     }
   };
@@ -187,11 +185,11 @@ function noteRefusal(
   services: ProviderServices,
   clientID: string,
   { error_detail: detail, error_description: description = '' }: errors.OIDCProviderError,
+  wasFetched: boolean,
 ): string {
   const reason = detail ?? description;
   const cache = cacheOf(services);
-  if (!currentUnitOfWork()?.memo.has(fetchedMemo(clientID)))
-    return cache.failure(clientID) ?? reason;
+  if (!wasFetched) return cache.failure(clientID) ?? reason;
   cache.fail(clientID, reason, services.settings.limits.clientDocumentRetry);
   return reason;
 }
@@ -207,9 +205,9 @@ const redirectingRoutes: ReadonlySet<string> = new Set(['authorization', 'resume
 export function showErrorsHere(provider: Provider): void {
   const keepHere = (ctx: KoaContext, error: { allow_redirect?: boolean }): void => {
     const { oidc } = ctx;
-    if (!redirectingRoutes.has(oidc?.route ?? '') || oidc!.result?.consent) return;
-    const query = new URLSearchParams(ctx.originalUrl.split('?')[1]);
-    const clientID = oidc!.params?.client_id ?? oidc!.body?.client_id ?? query.get('client_id');
+    if (!oidc || !redirectingRoutes.has(oidc.route) || oidc.result?.consent) return;
+    const query = new URLSearchParams(queryOf(ctx.originalUrl));
+    const clientID = oidc.params?.client_id ?? oidc.body?.client_id ?? query.get('client_id');
     if (!isDocumentURL(String(clientID))) return;
     error.allow_redirect = false;
     if (ctx.status < 400) ctx.status = 400;

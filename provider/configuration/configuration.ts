@@ -1,10 +1,12 @@
 import {
   type Client,
+  type ClientContext,
   type Configuration,
   errors,
   type Interaction,
   type KoaContext,
   type ProviderContext,
+  type SignedInContext,
   type Token,
 } from 'oidc-provider';
 import { catalogs } from '../../i18n/languages.js';
@@ -42,7 +44,7 @@ export function configuration(services: ProviderServices): Configuration {
   return {
     adapter: (model: string) => new StoreAdapter(model, services),
     clients: builtInClients(services.settings),
-    jwks: signingKeys(services.keys),
+    jwks: signingKeys(services.secrets.keys),
     routes,
     discovery: deploymentLinks(services),
     features: features(services),
@@ -69,9 +71,9 @@ export function configuration(services: ProviderServices): Configuration {
     acceptQueryParamAccessTokens: false,
     subjectTypes: ['public', 'pairwise'],
     pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) =>
-      pairwiseSubject(services.keys, client.sectorIdentifier ?? client.clientId, account),
+      pairwiseSubject(services.secrets.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
-    extraTokenClaims: async (ctx: ProviderContext, token: Token) => ({
+    extraTokenClaims: async (ctx: ClientContext, token: Token) => ({
       ...(await audienceClaims(services, ctx, token)),
       ...signInClaims(ctx),
     }),
@@ -84,9 +86,9 @@ export function configuration(services: ProviderServices): Configuration {
     clientBasedCORS: (_ctx: unknown, origin: string, client: Client) =>
       client.redirectUris.some((uri) => isOrigin(uri, origin)),
     assertJwtClientAuthClaimsAndHeader: assertAudience,
-    findAccount: (ctx: ProviderContext, sub: string, token?: Token) =>
+    findAccount: (ctx: ClientContext, sub: string, token?: Token) =>
       findAccount(services, ctx, sub, token),
-    loadExistingGrant: (ctx: ProviderContext) => loadExistingGrant(services, ctx),
+    loadExistingGrant: (ctx: SignedInContext) => loadExistingGrant(services, ctx),
     renderError: (ctx: KoaContext, out: { error: string; error_description?: string }) =>
       renderError(services, ctx, out),
     interactions: {
@@ -108,19 +110,21 @@ const algorithms = {
 };
 
 function cookieSettings(services: ProviderServices): Configuration {
-  const { interaction, resume, session, secure } = services.cookies;
+  const { interaction, resume, session, secure } = services.pages.cookies;
   const options = { httpOnly: true, sameSite: 'lax', secure };
   return {
     names: { interaction, resume, session },
     long: { ...options },
     short: { ...options },
-    keys: new CookieSigner(services.keys, services.cookies, () => currentBrowser(services.cookies)),
+    keys: new CookieSigner(services.secrets.keys, services.pages.cookies, () =>
+      currentBrowser(services.pages.cookies),
+    ),
   };
 }
 
 /** Returns the links of the deployment (OpenID Connect Discovery §3); undefined ones are left out. */
-function deploymentLinks({ appearance }: ProviderServices): Configuration {
-  const { privacyPolicyURI, termsOfServiceURI } = appearance.current.spec;
+function deploymentLinks({ pages }: Pick<ProviderServices, 'pages'>): Configuration {
+  const { privacyPolicyURI, termsOfServiceURI } = pages.appearance.current.spec;
   return {
     op_policy_uri: privacyPolicyURI,
     op_tos_uri: termsOfServiceURI,
@@ -135,7 +139,7 @@ function deploymentLinks({ appearance }: ProviderServices): Configuration {
 
 /** Returns scopes and claims. They are read once; a change of them needs a new Provider. */
 function vocabulary(services: ProviderServices): Configuration {
-  const scopes = services.scopes();
+  const scopes = services.claims.scopes();
   const claims = Object.fromEntries(
     scopes
       .filter((scope) => scope.claims.length > 0)
@@ -160,8 +164,9 @@ const isOrigin = (uri: string, origin: string): boolean => {
  */
 function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;
-  const isBound = client!.clientAuthMethod !== 'none' || token!.isSenderConstrained();
-  return !isBound || token!.ttlPercentagePassed() >= 70;
+  if (!client || !token) return true;
+  const isBound = client.clientAuthMethod !== 'none' || token.isSenderConstrained();
+  return !isBound || token.ttlPercentagePassed() >= 70;
 }
 
 /**
@@ -208,15 +213,15 @@ function assertCodeChallenge(_ctx: unknown, challenge: string | undefined): void
  * of more than a minute ahead (FAPI 2.0 Security Profile §5.3.2.1).
  */
 async function assertAudience(
-  { oidc }: ProviderContext,
+  { oidc }: ClientContext,
   claims: { aud?: string | string[]; iat?: number },
 ): Promise<void> {
   const endpoints =
-    oidc.client!.clientAssertionAudience === 'TokenEndpoint'
+    oidc.client.clientAssertionAudience === 'TokenEndpoint'
       ? [oidc.urlFor('token'), oidc.urlFor(oidc.route)]
       : [];
   if (![oidc.issuer, ...endpoints].some((audience) => audience === claims.aud))
     throw new errors.InvalidClientAuth('audience');
-  if (oidc.client!.profile === 'FAPI2' && Number(claims.iat ?? 0) > Date.now() / 1000 + 60)
+  if (oidc.client.profile === 'FAPI2' && Number(claims.iat ?? 0) > Date.now() / 1000 + 60)
     throw new errors.InvalidClientAuth('iat is in the future');
 }

@@ -1,4 +1,12 @@
-import type { Client, Configuration, KoaContext, ProviderContext, Token } from 'oidc-provider';
+import type {
+  Client,
+  ClientContext,
+  Configuration,
+  KoaContext,
+  ProviderContext,
+  Token,
+  TokenContext,
+} from 'oidc-provider';
 import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
 import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
 import type { ProviderServices } from '../context/context.js';
@@ -40,7 +48,7 @@ export function features(services: ProviderServices): Configuration {
     pushedAuthorizationRequests: { enabled: true },
     dPoP: {
       enabled: true,
-      nonceSecret: services.keys.dpopNonce,
+      nonceSecret: services.secrets.keys.dpopNonce,
       requireNonce: () => false,
       allowReplay: false,
     },
@@ -81,7 +89,7 @@ function deviceFlow(services: ProviderServices): Configuration {
       renderUserCode(services, ctx, error);
     },
     userCodeConfirmSource: async (
-      ctx: ProviderContext,
+      ctx: ClientContext,
       _form: string,
       _client: Client,
       origin: DeviceOrigin,
@@ -104,9 +112,9 @@ function resourceIndicators(services: ProviderServices): Configuration {
     defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
       oneOf ??
       (client.clientId === commandClient ? apiAudience(services.settings.baseURL) : undefined),
-    useGrantedResource: async ({ oidc }: ProviderContext, { resource = [] }: Token) =>
-      [resource].flat().some((one) => oidc.grant!.getResourceScope(one) !== ''),
-    getResourceServerInfo: async (ctx: ProviderContext, resource: string, client: Client) =>
+    useGrantedResource: async ({ oidc }: TokenContext, { resource = [] }: Token) =>
+      [resource].flat().some((one) => oidc.grant.getResourceScope(one) !== ''),
+    getResourceServerInfo: async (ctx: ClientContext, resource: string, client: Client) =>
       resourceServer(services, ctx, resource, client),
   };
 }

@@ -1,10 +1,16 @@
-import { type Client, errors, type ProviderContext, type ResourceServer } from 'oidc-provider';
+import {
+  type Client,
+  type ClientContext,
+  errors,
+  type ResourceServer,
+  type TokenContext,
+} from 'oidc-provider';
 import type { AudienceObject } from '../../kinds/apps/audience/audience.js';
 import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
 import { parseDuration } from '../../registry/schema/units.js';
 import { audienceOf } from '../adapter/audiences.js';
 import { apiAudience, commandClient } from '../adapter/built-in-clients.js';
-import type { ProviderServices } from '../context/context.js';
+import { isTokenRequest, type ProviderServices } from '../context/context.js';
 import { decideAudience } from '../interaction/audience-consent.js';
 import { signInOfGrant } from '../interaction/grant-sign-in.js';
 import { currentGrant } from '../interaction/load-grant.js';
@@ -18,7 +24,7 @@ type Description = ConstructorParameters<typeof ResourceServer>[1];
  */
 export async function resourceServer(
   services: ProviderServices,
-  { oidc }: ProviderContext,
+  ctx: ClientContext,
   resource: string,
   client: Client,
 ): Promise<Description> {
@@ -27,10 +33,9 @@ export async function resourceServer(
   const audience = await audienceOf(services, client.clientId, resource);
   if (!audience) throw new errors.InvalidTarget();
   const { identifier, tokenForm, tokenSigningAlg, accessTokenLifetime } = audience.spec;
-  const scopes =
-    oidc.route === 'token'
-      ? await issuableScopes(services, oidc, audience)
-      : requestableScopes(oidc, audience);
+  const scopes = isTokenRequest(ctx)
+    ? await issuableScopes(services, ctx.oidc, audience)
+    : requestableScopes(ctx.oidc, audience);
   return {
     scope: scopes.join(' '),
     audience: identifier,
@@ -46,14 +51,14 @@ export async function resourceServer(
  * names one of them: a token without scope would still say who the person is.
  */
 function requestableScopes(
-  { params, requestParamScopes }: ProviderContext['oidc'],
+  { params, requestParamScopes }: ClientContext['oidc'],
   { spec }: AudienceObject,
 ): string[] {
   const scopes = spec.scopes.map(({ name }) => name);
   if (!scopes.some((scope) => requestParamScopes.has(scope)))
     throw new errors.InvalidScope(
       'a scope of each resource must be requested',
-      params?.scope as string | undefined,
+      typeof params.scope === 'string' ? params.scope : undefined,
     );
   return scopes;
 }
@@ -65,20 +70,20 @@ function requestableScopes(
  */
 async function issuableScopes(
   services: ProviderServices,
-  oidc: ProviderContext['oidc'],
+  oidc: TokenContext['oidc'],
   audience: AudienceObject,
 ): Promise<readonly string[]> {
   const { client, grant, account, params, entities } = oidc;
-  const pair = { account: account!.accountId, client: client!.clientId };
+  const pair = { account: account.accountId, client: client.clientId };
   const source = entities.RefreshToken ?? entities.AuthorizationCode ?? entities.DeviceCode;
   const requested = new Set(
-    params?.scope === undefined ? source?.scope?.split(' ') : oidc.requestParamScopes,
+    params.scope === undefined ? source?.scope?.split(' ') : oidc.requestParamScopes,
   );
   const remembered = await currentGrant(services, pair.account, pair.client);
   const agreed = remembered ? grantedScopesOf(remembered, audience) : [];
-  const granted = grant!.getResourceScopeFiltered(audience.spec.identifier, requested).split(' ');
+  const granted = grant.getResourceScopeFiltered(audience.spec.identifier, requested).split(' ');
   const scopes = granted.filter((scope) => agreed.includes(scope));
-  const signedIn = await signInOfGrant(services, pair.account, pair.client, grant!.jti);
+  const signedIn = await signInOfGrant(services, pair.account, pair.client, grant.jti);
   const permitted = await decideAudience(services, { ...pair, signedIn }, { audience, scopes });
   if (permitted.scopes.length === 0) throw new errors.InvalidTarget();
   return permitted.scopes;

@@ -1,7 +1,8 @@
-import { errors, type ProviderContext } from 'oidc-provider';
+import { type ClientContext, errors, type ProviderContext } from 'oidc-provider';
 import { canBeRelyingPartyId } from '../../kinds/people/passkey/rp-id.js';
 import { emailAcr, phishingResistant } from '../../kinds/people/session/acr.js';
 import type { Settings } from '../../registry/kind.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { parseJSON } from '../../registry/schema/strict-json.js';
 
 /**
@@ -47,13 +48,13 @@ export const satisfies = (acr: string | undefined, demanded: string): boolean =>
  * Throws for an invalid `claims` parameter (OpenID Connect Core §5.5). Keeps only the acr of the ID
  * token: oidc-provider would ask for consent to other claims that it then does not return.
  */
-export function assertClaims({ oidc }: ProviderContext, claims: string | undefined): void {
+export function assertClaims({ oidc }: ClientContext, claims: string | undefined): void {
   if (claims === undefined) return;
   const requested = parseClaims(claims);
-  if (!isObject(requested)) throw new errors.InvalidRequest('claims must be a JSON object');
+  if (!isRecord(requested)) throw new errors.InvalidRequest('claims must be a JSON object');
   const token = requested.id_token ?? {};
-  const acr = isObject(token) ? (token.acr ?? {}) : undefined;
-  if (!isObject(acr))
+  const acr = isRecord(token) ? (token.acr ?? {}) : undefined;
+  if (!isRecord(acr))
     throw new errors.InvalidRequest('claims.id_token and its acr must be objects');
   if (acr.value !== undefined && typeof acr.value !== 'string')
     throw new errors.InvalidRequest('claims.id_token.acr.value must be a string');
@@ -65,7 +66,7 @@ export function assertClaims({ oidc }: ProviderContext, claims: string | undefin
     throw new errors.InvalidRequest('claims.id_token.acr.values must be an array of strings');
   if (acr.essential !== undefined && typeof acr.essential !== 'boolean')
     throw new errors.InvalidRequest('claims.id_token.acr.essential must be a boolean');
-  oidc.params!.claims = JSON.stringify({ id_token: { acr } });
+  oidc.params.claims = JSON.stringify({ id_token: { acr } });
 }
 
 /**
@@ -106,9 +107,6 @@ function acrOf(claims: unknown): RequestedAcr {
   const { value, values = [], essential = false } = token?.acr ?? {};
   return { values: value === undefined ? values : [value, ...values], essential };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseClaims(claims: string): unknown {
   try {

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { KoaContext } from 'oidc-provider';
 import type { ProviderServices } from './context.js';
 import { browserCookie, browserID, type CookieNames } from './cookies.js';
-import { currentUnitOfWork } from './unit-of-work.js';
+import { currentUnitOfWork, requestState } from './current-request.js';
+import { StateKey } from './request-state.js';
 
-const browserIdMemo = 'browser';
+/** The id of the browser that the response sets. */
+const newBrowser = new StateKey<string>();
 
 /**
  * Returns the id of the current request's browser: the one set in this response, else the one of
@@ -13,7 +15,7 @@ const browserIdMemo = 'browser';
 export function currentBrowser(names: CookieNames): string | undefined {
   const unitOfWork = currentUnitOfWork();
   return (
-    (unitOfWork?.memo.get(browserIdMemo) as string | undefined) ??
+    unitOfWork?.state.get(newBrowser) ??
     browserID(unitOfWork?.origin.request?.headers.cookie, names)
   );
 }
@@ -23,10 +25,14 @@ export function currentBrowser(names: CookieNames): string | undefined {
  * interaction's cookies last.
  */
 export function bindBrowser(services: ProviderServices, ctx: KoaContext): void {
-  const id = currentBrowser(services.cookies) ?? randomBytes(32).toString('base64url');
-  currentUnitOfWork()!.memo.set(browserIdMemo, id);
+  const id = currentBrowser(services.pages.cookies) ?? randomBytes(32).toString('base64url');
+  requestState().set(newBrowser, id);
   ctx.append(
     'Set-Cookie',
-    browserCookie(services.cookies, id, (2 * services.settings.limits.interactionLifetime) / 1000),
+    browserCookie(
+      services.pages.cookies,
+      id,
+      (2 * services.settings.limits.interactionLifetime) / 1000,
+    ),
   );
 }

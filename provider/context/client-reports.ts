@@ -59,9 +59,9 @@ export class ClientReports {
   readonly #runInBackground: (work: () => Promise<unknown>) => void;
   readonly #followed = new BoundedMap<string, Followed>(maxFollowed);
 
-  constructor(deps: { store: Store; runInBackground(work: () => Promise<unknown>): void }) {
-    this.#store = deps.store;
-    this.#runInBackground = deps.runInBackground;
+  constructor(store: Store, runInBackground: (work: () => Promise<unknown>) => void) {
+    this.#store = store;
+    this.#runInBackground = runInBackground;
   }
 
   /** Adds a refusal; one of the same reason replaces it, at most once a minute. */

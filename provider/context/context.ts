@@ -1,3 +1,4 @@
+import type { ClientContext, KoaContext, ProviderContext, TokenContext } from 'oidc-provider';
 import type { AppearanceIndex } from '../../kinds/appearance/appearance-index.js';
 import type { ScopeIndex } from '../../kinds/apps/claims/scope-index.js';
 import type { Scope } from '../../kinds/apps/claims/scopes.js';
@@ -12,10 +13,8 @@ import type { Log } from '../../observability/log.js';
 import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { Authorizer } from '../../registry/authorizer.js';
 import type { ObjectOf, Settings } from '../../registry/kind.js';
-import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { Store } from '../../registry/store/store.js';
 import type { Keys } from '../../security/keyring.js';
-import type { Storage } from '../../storage/storage.js';
 import type { ClientReports } from './client-reports.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
@@ -29,34 +28,16 @@ export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
 
-/** The services that the modules of the provider share. */
-export interface ProviderServices {
-  readonly store: Store;
-  readonly storage: Storage;
+/** The keys of this service, and the library's objects that are sealed with them. */
+export interface Secrets {
   readonly keys: Keys;
-  readonly settings: Settings;
-  readonly authorize: Authorizer;
-  readonly log: Log;
   readonly records: Records;
-  readonly cookies: CookieNames;
-  readonly fetch: Fetch;
   readonly epoch: number;
-  /** The Appearance; when it changes, a new Provider is built. */
-  readonly appearance: Pick<AppearanceIndex, 'current'>;
-  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
-  readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
-  readonly networkLimits?: NetworkLimits;
-  readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
-  readonly scopeIndex: Pick<ScopeIndex, 'provider' | 'scopes' | 'settled'>;
-  readonly signIns: SignInMetrics;
-  readonly clientReports: ClientReports;
-  readonly signInCheck: Pick<SignInCheck, 'follow'>;
-  /** Records activity of a sign-in's browser. */
-  noteActivity(name: string): void;
-  /** Returns the current scopes. */
-  scopes(): readonly Scope[];
-  /** Returns the URL paths of the files that all pages share. */
-  sharedAssets(): { readonly stylesheet: string; readonly icon: string };
+}
+
+/** What the process offers to all that runs in it. */
+export interface Runtime {
+  readonly log: Log;
   /** Absent without a metrics port. */
   readonly metrics?: Metrics | undefined;
   /** Counts an event. */
@@ -64,3 +45,56 @@ export interface ProviderServices {
   /** Runs work in the background; failures are counted. */
   runInBackground(work: () => Promise<unknown>): void;
 }
+
+/** The policy, and the facts about a person that it decides by. */
+export interface PolicyServices {
+  readonly authorize: Authorizer;
+  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
+}
+
+/** The scopes, and the claims providers that supply them. */
+export interface ClaimsServices {
+  readonly scopeIndex: Pick<ScopeIndex, 'provider' | 'scopes' | 'settled'>;
+  /** Returns the current scopes. */
+  scopes(): readonly Scope[];
+  readonly fetch: Fetch;
+  readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
+}
+
+/** What the pages of the provider need. */
+export interface PageServices {
+  readonly cookies: CookieNames;
+  /** The Appearance; when it changes, a new Provider is built. */
+  readonly appearance: Pick<AppearanceIndex, 'current'>;
+  /** Returns the URL paths of the files that all pages share. */
+  sharedAssets(): { readonly stylesheet: string; readonly icon: string };
+}
+
+/** What is known about sign-ins beyond their own objects. */
+export interface SignInServices {
+  readonly metrics: SignInMetrics;
+  readonly clientReports: ClientReports;
+  readonly signInCheck: Pick<SignInCheck, 'follow'>;
+  /** Records activity of a sign-in's browser. */
+  noteActivity(name: string): void;
+}
+
+/** The services that the modules of the provider share. */
+export interface ProviderServices {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly runtime: Runtime;
+  readonly policy: PolicyServices;
+  readonly claims: ClaimsServices;
+  readonly pages: PageServices;
+  readonly signIns: SignInServices;
+}
+
+/** Whether a Client requests a token, so that oidc-provider has found what it presented. */
+export const isTokenRequest = (ctx: ClientContext): ctx is TokenContext =>
+  ctx.oidc.route === 'token';
+
+/** Whether a request is for one of oidc-provider's endpoints. */
+export const isRouted = (ctx: KoaContext): ctx is ProviderContext => ctx.oidc !== undefined;

@@ -31,9 +31,14 @@ class FetchError extends Error {
 const deadlineMs = 2_500;
 const maxBytes = 64 << 10;
 
+interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
 interface Target {
   readonly url: URL;
-  readonly addresses: readonly { address: string; family: number }[];
+  readonly addresses: readonly [Address, ...Address[]];
 }
 
 /**
@@ -67,15 +72,14 @@ async function resolveTarget(
     throw new EgressRefusedError('the URL must be https without user information and fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
-  const addresses = family
+  const [first, ...others] = family
     ? [{ address: host, family }]
     : await untilAborted(signal, resolve(host, { all: true }));
-  if (
-    addresses.length === 0 ||
-    !addresses.every(({ address }) => egress.permits(address, url.protocol === 'https:'))
-  )
+  const isPermitted = ({ address }: Address): boolean =>
+    egress.permits(address, url.protocol === 'https:');
+  if (!first || ![first, ...others].every(isPermitted))
     throw new EgressRefusedError('the egress policy does not permit the address');
-  return { url, addresses };
+  return { url, addresses: [first, ...others] };
 }
 
 /** Resolves a name's addresses within the time limit. */
@@ -93,10 +97,9 @@ function send(
   init: FetchInit,
   signal: AbortSignal,
 ): Promise<FetchResponse> {
+  const [first] = addresses;
   const pinnedLookup: LookupFunction = (_host, options, callback) =>
-    options.all
-      ? callback(null, [...addresses])
-      : callback(null, addresses[0]!.address, addresses[0]!.family);
+    options.all ? callback(null, [...addresses]) : callback(null, first.address, first.family);
   const body = init.body === undefined ? undefined : Buffer.from(init.body);
   const options: RequestOptions & { ca?: string } = {
     method: init.method,
@@ -149,7 +152,7 @@ async function read(response: IncomingMessage): Promise<FetchResponse> {
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
   );
-  return { status: response.statusCode!, headers, body: Buffer.concat(chunks) };
+  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(chunks) };
 }
 
 /** Returns `fetch` in the signature that oidc-provider expects. */

@@ -25,17 +25,23 @@ const unknownOutcomeMessage = 'it is not known whether the change was made';
  * other error unchanged.
  */
 export function toProviderError(error: unknown): unknown {
-  const reason = error instanceof StatusError ? error.reason : undefined;
+  const { reason, details } = error instanceof StatusError ? error : {};
   if (error instanceof UnavailableError || reason === 'ServiceUnavailable')
     return libraryError(503, 'temporarily_unavailable', unavailableMessage);
   if (error instanceof UnknownOutcomeError || reason === 'Timeout')
     return libraryError(504, 'temporarily_unavailable', unknownOutcomeMessage);
   if (reason === 'TooManyRequests')
     return Object.assign(libraryError(429, 'slow_down', 'too many requests'), {
-      retryAfter: (error as StatusError).details?.retryAfterSeconds,
+      retryAfter: details?.retryAfterSeconds,
     });
   return error;
 }
+
+/** Returns after how many seconds a request that was refused with 429 may be sent again. */
+export const retryAfterOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'retryAfter' in error && typeof error.retryAfter === 'number'
+    ? error.retryAfter
+    : undefined;
 
 /** Awaits work on the store and throws its errors as oidc-provider errors. */
 export async function withProviderErrors<T>(work: Awaitable<T>): Promise<T> {

@@ -13,7 +13,7 @@ const maxAddresses = 3;
 type Proof = readonly [hash: string, seconds: number];
 
 const macOf = (services: ProviderServices, payload: string): Buffer =>
-  services.keys.mac('known browser', payload);
+  services.secrets.keys.mac('known browser', payload);
 
 const proofsByRequest = new WeakMap<IncomingMessage, readonly Proof[]>();
 
@@ -26,22 +26,25 @@ function proofsOf(services: ProviderServices, request: IncomingMessage): readonl
 
 /** Returns an empty list if the cookie is foreign, altered, or present with two values. */
 function verifiedProofs(services: ProviderServices, request: IncomingMessage): Proof[] {
-  const value = cookieValue(request.headers.cookie, services.cookies.known);
+  const value = cookieValue(request.headers.cookie, services.pages.cookies.known);
   const [, payload = '', mac = ''] = /^([\w.~-]{1,300})!([\w-]{43})$/.exec(value ?? '') ?? [];
   if (
     payload === '' ||
-    !services.keys.macMatches('known browser', payload, Buffer.from(mac, 'base64url'))
+    !services.secrets.keys.macMatches('known browser', payload, Buffer.from(mac, 'base64url'))
   )
     return [];
   const oldest = Date.now() / 1000 - services.settings.limits.knownBrowserLifetime / 1000;
   return payload
     .split('~')
-    .map((one): Proof => [one.split('.')[0]!, Number(one.split('.')[1])])
+    .map((proof): Proof => {
+      const [hash = '', seconds] = proof.split('.');
+      return [hash, Number(seconds)];
+    })
     .filter(([, seconds]) => seconds > oldest);
 }
 
 const hashOf = (services: ProviderServices, address: string): string =>
-  services.keys.mac('known address', canonicalAddress(address)).toString('base64url');
+  services.secrets.keys.mac('known address', canonicalAddress(address)).toString('base64url');
 
 /** Returns true if someone signed in with the address from this browser. */
 export function knowsAddress(
@@ -75,7 +78,7 @@ export function rememberAddress(
   const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);
   response.appendHeader(
     'Set-Cookie',
-    `${services.cookies.known}=${payload}!${macOf(services, payload).toString('base64url')}; ` +
-      `path=/; max-age=${age}; samesite=lax;${services.cookies.secure ? ' secure;' : ''} httponly`,
+    `${services.pages.cookies.known}=${payload}!${macOf(services, payload).toString('base64url')}; ` +
+      `path=/; max-age=${age}; samesite=lax;${services.pages.cookies.secure ? ' secure;' : ''} httponly`,
   );
 }

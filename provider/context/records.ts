@@ -1,4 +1,4 @@
-import type { AdapterPayload } from 'oidc-provider';
+import type { AdapterPayload, GrantPayload, SessionPayload, SignedInPayload } from 'oidc-provider';
 import { digest, type Keys } from '../../security/keyring.js';
 
 /** Returns the key of a library object. Its id is a bearer secret and appears only as a hash. */
@@ -6,6 +6,9 @@ export const recordKey = (model: string, id: string): string => recordKeyOf(mode
 
 /** Returns the key for an id that is already hashed. */
 export const recordKeyOf = (model: string, hashed: string): string => `oidc/${model}/${hashed}`;
+
+/** Returns the hashed id in the key of a library object. */
+export const hashIn = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 
 /** Returns the key of the index from a session's uid to the session. */
 export const uidKey = (uid: string): string => `oidc/session-uid/${digest(uid)}`;
@@ -34,6 +37,18 @@ export const grantable: ReadonlySet<string> = new Set([
   'RefreshToken',
   'DeviceCode',
 ]);
+
+/** Whether the payload is that of a session. */
+export const isSession = (model: string, payload: AdapterPayload): payload is SessionPayload =>
+  model === 'Session' && payload.uid !== undefined;
+
+/** Whether a person has signed in in the session. */
+export const isSignedIn = (session: SessionPayload): session is SignedInPayload =>
+  session.accountId !== undefined && session.loginTs !== undefined;
+
+/** Whether the payload is that of a grant. */
+export const isGrant = (model: string, payload: AdapterPayload): payload is GrantPayload =>
+  model === 'Grant' && payload.accountId !== undefined && payload.clientId !== undefined;
 
 interface Envelope {
   readonly model: string;
@@ -64,6 +79,8 @@ export class Records {
     return sealed;
   }
 
+  open(key: string, model: 'Grant', value: Buffer): GrantPayload | undefined;
+  open(key: string, model: string, value: Buffer): AdapterPayload | undefined;
   open(key: string, model: string, value: Buffer): AdapterPayload | undefined {
     const cached = this.#sealed.get(value);
     if (cached?.key !== key && !this.#keys.opens(value)) return undefined;

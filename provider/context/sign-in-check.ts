@@ -8,7 +8,6 @@ import { outboxRow } from '../../registry/store/outbox-row.js';
 import type { Store } from '../../registry/store/store.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import { digest, type Keys } from '../../security/keyring.js';
-import type { Storage } from '../../storage/storage.js';
 import { addRefusal, type ClientReports, type ReportChange } from './client-reports.js';
 import { withProviderErrors } from './errors.js';
 import { type Records, recordKeyOf } from './records.js';
@@ -32,12 +31,10 @@ interface Followed {
 
 interface Services {
   readonly store: Store;
-  readonly storage: Storage;
-  readonly keys: Keys;
   readonly settings: Settings;
-  readonly records: Records;
+  readonly secrets: { readonly keys: Keys; readonly records: Records };
+  readonly claims: { scopes(): readonly Scope[] };
   readonly clientReports: ClientReports;
-  scopes(): readonly Scope[];
 }
 
 /** Sees which sign-ins stop halfway: a code is issued, and the program does not go on. */
@@ -57,7 +54,7 @@ export class SignInCheck {
     code: AdapterPayload,
   ): void {
     const clientId = client.metadata.name;
-    const { keys, settings, clientReports } = this.#services;
+    const { secrets, settings, clientReports } = this.#services;
     clientReports.noteRequest(client, {
       codeChallenge: code.codeChallenge !== undefined,
       nonce: code.nonce !== undefined,
@@ -68,18 +65,17 @@ export class SignInCheck {
     const followed: Followed = { client: clientId, code: digest(id), issued: now };
     const notBefore = now + Math.min(minuteMs, settings.limits.authorizationCodeLifetime);
     const options = { id: digest(clientId), notBefore, until: notBefore + minuteMs };
-    const { put, value, expires } = outboxRow(keys, 'sign-in-check', followed, options);
-    unitOfWork.put(put, value, expires);
+    const { put, value, expires } = outboxRow(secrets.keys, 'sign-in-check', followed, options);
+    unitOfWork.write(put, value, expires);
   }
 
   /** The worker that looks at the codes. */
-  get worker(): Worker {
+  get worker(): Worker<Followed> {
     return {
       name: 'sign-in-check',
       delivery: 'Idempotent',
       maxParallel: 2,
-      run: async (payload): Promise<Outcome> => {
-        const followed = payload as Followed;
+      run: async (followed): Promise<Outcome> => {
         const change = await this.#outcomeOf(followed);
         if (change) await this.#services.clientReports.apply(followed.client, [change]);
         return { done: true };
@@ -89,10 +85,10 @@ export class SignInCheck {
 
   /** Returns what a sign-in shows; undefined if its code is gone, with its session for example. */
   async #outcomeOf({ client, code, issued }: Followed): Promise<ReportChange | undefined> {
-    const { records, storage, store } = this.#services;
+    const { secrets, store } = this.#services;
     const key = recordKeyOf('AuthorizationCode', code);
-    const { entry } = await withProviderErrors(storage.get(key));
-    const payload = entry && records.open(key, 'AuthorizationCode', entry.value);
+    const { entry } = await withProviderErrors(store.storage.get(key));
+    const payload = entry && secrets.records.open(key, 'AuthorizationCode', entry.value);
     const object = await store.reader(Client).get(client);
     if (!payload || !object) return undefined;
     const unsent = this.#scopesWithout(payload, idTokenClaimsOf(object.spec));
@@ -117,7 +113,7 @@ export class SignInCheck {
   /** Returns the agreed scopes that have claims, none of which the ID token has. */
   #scopesWithout({ scope = '' }: AdapterPayload, claims: readonly string[]): string[] {
     const agreed = new Set(String(scope).split(' '));
-    return this.#services
+    return this.#services.claims
       .scopes()
       .filter((one) => one.name !== 'openid' && agreed.has(one.name) && one.claims.length > 0)
       .filter((one) => !one.claims.some(({ name }) => claims.includes(name)))

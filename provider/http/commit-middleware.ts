@@ -1,18 +1,18 @@
 import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
-import { retryAfterMemo } from '../adapter/attempt-limit.js';
+import { retryAfter } from '../adapter/attempt-limit.js';
 import { clientObject } from '../adapter/clients.js';
 import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
 import { discloseIntrospection } from '../claims/disclosures.js';
-import type { ProviderServices } from '../context/context.js';
+import { ConflictError } from '../context/conflict.js';
+import { isRouted, type ProviderServices } from '../context/context.js';
+import { requestState, requestUnitOfWork } from '../context/current-request.js';
 import { libraryError, toProviderError } from '../context/errors.js';
-import {
-  ConflictError,
-  currentUnitOfWork,
-  type SingleUse,
-  type UnitOfWork,
-} from '../context/unit-of-work.js';
+import { hashIn } from '../context/records.js';
+import { type SingleUse, StateKey } from '../context/request-state.js';
+import { errorOf, jsonOf } from '../context/response.js';
+import type { UnitOfWork } from '../context/unit-of-work.js';
 import { translateFormPage } from './form-page.js';
 import { allowForms, formTargets } from './headers.js';
 import { introspectJWT } from './introspection.js';
@@ -25,6 +25,9 @@ import {
   wrongParameters,
 } from './wrong-parameters.js';
 
+/** The name of the request's Client, for the log. */
+export const requestClient = new StateKey<string>();
+
 const conflictMessage =
   'a concurrent request changed an object that this request depends on; try again';
 
@@ -35,7 +38,7 @@ const conflictMessage =
 export const commitMiddleware =
   (services: ProviderServices, provider: Provider) =>
   async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
-    const unitOfWork = currentUnitOfWork()!;
+    const unitOfWork = requestUnitOfWork();
     try {
       await next();
       await introspectJWT(services, provider, ctx);
@@ -51,9 +54,9 @@ export const commitMiddleware =
     const client = ctx.oidc?.entities.Client?.clientId;
     if (client && ctx.oidc?.route === 'userinfo' && ctx.status === 200) {
       const object = await clientObject(services, client);
-      if (object) services.clientReports.noteUserinfo(object);
+      if (object) services.signIns.clientReports.noteUserinfo(object);
     }
-    unitOfWork.client = client;
+    if (client) unitOfWork.state.set(requestClient, client);
     translateFormPage(ctx);
     if (ctx.status < 400) logIgnoredValues(services, ctx);
     await finishHeaders(services, provider, ctx);
@@ -72,12 +75,11 @@ async function commit(
   ctx: KoaContext,
   unitOfWork: UnitOfWork,
 ): Promise<void> {
-  const uses = [...unitOfWork.uses];
   try {
     await unitOfWork.commit();
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    await handleConflict(services, ctx, error, uses);
+    await handleConflict(services, ctx, error, unitOfWork.uses);
   }
 }
 
@@ -91,12 +93,12 @@ async function handleConflict(
   conflict: ConflictError,
   uses: readonly SingleUse[],
 ): Promise<void> {
-  services.count('lost_race');
+  services.runtime.count('lost_race');
   if (isDeviceRequest(ctx))
-    noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
+    noteUserCode(ctx, { outcome: 'Failed', reason: 'temporarily_unavailable' });
   const reused = uses.find((use) => conflict.keys.has(use.key));
-  if (reused?.model === 'RefreshToken') {
-    const answer = await findRefreshAnswer(services, ctx.oidc!, reused.key.split('/').at(-1)!);
+  if (reused?.model === 'RefreshToken' && isRouted(ctx)) {
+    const answer = await findRefreshAnswer(services, ctx.oidc, hashIn(reused.key));
     if (answer) return sendAgain(services, ctx, answer);
   }
   if (reused) await revokeReused(services, reused);
@@ -111,7 +113,7 @@ async function handleConflict(
 /** Sends the answer that a refresh of before got. */
 function sendAgain(services: ProviderServices, ctx: KoaContext, answer: object | undefined): void {
   if (!answer) return;
-  services.count('refresh_repeated');
+  services.runtime.count('refresh_repeated');
   ctx.status = 200;
   ctx.body = answer;
 }
@@ -149,17 +151,17 @@ async function finishHeaders(
   if (cacheableRoutes.has(ctx.oidc?.route ?? '') && ctx.status === 200)
     ctx.set('Cache-Control', 'public, max-age=300');
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200)
-    Object.assign(ctx.body as object, {
+    ctx.body = {
+      ...jsonOf(ctx.body),
       response_modes_supported: ['query', 'form_post'],
       response_types_supported: ['code'], // `none` is for the account page alone.
-    });
-  if (ctx.oidc && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
+    };
+  if (isRouted(ctx) && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
   describeRemedy(ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
-  if (ctx.status === 429)
-    ctx.set('Retry-After', String(currentUnitOfWork()!.memo.get(retryAfterMemo) ?? 1));
-  if (ctx.oidc && ctx.status < 500 && ctx.response.is('html'))
+  if (ctx.status === 429) ctx.set('Retry-After', String(requestState().get(retryAfter) ?? 1));
+  if (isRouted(ctx) && ctx.status < 500 && ctx.response.is('html'))
     await allowFormsToClient(provider, ctx);
 }
 
@@ -174,15 +176,15 @@ const programRoutes: ReadonlySet<string> = new Set([
 
 /** Adds the wrong parameters to an error response, if they may be shown. */
 function addWrongParameters(services: ProviderServices, ctx: KoaContext): void {
-  const body = ctx.body as { error?: unknown } | undefined;
-  const parameters =
-    typeof body?.error === 'string' ? wrongParameters(body, sentParameters(ctx)) : undefined;
-  if (parameters !== undefined && mayShowParameters(services)) ctx.body = { ...body, parameters };
+  if (errorOf(ctx.body) === undefined || !mayShowParameters(services)) return;
+  const body = jsonOf(ctx.body);
+  const parameters = wrongParameters(body, sentParameters(ctx));
+  if (parameters !== undefined) ctx.body = { ...body, parameters };
 }
 
 /** Lets the forms of a page redirect to the Client of the request. */
-async function allowFormsToClient(provider: Provider, ctx: KoaContext): Promise<void> {
-  const { entities, params, session } = ctx.oidc!;
+async function allowFormsToClient(provider: Provider, ctx: ProviderContext): Promise<void> {
+  const { entities, params, session } = ctx.oidc;
   const interactionParams = entities.Interaction?.params;
   const name = interactionParams?.client_id ?? session?.state?.clientId;
   const client = entities.Client ?? (name ? await provider.Client.find(name) : undefined);

@@ -1,4 +1,4 @@
-import type { KoaContext, ProviderContext } from 'oidc-provider';
+import type { ClientContext, KoaContext, ProviderContext } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
 import { type LocalText, localText } from '../../i18n/local-text.js';
 import type { Translator } from '../../i18n/translator.js';
@@ -10,10 +10,10 @@ import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { requestedAudiences } from '../adapter/audiences.js';
 import { clientNames } from '../adapter/clients.js';
 import type { ProviderServices } from '../context/context.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { currentUnitOfWork } from '../context/current-request.js';
 import { type Html, html, message } from './html.js';
 import { translatorOf } from './language.js';
-import { page, sendPage, wayOn } from './pages.js';
+import { formSecret, page, sendPage, wayOn } from './pages.js';
 
 /** The device authorization request's origin, stored with its device code. */
 export interface DeviceOrigin {
@@ -50,7 +50,7 @@ export function renderUserCode(
       title: translator.text('device.title'),
       body: html`<p>${translator.text('device.about')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
-<input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
+<input type="hidden" name="xsrf" value="${formSecret(ctx)}">
 <div class="field">
 <label for="user_code">${translator.text('device.code')}</label>
 <input class="code" id="user_code" type="text" name="user_code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required${wrong && html` aria-invalid="true" aria-describedby="wrong"`}>
@@ -69,11 +69,11 @@ ${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
  */
 export async function renderUserCodeConfirm(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: ClientContext,
   origin: DeviceOrigin,
   userCode: string,
 ): Promise<void> {
-  const { displayName, displayNames } = await clientNames(services, ctx.oidc.client!.clientId);
+  const { displayName, displayNames } = await clientNames(services, ctx.oidc.client.clientId);
   const translator = translatorOf(ctx);
   const name = localText(displayName, displayNames, [translator.locale]);
   const text = (id: MessageID): string => translator.text(id);
@@ -90,7 +90,7 @@ ${originDetails(translator, origin)}
 <ul class="values">${await permissionsOf(services, translator, ctx.oidc)}</ul>
 <p class="hint">${text('device.warning')}</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
-<input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
+<input type="hidden" name="xsrf" value="${formSecret(ctx)}">
 <input type="hidden" name="user_code" value="${userCode}">
 <input type="hidden" name="confirm" value="yes">
 <div class="pair">
@@ -146,19 +146,20 @@ export function renderConnected(services: ProviderServices, ctx: KoaContext): vo
 async function permissionsOf(
   services: ProviderServices,
   translator: Translator,
-  { client, entities }: ProviderContext['oidc'],
+  { client, entities }: ClientContext['oidc'],
 ): Promise<Html[]> {
-  const { params } = entities.DeviceCode!;
+  const params = { ...entities.DeviceCode?.params };
   const names = new Set((params.scope ?? '').split(' '));
-  const requested = await requestedAudiences(services, client!.clientId, { ...params });
-  const ofClaims = services
+  const requested = await requestedAudiences(services, client.clientId, params);
+  const ofClaims = services.claims
     .scopes()
     .filter((scope) => names.has(scope.name))
     .flatMap((scope) => permissionTexts(scope, translator))
     .map((one) => html`<li>${one}</li>`);
   const ofAudiences = requested.flatMap(({ audience, scopes }) =>
     scopes
-      .flatMap((scope) => permissionTexts(audienceScope(audience, scope)!, translator))
+      .flatMap((name) => audienceScope(audience, name) ?? [])
+      .flatMap((scope) => permissionTexts(scope, translator))
       .map((one) => html`<li>${nameIn(audience.spec, translator)}: ${one}</li>`),
   );
   return [...ofClaims, ...ofAudiences];

@@ -9,7 +9,7 @@ interface ErrorMessage {
 const startAgain = 'error.startAgain';
 const tellOperator = 'error.tellOperator';
 
-const messages: Readonly<Record<string, ErrorMessage>> = {
+const messages = {
   access_denied: { title: 'error.accessDenied', advice: startAgain },
   invalid_client: { title: 'error.invalidClient', advice: tellOperator },
   invalid_redirect_uri: { title: 'error.invalidRedirectURI', advice: tellOperator },
@@ -21,7 +21,9 @@ const messages: Readonly<Record<string, ErrorMessage>> = {
   not_found: { title: 'error.notFound', advice: 'error.notFound.advice' },
   slow_down: { title: 'error.slowDown', advice: 'error.slowDown.advice' },
   server_error: { title: 'error.serverError', advice: 'error.serverError.advice' },
-};
+} as const satisfies Record<string, ErrorMessage>;
+
+const byCode: ReadonlyMap<string, ErrorMessage> = new Map(Object.entries(messages));
 
 /** Returns the text for an HTTP status without an error code. */
 export const statusErrorMessage = (status: number): ErrorMessage =>
@@ -32,11 +34,12 @@ export const statusErrorMessage = (status: number): ErrorMessage =>
       405: 'not_found',
       429: 'slow_down',
       503: 'temporarily_unavailable',
+      504: 'temporarily_unavailable',
     }[status] ?? '',
     status,
   );
 
 /** Returns the text for an error code of oidc-provider (docs/design/provider.md#pages). */
 export function errorMessage(error: string, status: number): ErrorMessage {
-  return messages[error] ?? (status >= 500 ? messages.server_error! : messages.invalid_request!);
+  return byCode.get(error) ?? (status >= 500 ? messages.server_error : messages.invalid_request);
 }

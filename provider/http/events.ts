@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { recordSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
+import { deviceGrant } from '../adapter/built-in-clients.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
-import type { ProviderServices } from '../context/context.js';
+import { isRouted, type ProviderServices } from '../context/context.js';
 
 const countedEvents = [
   'interaction.started',
@@ -50,9 +51,9 @@ const models: Readonly<Record<string, string>> = {
 
 /** Counts oidc-provider's events and logs its faults. */
 export function registerEventListeners(services: ProviderServices, provider: Provider): void {
-  for (const event of countedEvents) provider.on(event, () => services.count(event));
+  for (const event of countedEvents) provider.on(event, () => services.runtime.count(event));
   provider.on('grant.success', (ctx: GrantContext) => {
-    services.metrics?.tokens.inc({ grant_type: grantType(ctx.oidc.params?.grant_type) });
+    services.runtime.metrics?.tokens.inc({ grant_type: grantType(ctx.oidc.params?.grant_type) });
     noteTokens(ctx, { outcome: 'Issued' });
   });
   provider.on(
@@ -66,7 +67,7 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
       });
       if (!consumedDetail.test(detail)) return;
       const kind = models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other';
-      services.metrics?.singleUseRefused.inc({ kind });
+      services.runtime.metrics?.singleUseRefused.inc({ kind });
     },
   );
   provider.on('interaction.started', (ctx: ProviderContext) => {
@@ -82,16 +83,16 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
     },
   );
   const reportFault = (error: unknown, auditID: string): void => {
-    services.count('server_error');
-    services.metrics?.providerFaults.inc();
-    services.log.error({ err: error, auditID }, 'the provider failed');
+    services.runtime.count('server_error');
+    services.runtime.metrics?.providerFaults.inc();
+    services.runtime.log.error({ err: error, auditID }, 'the provider failed');
   };
   provider.on('server_error', (ctx: KoaContext, error: unknown) => {
     reportFault(error, ctx.response.get('Audit-ID'));
-    if (ctx.oidc?.route === 'token')
-      noteTokens(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
+    if (isRouted(ctx) && ctx.oidc.route === 'token')
+      noteTokens(ctx, { outcome: 'Failed', reason: 'server_error' });
     if (isDeviceRequest(ctx) && presented())
-      noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
+      noteUserCode(ctx, { outcome: 'Failed', reason: 'server_error' });
   });
   provider.on('error', (error: unknown) => reportFault(error, ''));
 }
@@ -107,7 +108,7 @@ function noteTokens(
   const { Client: client, AccessToken, RefreshToken, AuthorizationCode, DeviceCode } = entities;
   const account = (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())
     ?.accountId;
-  const method = grantType(params?.grant_type).split(':').at(-1)!;
+  const method = grantType(params?.grant_type).replace(/^.*:/, '');
   recordSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...result });
 }
 
@@ -115,10 +116,9 @@ function noteTokens(
  * The supported grant types. Others are counted as "other", so that a Client cannot create metric
  * labels.
  */
-const grantTypes: Readonly<Record<string, string>> = {
-  authorization_code: 'authorization_code',
-  refresh_token: 'refresh_token',
-  'urn:ietf:params:oauth:grant-type:device_code': 'device_code',
-};
-const grantType = (sent: unknown): string =>
-  typeof sent === 'string' && Object.hasOwn(grantTypes, sent) ? grantTypes[sent]! : 'other';
+const grantTypes: ReadonlyMap<unknown, string> = new Map([
+  ['authorization_code', 'authorization_code'],
+  ['refresh_token', 'refresh_token'],
+  [deviceGrant, 'device_code'],
+]);
+const grantType = (sent: unknown): string => grantTypes.get(sent) ?? 'other';

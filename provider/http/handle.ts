@@ -7,14 +7,15 @@ import { prefersHTML } from '../../security/prefers-html.js';
 import { storedBytesLimit } from '../adapter/attempt-limit.js';
 import type { BuiltProvider } from '../context/built-provider.js';
 import type { ProviderServices } from '../context/context.js';
+import { inUnitOfWork } from '../context/current-request.js';
 import { normaliseRequest } from '../context/normalise-request.js';
-import { routes } from '../context/routes.js';
-import { inUnitOfWork, UnitOfWork } from '../context/unit-of-work.js';
+import { pathOf, routes } from '../context/routes.js';
+import { UnitOfWork } from '../context/unit-of-work.js';
+import { requestClient } from './commit-middleware.js';
 import { errorMessage } from './error-messages.js';
 import { secureHeaders } from './headers.js';
-import { html } from './html.js';
-import { rememberLanguage, translatorFor } from './language.js';
-import { page, wayOn } from './pages.js';
+import { rememberLanguage } from './language.js';
+import { errorPage } from './pages.js';
 import { isPostToRedirect, redirectToGet } from './post-to-get.js';
 import { knownClient } from './refusals.js';
 import { remedyOf } from './remedies.js';
@@ -57,18 +58,18 @@ export async function handleRequest(
     secureHeaders(response, services.settings.baseURL);
     rememberLanguage(request, response, services.settings.baseURL.startsWith('https:'));
     if (!request.url?.startsWith('/')) return void sendError(services, request, response, 400);
-    normaliseRequest(request, services.settings.baseURL, services.cookies);
+    normaliseRequest(request, services.settings.baseURL, services.pages.cookies);
     const limit =
       request.method === 'OPTIONS' // A preflight stores nothing.
         ? undefined
-        : requestLimits.get(request.url.split('?')[0]!)?.(services.settings.limits);
+        : requestLimits.get(pathOf(request))?.(services.settings.limits);
     if (limit && !isPostToRedirect(request) && network !== undefined)
-      await services.networkLimits?.spend(limit, network, Date.now());
+      await services.store.networkLimits.spend(limit, network, Date.now());
     if (limit) {
       const { bytes, ignored } = await applyRequestBounds(request, services.settings.limits);
       if (ignored.length > 0) logIgnoredParameters(services, ignored, auditIDOf(response));
       if (!isPostToRedirect(request) && network !== undefined)
-        await services.networkLimits?.spend(
+        await services.store.networkLimits.spend(
           storedBytesLimit(services.settings.limits),
           network,
           Date.now(),
@@ -85,7 +86,7 @@ export async function handleRequest(
       ...(network !== undefined && { network }),
     });
     await inUnitOfWork(unitOfWork, () => callback(request, response));
-    return unitOfWork.client;
+    return unitOfWork.state.get(requestClient);
   } catch (error) {
     if (error instanceof RequestBoundsError) {
       await logTooLong(services, request, response, error);
@@ -107,7 +108,7 @@ async function logTooLong(
   response: ServerResponse,
   { message, parameters, clientID }: RequestBoundsError,
 ): Promise<void> {
-  const path = request.url!.split('?')[0];
+  const path = pathOf(request);
   logRefusal(services, {
     client: await knownClient(services, clientID),
     endpoint: Object.entries(routes).find(([, one]) => one === path)?.[0],
@@ -128,6 +129,7 @@ const codes: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   429: 'slow_down',
   503: 'temporarily_unavailable',
+  504: 'temporarily_unavailable',
 };
 
 /**
@@ -145,17 +147,10 @@ function sendError(
   if (!request.complete) response.shouldKeepAlive = false;
   showRefusal(request, response);
   const error = codes[status] ?? 'server_error';
-  const { title, advice } = errorMessage(error, status);
-  const translator = translatorFor(request);
+  const { title } = errorMessage(error, status);
   const people = prefersHTML(request.headers.accept);
   const body = people
-    ? page(services, {
-        request,
-        translator,
-        title: translator.text(title),
-        body: html`<p>${translator.text(advice)}</p>${wayOn(translator)}`,
-        phase: 'error',
-      })
+    ? errorPage(services, status, auditIDOf(response), request)
     : JSON.stringify({ error, error_description: description ?? english.text(title) });
   const type = people ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
   response

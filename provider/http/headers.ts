@@ -15,7 +15,7 @@ export function secureHeaders(response: ServerResponse, baseURL: string): void {
   response.setHeader('Referrer-Policy', 'same-origin');
   response.setHeader('Cache-Control', 'no-store');
   const [name, value] = hsts(baseURL);
-  if (name) response.setHeader(name, value!);
+  if (name && value) response.setHeader(name, value);
 }
 
 /**

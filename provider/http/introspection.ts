@@ -1,11 +1,10 @@
-import { createPublicKey } from 'node:crypto';
 import { type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
-import type { Client, KoaContext, Provider, Token } from 'oidc-provider';
+import type { Client, ClientContext, KoaContext, Provider, Token } from 'oidc-provider';
 import { grantedScopesOf } from '../../kinds/apps/audience/grant-audiences.js';
-import { thumbprint } from '../../security/keyring.js';
 import { accountObject } from '../adapter/accounts.js';
 import { audienceOf } from '../adapter/audiences.js';
 import type { ProviderServices } from '../context/context.js';
+import { errorOf } from '../context/response.js';
 import { currentGrant } from '../interaction/load-grant.js';
 
 /** What a token says of whom and what it is for. */
@@ -38,6 +37,10 @@ export async function mayIntrospect(
   return token.scope?.split(' ').every((scope) => agreed.has(scope)) ?? false;
 }
 
+/** Whether a Client introspects a token. */
+const isIntrospection = (ctx: KoaContext): ctx is ClientContext =>
+  ctx.oidc?.route === 'introspection';
+
 /**
  * Answers the introspection of a JWT (RFC 7662 §2.2), which oidc-provider refuses as malformed: an access
  * token for an Audience with what it contains, and any other as not active. Runs after oidc-provider, which
@@ -48,22 +51,21 @@ export async function introspectJWT(
   provider: Provider,
   ctx: KoaContext,
 ): Promise<void> {
-  const { route, client, params } = ctx.oidc ?? {};
-  const { error } = (ctx.body ?? {}) as { error?: unknown };
-  if (route !== 'introspection' || error !== 'unsupported_token_type') return;
+  if (errorOf(ctx.body) !== 'unsupported_token_type' || !isIntrospection(ctx)) return;
+  const { client, params, entities } = ctx.oidc;
   ctx.status = 200;
   ctx.body = { active: false };
-  const claims = await verified(services, String(params!.token));
+  const claims = await verified(services, String(params.token));
   const issuedTo = claims && (await provider.Client.find(String(claims.client_id)));
   if (!issuedTo) return;
   const token = {
     clientId: issuedTo.clientId,
-    ...(issuedTo.subjectType === 'public' && { accountId: claims.sub! }),
+    ...(issuedTo.subjectType === 'public' && { accountId: claims.sub ?? '' }),
     aud: String(claims.aud),
     scope: String(claims.scope ?? ''),
   };
-  if (!(await mayIntrospect(services, provider, client!, token))) return;
-  if (token.accountId) Object.assign(ctx.oidc!.entities, { AccessToken: token });
+  if (!(await mayIntrospect(services, provider, client, token))) return;
+  if (token.accountId) Object.assign(entities, { AccessToken: token });
   const { jti: _, ...shown } = await stillShared(services, claims, token);
   ctx.body = { active: true, ...shown, token_type: claims.cnf ? 'DPoP' : 'Bearer' };
 }
@@ -81,7 +83,7 @@ async function stillShared(
   if (accountId === undefined || !audience?.spec.claims) return claims;
   const shared = (await currentGrant(services, accountId, clientId))?.spec.scopes ?? [];
   const claimsOf = (isShared: boolean): string[] =>
-    services
+    services.claims
       .scopes()
       .filter(({ name }) => name !== 'openid' && shared.includes(name) === isShared)
       .flatMap((scope) => scope.claims.map(({ name }) => name));
@@ -93,16 +95,16 @@ async function stillShared(
 
 /** Returns the claims of an access token of this service that has not expired (RFC 9068 §4). */
 async function verified(
-  { keys, settings }: ProviderServices,
+  { secrets, settings }: Pick<ProviderServices, 'secrets' | 'settings'>,
   jwt: string,
 ): Promise<JWTPayload | undefined> {
   try {
     const { payload } = await jwtVerify(
       jwt,
       ({ kid }) => {
-        const jwk = keys.signing.find((one) => thumbprint(one) === kid);
-        if (!jwk) throw new joseErrors.JWKSNoMatchingKey();
-        return createPublicKey({ key: jwk as never, format: 'jwk' });
+        const key = secrets.keys.signing.find((candidate) => candidate.kid === kid);
+        if (!key) throw new joseErrors.JWKSNoMatchingKey();
+        return key.publicKey;
       },
       { issuer: settings.baseURL, typ: 'at+jwt', algorithms: ['ES256', 'RS256'] },
     );

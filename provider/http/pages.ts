@@ -23,8 +23,8 @@ export function page(
   services: ProviderServices,
   { request, translator, title, body, phase = 'provider' }: PageContent,
 ): string {
-  const { spec, stylesheet } = services.appearance.current;
-  const shared = services.sharedAssets();
+  const { spec, stylesheet } = services.pages.appearance.current;
+  const shared = services.pages.sharedAssets();
   const name = spec.displayName;
   const headline = phase === 'error' ? translator.text('page.error', { title }) : title;
   return html`<!doctype html>
@@ -138,12 +138,14 @@ export function errorPage(
   });
 }
 
+/** Returns the value that proves that a form was sent from its page: oidc-provider compares it. */
+export const formSecret = ({ oidc }: ProviderContext): string => oidc.session?.state?.secret ?? '';
+
 /**
  * Renders the confirmation before a sign-out; a link alone never signs out. It says what is wrong with the
  * request, and repeats nothing of it: the page may be opened from any link.
  */
 export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
-  const { secret } = ctx.oidc.session!.state!;
   const translator = translatorOf(ctx);
   sendPage(
     ctx,
@@ -153,7 +155,7 @@ export function renderLogout(services: ProviderServices, ctx: ProviderContext): 
       title: translator.text('signOut.title'),
       body: html`<p>${translator.text('signOut.about')}</p>${signOutNotice(translator)}
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
-<input type="hidden" name="xsrf" value="${secret}">
+<input type="hidden" name="xsrf" value="${formSecret(ctx)}">
 <div class="pair">
 <button class="button main" type="submit" name="logout" value="yes">${translator.text('signOut.go')}</button>
 <button class="button" type="submit">${translator.text('signOut.stay')}</button>

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { routes } from '../context/routes.js';
+import { pathOf, routes } from '../context/routes.js';
 
 const redirectedPaths: ReadonlySet<string> = new Set([routes.authorization, routes.end_session]);
 
@@ -8,7 +8,7 @@ const redirectedPaths: ReadonlySet<string> = new Set([routes.authorization, rout
  * §3.1.2.1).
  */
 export const isPostToRedirect = (request: IncomingMessage): boolean =>
-  request.method === 'POST' && redirectedPaths.has(request.url!.split('?')[0]!);
+  request.method === 'POST' && redirectedPaths.has(pathOf(request));
 
 /**
  * Redirects the browser to the same request as a GET, which carries its Lax cookies. Returns false
@@ -23,8 +23,6 @@ export async function redirectToGet(
   const chunks: Buffer[] = [];
   for await (const chunk of request.iterator()) chunks.push(chunk as Buffer);
   const query = new URLSearchParams(Buffer.concat(chunks).toString()).toString();
-  response
-    .writeHead(303, { Location: `${request.url!.split('?')[0]}?${query}`, 'Content-Length': 0 })
-    .end();
+  response.writeHead(303, { Location: `${pathOf(request)}?${query}`, 'Content-Length': 0 }).end();
   return true;
 }

@@ -2,7 +2,9 @@ import type { errors, KoaContext, Provider } from 'oidc-provider';
 import { clientObject } from '../adapter/clients.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import type { ProviderServices } from '../context/context.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { requestState } from '../context/current-request.js';
+import { StateKey } from '../context/request-state.js';
+import { errorOf, jsonOf } from '../context/response.js';
 import { html } from './html.js';
 import { remedyOf } from './remedies.js';
 import {
@@ -59,7 +61,7 @@ const events = [
  * what to set: nothing fails in silence.
  */
 export function logRefusals(
-  services: Pick<ProviderServices, 'log' | 'clientReports'>,
+  services: Pick<ProviderServices, 'runtime' | 'signIns'>,
   provider: Provider,
 ): void {
   const log = (ctx: KoaContext, error: errors.OIDCProviderError): void => {
@@ -77,9 +79,9 @@ export function logRefusals(
       parameters: wrongParameters(error, sentParameters(ctx)) ?? {},
       auditID: ctx.response.get('Audit-ID'),
     };
-    const { memo } = currentUnitOfWork()!;
-    memo.set(remedyMemo, remedy);
-    if (refusal.client === undefined) memo.set(unnamedMemo, refusal);
+    const state = requestState();
+    state.set(currentRemedy, remedy);
+    if (refusal.client === undefined) state.set(unnamedRefusal, refusal);
     else logRefusal(services, refusal);
     describeAssertion(ctx, reason);
   };
@@ -97,7 +99,7 @@ export async function logUnnamedRefusal(
   services: ProviderServices,
   ctx: KoaContext,
 ): Promise<void> {
-  const refusal = currentUnitOfWork()?.memo.get(unnamedMemo) as LoggedRefusal | undefined;
+  const refusal = requestState().get(unnamedRefusal);
   if (!refusal) return;
   const { client_id: sent } = sentParameters(ctx);
   logRefusal(services, { ...refusal, client: await knownClient(services, sent) });
@@ -113,11 +115,11 @@ export async function knownClient(
   return client?.metadata.name;
 }
 
-/** The memo key of a refusal without a Client. */
-const unnamedMemo = 'refusal without a Client';
+/** The refusal of a request whose Client is not known. */
+const unnamedRefusal = new StateKey<LoggedRefusal>();
 
-/** The memo key of what mends the current refusal. */
-const remedyMemo = 'remedy of the refusal';
+/** What mends the current refusal. */
+const currentRemedy = new StateKey<string | undefined>();
 
 /**
  * Adds what to set to the description of the current refusal, in JSON and in a redirect or form to the
@@ -125,17 +127,16 @@ const remedyMemo = 'remedy of the refusal';
  * and nothing to a Client that could not authenticate.
  */
 export function describeRemedy(ctx: KoaContext): void {
-  const remedy = currentUnitOfWork()?.memo.get(remedyMemo) as string | undefined;
+  const remedy = requestState().get(currentRemedy);
   if (remedy === undefined) return;
   const extended = (description: string, what = remedy): string =>
     `${description} (what to set: ${what})`;
-  const body = ctx.body as { error?: unknown; error_description?: unknown } | undefined;
-  if (body?.error === 'invalid_client') return;
-  if (typeof body?.error === 'string')
-    ctx.body = {
-      ...body,
-      error_description: extended(String(body.error_description ?? body.error)),
-    };
+  const error = errorOf(ctx.body);
+  if (error === 'invalid_client') return;
+  if (error !== undefined) {
+    const body = jsonOf(ctx.body);
+    ctx.body = { ...body, error_description: extended(String(body.error_description ?? error)) };
+  }
   if (typeof ctx.body === 'string')
     ctx.body = ctx.body.replace(
       /(?<=<input type="hidden" name="error_description" value=")[^"]*/,
@@ -159,10 +160,14 @@ function describeInLocation(ctx: KoaContext, extended: (description: string) => 
 
 /** Adds to the answer what is wrong with a client assertion. */
 function describeAssertion(ctx: KoaContext, reason: string): void {
-  const body = ctx.body as { error?: unknown; error_description?: string } | undefined;
-  if (body?.error !== 'invalid_client' || ctx.oidc?.params?.client_assertion === undefined) return;
+  if (errorOf(ctx.body) !== 'invalid_client') return;
+  if (ctx.oidc?.params?.client_assertion === undefined) return;
   const fault = assertionFaults.find(([pattern]) => pattern.test(reason))?.[1];
-  if (fault) body.error_description = `the client_assertion was refused: ${fault}`;
+  if (fault)
+    ctx.body = {
+      ...jsonOf(ctx.body),
+      error_description: `the client_assertion was refused: ${fault}`,
+    };
 }
 
 /** Returns oidc-provider's reason for an error; of a proof that cannot be read with what it was. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { errors, type ProviderContext } from 'oidc-provider';
 import type { LimitName, Limits } from '../../registry/limits/limit-settings.js';
-import { routes } from '../context/routes.js';
+import { pathOf, queryOf, routes } from '../context/routes.js';
 import { isPostToRedirect } from './post-to-get.js';
 import { showableText } from './wrong-parameters.js';
 
@@ -23,33 +23,35 @@ export class RequestBoundsError extends Error {
 /** The parameters that may be shown and logged if they are wrong. */
 const showable: ReadonlySet<string> = new Set(['client_id', 'redirect_uri', 'scope']);
 
+const promptBound = 128;
+
 /**
  * The bounds in bytes of parameters whose length a standard or the API limits. They are not
  * settings, because longer values are never valid.
  */
-const fixedBounds: Readonly<Record<string, number>> = {
-  client_id: 253,
-  code_challenge: 128,
-  code_challenge_method: 128,
-  prompt: 128,
-  max_age: 128,
-  display: 128,
-  response_type: 128,
-  response_mode: 128,
-  dpop_jkt: 128,
-};
+const fixedBounds: ReadonlyMap<string, number> = new Map([
+  ['client_id', 253],
+  ['code_challenge', 128],
+  ['code_challenge_method', 128],
+  ['prompt', promptBound],
+  ['max_age', 128],
+  ['display', 128],
+  ['response_type', 128],
+  ['response_mode', 128],
+  ['dpop_jkt', 128],
+]);
 
 /**
  * The settings with the bound in bytes of a parameter; all others use `authorizationParameterSize`.
  */
-const boundSettings: Readonly<Record<string, LimitName>> = {
-  state: 'stateSize',
-  nonce: 'nonceSize',
-  redirect_uri: 'redirectUriSize',
-  id_token_hint: 'signedParameterSize',
-  client_assertion: 'signedParameterSize',
-  request: 'signedParameterSize',
-};
+const boundSettings: ReadonlyMap<string, LimitName> = new Map([
+  ['state', 'stateSize'],
+  ['nonce', 'nonceSize'],
+  ['redirect_uri', 'redirectUriSize'],
+  ['id_token_hint', 'signedParameterSize'],
+  ['client_assertion', 'signedParameterSize'],
+  ['request', 'signedParameterSize'],
+]);
 
 /** Parameters that a request is answered without if they are too long; so are those that are not known. */
 const hints: ReadonlySet<string> = new Set([
@@ -62,8 +64,8 @@ const hints: ReadonlySet<string> = new Set([
 ]);
 
 const known: ReadonlySet<string> = new Set([
-  ...Object.keys(fixedBounds),
-  ...Object.keys(boundSettings),
+  ...fixedBounds.keys(),
+  ...boundSettings.keys(),
   'scope',
   'acr_values',
   'claims',
@@ -91,7 +93,7 @@ const addressing: ReadonlySet<string> = new Set([
 
 /** Returns the known values of `prompt`; a new account is made at the sign-in, like any other. */
 const knownPrompts = (sent: string): string =>
-  Buffer.byteLength(sent) > fixedBounds.prompt!
+  Buffer.byteLength(sent) > promptBound
     ? sent
     : [...new Set(sent.split(' ').map((one) => (one === 'create' ? 'login' : one)))]
         .filter((one) => prompts.has(one))
@@ -137,7 +139,7 @@ export async function applyRequestBounds(
   }
   const ignored: string[] = [];
   let isRewritten = false;
-  const [path, ...rest] = request.url!.split('?');
+  const path = pathOf(request);
   const bound = (form: string): URLSearchParams => {
     const entries = [...new URLSearchParams(form)].map(([name, sent]): [string, string] => {
       const value = readable(name, sent);
@@ -177,7 +179,7 @@ export async function applyRequestBounds(
       throw error;
     }
   };
-  const query = named(rest.join('?'));
+  const query = named(queryOf(request.url));
   if (isRewritten) request.url = `${path}?${query}`;
   if (request.method !== 'POST') return { bytes: storedBytes(query), ignored };
   const body = await readBounded(request, max);
@@ -196,12 +198,8 @@ const storedBytes = (parameters: URLSearchParams): number =>
     0,
   );
 
-function boundOf(name: string, limits: Limits): number {
-  if (Object.hasOwn(fixedBounds, name)) return fixedBounds[name]!;
-  return limits[
-    Object.hasOwn(boundSettings, name) ? boundSettings[name]! : 'authorizationParameterSize'
-  ];
-}
+const boundOf = (name: string, limits: Limits): number =>
+  fixedBounds.get(name) ?? limits[boundSettings.get(name) ?? 'authorizationParameterSize'];
 
 const tooLong = (max: number): RequestBoundsError =>
   new RequestBoundsError(`the request is over ${max} bytes`);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { decodeJwt } from 'jose';
-import { routes } from '../context/routes.js';
+import { pathOf, queryOf, routes } from '../context/routes.js';
 
 /**
  * Gives a request the `response_mode` that its request object names. The provider refuses request
@@ -8,9 +8,8 @@ import { routes } from '../context/routes.js';
  * expects (OpenID Connect Core §3.1.2.6).
  */
 export function keepResponseMode(request: IncomingMessage): void {
-  const [path, ...query] = request.url!.split('?');
-  if (path !== routes.authorization) return;
-  const params = new URLSearchParams(query.join('?'));
+  if (pathOf(request) !== routes.authorization) return;
+  const params = new URLSearchParams(queryOf(request.url));
   const object = params.get('request');
   if (object === null || params.has('response_mode')) return;
   if (modeIn(object) === 'form_post') request.url = `${request.url}&response_mode=form_post`;

@@ -1,23 +1,22 @@
 import { decodeJwt } from 'jose';
-import { type Client, errors, type KoaContext, type ProviderContext } from 'oidc-provider';
+import { type Client, type ClientContext, errors, type ProviderContext } from 'oidc-provider';
 import type { ProviderServices } from '../context/context.js';
+import { queryOf } from '../context/routes.js';
 
 /**
  * Returns the scopes of an authorization request as they were sent; those of a pushed request, as it was
  * stored (RFC 9126 §2.2). oidc-provider removes some from its parameters.
  */
-export function sentScopes(ctx: KoaContext): readonly string[] {
+export function sentScopes(ctx: ProviderContext): readonly string[] {
   const scope = sentScope(ctx);
   return typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [];
 }
 
-function sentScope({ oidc, originalUrl }: KoaContext): unknown {
-  const { PushedAuthorizationRequest: pushed } = oidc!.entities;
-  if (pushed && oidc!.route !== 'pushed_authorization_request')
+function sentScope({ oidc, originalUrl }: ProviderContext): unknown {
+  const { PushedAuthorizationRequest: pushed } = oidc.entities;
+  if (pushed && oidc.route !== 'pushed_authorization_request')
     return decodeJwt(pushed.request).scope;
-  return oidc!.body
-    ? oidc!.body.scope
-    : new URLSearchParams(originalUrl.split('?')[1]).get('scope');
+  return oidc.body ? oidc.body.scope : new URLSearchParams(queryOf(originalUrl)).get('scope');
 }
 
 /**
@@ -25,11 +24,11 @@ function sentScope({ oidc, originalUrl }: KoaContext): unknown {
  * that it does not list are ignored, as unknown ones are (OpenID Connect Core §3.1.2.1).
  */
 export const assertScopes =
-  (services: Pick<ProviderServices, 'scopes'>) =>
-  (ctx: ProviderContext, scope: string | undefined, client: Client): void => {
-    const params = ctx.oidc.params!;
+  (services: Pick<ProviderServices, 'claims'>) =>
+  (ctx: ClientContext, scope: string | undefined, client: Client): void => {
+    const { params } = ctx.oidc;
     const listed = new Set(client.allowedScopes?.split(' '));
-    const ofService = new Set(services.scopes().map(({ name }) => name));
+    const ofService = new Set(services.claims.scopes().map(({ name }) => name));
     const sent = new Set(scope?.split(' ').filter(Boolean));
     if (getsOfflineAccess(ctx, client)) sent.add('offline_access');
     const kept = [...sent].filter((name) => listed.has(name) || !ofService.has(name));
@@ -42,10 +41,10 @@ export const assertScopes =
  * demands of all: a Confidential Client proves who it is at each refresh. OpenID Connect Core §11 permits
  * other conditions.
  */
-const getsOfflineAccess = (ctx: ProviderContext, client: Client): boolean =>
+const getsOfflineAccess = (ctx: ClientContext, client: Client): boolean =>
   client.clientAuthMethod !== 'none' &&
   client.grantTypeAllowed('refresh_token') &&
-  ctx.oidc.params!.response_type === 'code' &&
+  ctx.oidc.params.response_type === 'code' &&
   sentScopes(ctx).includes('offline_access');
 
 /**

@@ -2,17 +2,17 @@ import { decodeJwt } from 'jose';
 import { errors, type KoaContext, type Provider } from 'oidc-provider';
 import type { MessageID } from '../../i18n/languages.js';
 import type { ProviderServices } from '../context/context.js';
-import { routes } from '../context/routes.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { requestState } from '../context/current-request.js';
+import { StateKey } from '../context/request-state.js';
+import { queryOf, routes } from '../context/routes.js';
 import { knownClient } from './refusals.js';
 import { logRefusal, showableText } from './wrong-parameters.js';
 
-/** The memo key of what is wrong with a request to sign out. */
-const faultMemo = 'fault of the sign-out';
+/** What is wrong with a request to sign out. */
+const currentFault = new StateKey<MessageID>();
 
 /** Returns what is wrong with the current request to sign out; undefined if nothing is. */
-export const signOutFault = (): MessageID | undefined =>
-  currentUnitOfWork()?.memo.get(faultMemo) as MessageID | undefined;
+export const signOutFault = (): MessageID | undefined => requestState().get(currentFault);
 
 /**
  * Returns the middleware that takes everything from a request to sign out that cannot be believed: its
@@ -31,13 +31,14 @@ async function removeUnbelievable(
   provider: Provider,
   ctx: KoaContext,
 ): Promise<void> {
-  const sent = new URLSearchParams(ctx.originalUrl.split('?')[1]);
+  const sent = new URLSearchParams(queryOf(ctx.originalUrl));
   const { fault, client } = await faultOf(provider, sent);
   if (fault === undefined) return;
-  currentUnitOfWork()!.memo.set(faultMemo, fault);
+  requestState().set(currentFault, fault);
   const [reason, remedy] = reasons[fault] ?? [fault];
-  const shown = ['client_id', 'post_logout_redirect_uri'].filter((name) => sent.has(name));
-  const parameters = shown.map((name) => [name, showableText(sent.get(name)!)]);
+  const parameters = [...sent]
+    .filter(([name]) => name === 'client_id' || name === 'post_logout_redirect_uri')
+    .map(([name, value]) => [name, showableText(value)]);
   logRefusal(services, {
     client: client ?? (await knownClient(services, sent.get('client_id'))),
     endpoint: 'end_session',

@@ -1,7 +1,7 @@
 import type { KoaContext } from 'oidc-provider';
 import { isLoopback } from '../../security/loopback.js';
 import { unknownAcrs } from '../context/acr.js';
-import type { ProviderServices } from '../context/context.js';
+import { isRouted, type ProviderServices } from '../context/context.js';
 import { sentScopes } from './requested-scopes.js';
 
 /** The number of characters of a parameter that are shown. */
@@ -69,7 +69,7 @@ const redact = (value: string): string =>
 /** Returns a parameter as it may be shown: cut to 200 characters, with unprintable ones escaped. */
 export const showableText = (text: string): string => {
   const cut = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
-  return cut.replaceAll(unprintable, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`);
+  return cut.replaceAll(unprintable, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 };
 
 /**
@@ -80,10 +80,11 @@ export function wrongParameters(
   refusal: Refusal,
   sent: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> | undefined {
-  const names = parametersOf(refusal)?.filter((name) => typeof sent[name] === 'string') ?? [];
-  return names.length === 0
-    ? undefined
-    : Object.fromEntries(names.map((name) => [name, showableText(sent[name] as string)]));
+  const shown = (parametersOf(refusal) ?? []).flatMap((name) => {
+    const value = sent[name];
+    return typeof value === 'string' ? [[name, showableText(value)] as const] : [];
+  });
+  return shown.length === 0 ? undefined : Object.fromEntries(shown);
 }
 
 /** Returns the parameters of a request, with the `client_id` of HTTP Basic (RFC 6749 §2.3.1). */
@@ -124,14 +125,14 @@ export interface LoggedRefusal {
 
 /** Logs the refusal of a Client's request, and adds it to those at the Client. */
 export function logRefusal(
-  { log, clientReports }: Pick<ProviderServices, 'log' | 'clientReports'>,
+  { runtime, signIns }: Pick<ProviderServices, 'runtime' | 'signIns'>,
   { client, parameters: sent, reason: why, ...rest }: LoggedRefusal,
 ): void {
   const parameters = Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, redact(value)]),
   );
   const reason = why && redact(why);
-  log.warn(
+  runtime.log.warn(
     {
       ...rest,
       ...(client !== undefined && { client: redact(showableText(client)) }),
@@ -142,7 +143,7 @@ export function logRefusal(
   );
   if (client === undefined) return;
   const { endpoint = '', error, remedy, auditID } = rest;
-  clientReports.addRefusal(client, {
+  signIns.clientReports.addRefusal(client, {
     endpoint,
     error,
     message: reason || error,
@@ -154,22 +155,22 @@ export function logRefusal(
 
 /** Logs the parameters of a request that it is answered without: they are too long or cannot be believed. */
 export function logIgnoredParameters(
-  { log }: Pick<ProviderServices, 'log'>,
+  { runtime }: Pick<ProviderServices, 'runtime'>,
   names: readonly string[],
   auditID: string,
 ): void {
   const parameters = names.map((name) => redact(showableText(name)));
-  log.info({ parameters, auditID }, 'parameters of a request were ignored');
+  runtime.log.info({ parameters, auditID }, 'parameters of a request were ignored');
 }
 
 /** Logs why the metadata document of a Client cannot be used. */
 export function logRefusedDocument(
-  { log }: Pick<ProviderServices, 'log'>,
+  { runtime }: Pick<ProviderServices, 'runtime'>,
   clientID: string,
   reason: string,
 ): void {
   const parameters = { client_id: redact(showableText(clientID)) };
-  log.warn({ parameters, reason }, 'the metadata document of a Client was refused');
+  runtime.log.warn({ parameters, reason }, 'the metadata document of a Client was refused');
 }
 
 /** The endpoints that take scopes of a Client. */
@@ -184,15 +185,17 @@ const scopeRoutes: ReadonlySet<string> = new Set([
  * list, `offline_access` where it needs `prompt=consent`, and unknown acr values.
  */
 export function logIgnoredValues(
-  { log, scopes }: Pick<ProviderServices, 'log' | 'scopes'>,
+  { runtime, claims }: Pick<ProviderServices, 'runtime' | 'claims'>,
   ctx: KoaContext,
 ): void {
-  if (!scopeRoutes.has(ctx.oidc?.route ?? '')) return;
-  const ofResources = Object.values(ctx.oidc!.resourceServers).flatMap((one) => [...one.scopes]);
-  const kept = new Set(String(ctx.oidc!.params?.scope ?? '').split(' '));
+  if (!isRouted(ctx) || !scopeRoutes.has(ctx.oidc.route)) return;
+  const { params, resourceServers } = ctx.oidc;
+  const ofResources = Object.values(resourceServers).flatMap((one) => [...one.scopes]);
+  const kept = new Set(String(params?.scope ?? '').split(' '));
   const granted = new Set([
     ...ofResources,
-    ...scopes()
+    ...claims
+      .scopes()
       .map(({ name }) => name)
       .filter((name) => kept.has(name)),
   ]);
@@ -201,7 +204,7 @@ export function logIgnoredValues(
   const logIgnored = (name: string, values: readonly string[], message: string): void => {
     if (values.length === 0) return;
     const parameters = { client_id: clientID, [name]: redact(showableText(values.join(' '))) };
-    log.info({ parameters, auditID }, message);
+    runtime.log.info({ parameters, auditID }, message);
   };
   logIgnored(
     'scope',
@@ -210,7 +213,7 @@ export function logIgnoredValues(
   );
   logIgnored(
     'acr_values',
-    unknownAcrs(ctx.oidc!.params?.acr_values),
+    unknownAcrs(params?.acr_values),
     'acr values of a request were ignored: acr_values_supported of discovery lists those that are known',
   );
 }

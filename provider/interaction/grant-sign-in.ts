@@ -4,8 +4,8 @@ import { digest } from '../../security/keyring.js';
 import type { SignedIn } from '../adapter/accounts.js';
 import { signInFromIndex } from '../adapter/indexes.js';
 import type { ProviderServices } from '../context/context.js';
+import { currentUnitOfWork } from '../context/current-request.js';
 import { copiesPrefix } from '../context/records.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /** Returns the key of a library Grant's authentication context. */
 export const authenticationContextKey = (
@@ -27,7 +27,7 @@ export async function signInOfGrant(
   const key = authenticationContextKey(account, client, grantId);
   const unitOfWork = currentUnitOfWork();
   const context = unitOfWork
-    ? await unitOfWork.get(key)
-    : (await toStatusError(services.storage.get(key))).entry?.value;
-  return context ? signInFromIndex(context) : {};
+    ? await unitOfWork.read(key)
+    : (await toStatusError(services.store.storage.get(key))).entry;
+  return context ? signInFromIndex(context.value) : {};
 }

@@ -1,4 +1,11 @@
-import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
+import type {
+  ClientContext,
+  Grant as LibraryGrant,
+  Provider,
+  ProviderContext,
+  Session,
+  SignedInContext,
+} from 'oidc-provider';
 import {
   type AudienceConsent,
   grantedScopeIDs,
@@ -11,6 +18,7 @@ import { Grant, grantName, isGrantValid } from '../../kinds/apps/grant.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import type { Decision } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { upsert } from '../../registry/store/upsert.js';
 import { digest } from '../../security/keyring.js';
 import { ownerReferencesOf, type SignedIn } from '../adapter/accounts.js';
 import { type RequestedAudience, requestedAudiences } from '../adapter/audiences.js';
@@ -18,17 +26,16 @@ import { accountPageClient, apiAudience } from '../adapter/built-in-clients.js';
 import { clientNames, clientObject } from '../adapter/clients.js';
 import { newGrantExpiry } from '../adapter/grant-lifetime.js';
 import {
-  authenticationContextMemo,
   decisionFromIndex,
   encodeContext,
-  type GrantAuthenticationContext,
+  savedContexts,
   signInFromIndex,
 } from '../adapter/indexes.js';
 import { cleanupRow } from '../adapter/outbox-rows.js';
 import type { ClientObject, GrantObject, ProviderServices } from '../context/context.js';
+import { currentUnitOfWork, requestState, requestUnitOfWork } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf } from '../context/records.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { coversAudience, decideAudience, rememberedAudiences } from './audience-consent.js';
 import { decideScopes, refusedScopes } from './policy.js';
 import { signInOfSession } from './prompts.js';
@@ -124,10 +131,10 @@ export async function saveCopy(
     if (scopes.length > 0) grant.addResourceScope(identifier, scopes.join(' '));
     if (rejected.length > 0) grant.rejectResourceScope(identifier, rejected.join(' '));
   }
-  currentUnitOfWork()?.memo.set(authenticationContextMemo(grant.jti), {
+  requestState().mapOf(savedContexts).set(grant.jti, {
     decision: agreement.decision,
     signedIn: agreement.signedIn,
-  } satisfies GrantAuthenticationContext);
+  });
   await grant.save();
   return grant;
 }
@@ -141,15 +148,15 @@ const newID = (): string =>
  */
 export async function loadExistingGrant(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: SignedInContext,
 ): Promise<LibraryGrant | undefined> {
   const { provider, client, account, session, result } = ctx.oidc;
-  const pair = { account: account!.accountId, client: client!.clientId };
+  const pair = { account: account.accountId, client: client.clientId };
   const findMatching = async (id: string | undefined): Promise<LibraryGrant | undefined> => {
     const grant = id ? await provider.Grant.find(id) : undefined;
     return grant?.accountId === pair.account && grant.clientId === pair.client ? grant : undefined;
   };
-  const copy = session!.grantIdFor(pair.client);
+  const copy = session.grantIdFor(pair.client);
   if (pair.client === accountPageClient)
     return (
       (await findMatching(copy)) ??
@@ -171,7 +178,7 @@ export async function loadExistingGrant(
     return saveCopyForSession(services, ctx, remembered);
   }
   const current =
-    copy && (await isCurrent(services, session!, copy, remembered))
+    copy && (await isCurrent(services, session, copy, remembered))
       ? await findMatching(copy)
       : undefined;
   return current && !(await hasFormerAudience(services, ctx, current, remembered))
@@ -185,11 +192,11 @@ export async function loadExistingGrant(
  */
 async function hasFormerAudience(
   services: ProviderServices,
-  { oidc }: ProviderContext,
+  { oidc }: ClientContext,
   copy: LibraryGrant,
   remembered: GrantObject,
 ): Promise<boolean> {
-  const requested = await requestedAudiences(services, oidc.client!.clientId, oidc.params ?? {});
+  const requested = await requestedAudiences(services, oidc.client.clientId, oidc.params);
   return requested.some(
     (one) =>
       copy.getResourceScope(one.audience.spec.identifier) !== '' &&
@@ -207,12 +214,12 @@ const replacesCopy = ({ oidc }: ProviderContext): boolean =>
 
 /** Deletes a library Grant in this commit; the outbox deletes its tokens afterwards. */
 function revokeCopy(services: ProviderServices, grantId: string, remembered: string): void {
-  const unitOfWork = currentUnitOfWork()!;
+  const unitOfWork = requestUnitOfWork();
   const hashed = digest(grantId);
-  unitOfWork.delete(recordKeyOf('Grant', hashed));
-  unitOfWork.delete(copiesPrefix(remembered) + hashed);
+  unitOfWork.remove(recordKeyOf('Grant', hashed));
+  unitOfWork.remove(copiesPrefix(remembered) + hashed);
   const row = cleanupRow(services, { grants: [hashed] });
-  unitOfWork.put(row.put, row.value, row.expires);
+  unitOfWork.write(row.put, row.value, row.expires);
 }
 
 /**
@@ -226,14 +233,14 @@ async function isCurrent(
   { metadata, internal: { decision } }: GrantObject,
 ): Promise<boolean> {
   const key = copiesPrefix(metadata.name) + digest(copy);
-  const unitOfWork = currentUnitOfWork()!;
-  const stamp = await unitOfWork.get(key);
-  if (stamp === undefined || decisionFromIndex(stamp) !== decision) return false;
-  if (signInFromIndex(stamp).authenticated !== session.loginTs)
-    unitOfWork.put(
+  const unitOfWork = requestUnitOfWork();
+  const stamp = await unitOfWork.read(key);
+  if (!stamp || decisionFromIndex(stamp.value) !== decision) return false;
+  if (signInFromIndex(stamp.value).authenticated !== session.loginTs)
+    unitOfWork.write(
       key,
       encodeContext({ decision, signedIn: await signInOfSession(services, session) }),
-      Math.max(unitOfWork.expiryOf(key) ?? 0, newGrantExpiry(services) + dayMs),
+      Math.max(stamp.expires ?? 0, newGrantExpiry(services) + dayMs),
     );
   return true;
 }
@@ -241,13 +248,13 @@ async function isCurrent(
 /** Returns whether a recorded Grant decides about every scope that is requested. */
 async function coversRequest(
   services: ProviderServices,
-  { oidc }: ProviderContext,
+  { oidc }: ClientContext,
   grant: GrantObject | undefined,
 ): Promise<boolean> {
   if (!grant) return false;
   const decided = new Set([...grant.spec.scopes, ...grant.internal.rejected]);
   if ([...oidc.requestParamOIDCScopes].some((scope) => !decided.has(scope))) return false;
-  const requested = await requestedAudiences(services, oidc.client!.clientId, oidc.params ?? {});
+  const requested = await requestedAudiences(services, oidc.client.clientId, oidc.params);
   return requested.every((one) => coversAudience(grant, one));
 }
 
@@ -257,17 +264,17 @@ async function coversRequest(
  */
 async function saveCopyForSession(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: SignedInContext,
   remembered: GrantObject,
 ): Promise<LibraryGrant> {
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
-  const signedIn = await signInOfSession(services, session!);
+  const pair = { account: account.accountId, client: client.clientId };
+  const signedIn = await signInOfSession(services, session);
   const refused = refusedScopes(
-    await decideScopes(services, account!.accountId, client!.clientId, scopes, signedIn),
+    await decideScopes(services, pair.account, pair.client, scopes, signedIn),
   );
-  const required = await requiredScopes(services, client!.clientId);
-  const pair = { account: account!.accountId, client: client!.clientId };
+  const required = await requiredScopes(services, pair.client);
   return saveCopy(services, provider, {
     ...pair,
     audiences: await rememberedAudiences(services, { ...pair, signedIn }, remembered),
@@ -290,13 +297,13 @@ const requiredScopes = async (
 /** Grants a first-party Client its scopes without consent, in the Grant object and its copy. */
 async function grantFirstParty(
   services: ProviderServices,
-  ctx: ProviderContext,
+  ctx: SignedInContext,
   remembered: GrantObject | undefined,
 ): Promise<LibraryGrant> {
   const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
-  const pair = { account: account!.accountId, client: client!.clientId };
+  const pair = { account: account.accountId, client: client.clientId };
   const requested = [...new Set([...(remembered?.spec.scopes ?? []), ...requestParamOIDCScopes])];
-  const signedIn = await signInOfSession(services, session!);
+  const signedIn = await signInOfSession(services, session);
   const decisions = await decideScopes(services, pair.account, pair.client, requested, signedIn);
   const refused = refusedScopes(decisions);
   const required = await requiredScopes(services, pair.client);
@@ -304,7 +311,7 @@ async function grantFirstParty(
   const rejected = [...refused].filter((scope) => !required.has(scope));
   const sharing = { ...pair, signedIn };
   const others = remembered ? await rememberedAudiences(services, sharing, remembered) : [];
-  const asked = await requestedAudiences(services, pair.client, ctx.oidc.params ?? {});
+  const asked = await requestedAudiences(services, pair.client, ctx.oidc.params);
   const audiences = await Promise.all(
     asked.map((one) => decideAudience(services, sharing, withFormerScopes(one, others))),
   );
@@ -355,9 +362,9 @@ async function stageFirstPartyGrant(
   const decision = old ? old.internal.decision + 1 : Date.now();
   const names = await clientNames(services, client);
   const owned = ownerReferencesOf(account);
-  const clientUID = uidOfClient(client, await clientObject(services, client))!;
-  currentUnitOfWork()!.defer(`grant ${name}`, () =>
-    services.store.stage(Grant, name, (before) => {
+  const clientUID = uidOfClient(client, await clientObject(services, client)) ?? '';
+  requestUnitOfWork().defer(`grant ${name}`, (tx) =>
+    upsert(tx, Grant, name, (before) => {
       const grant: GrantObject = {
         metadata: before?.metadata ?? ({ name, ...owned } as GrantObject['metadata']),
         spec: { ...before?.spec, scopes },

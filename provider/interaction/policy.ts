@@ -5,7 +5,7 @@ import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, type SignedIn } from '../adapter/accounts.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
+import { currentUnitOfWork } from '../context/current-request.js';
 
 /** Returns the policy decision about sharing a scope with a Client. */
 export const decideShare = (
@@ -40,7 +40,7 @@ async function decide(
   record?: 'allowed' | 'never',
 ): Promise<Decision> {
   const { session: _, ...by } = signedIn;
-  return authorizeLoaded(services.authorize, {
+  return authorizeLoaded(services.policy.authorize, {
     caller: await callerFor(services, account, signedIn),
     action,
     facts: {
@@ -85,8 +85,9 @@ export async function decideScopes(
 ): Promise<Map<string, Decision>> {
   const account = await accountObject(services, name);
   const decisions = new Map<string, Decision>();
-  for (const scope of account ? scopes : []) {
-    const decision = await decideShare(services, account!, client, scope, signedIn);
+  if (!account) return decisions;
+  for (const scope of scopes) {
+    const decision = await decideShare(services, account, client, scope, signedIn);
     if (!decision.allowed) await yieldToEventLoop(); // It may have been explained.
     decisions.set(scope, decision);
   }

@@ -1,4 +1,9 @@
-import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
+import {
+  interactionPolicy,
+  type OIDCContext,
+  type ProviderContext,
+  type Session,
+} from 'oidc-provider';
 import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { isSessionValid, isSignInValid } from '../../kinds/people/account/end-sessions.js';
 import type { SignInFacts } from '../../kinds/people/account/policy-facts.js';
@@ -9,12 +14,13 @@ import type { Decision } from '../../registry/kind.js';
 import { isLoopback } from '../../security/loopback.js';
 import { accountObject } from '../adapter/accounts.js';
 import { accountPageClient } from '../adapter/built-in-clients.js';
-import { loginMethodMemo, loginTimeMemo } from '../adapter/session-projection.js';
+import { completedLogin, loginTime } from '../adapter/session-projection.js';
 import { isWeakerThanDemanded } from '../context/acr.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
+import { requestState } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
+import { StateKey } from '../context/request-state.js';
 import { sessionName } from '../context/session-name.js';
-import { currentUnitOfWork } from '../context/unit-of-work.js';
 import { decideShare, decideSignIn } from './policy.js';
 
 const { Check, Prompt } = interactionPolicy;
@@ -36,37 +42,42 @@ export async function signInOfSession(
   session: Session,
 ): Promise<SignInFacts> {
   const methods = [
-    (currentUnitOfWork()?.memo.get(loginMethodMemo) as string | undefined) ??
+    requestState().get(completedLogin) ??
       (session.acr === phishingResistant ? 'Passkey' : 'EmailCode'),
   ];
   const facts = { methods, assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
-  if (currentUnitOfWork()?.memo.has(loginMethodMemo)) return facts;
+  const { accountId, uid, loginTs } = session;
+  if (accountId === undefined || requestState().has(completedLogin)) return facts;
   const projected = await withProviderErrors(
-    services.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)),
+    services.store.reader(ProjectedSession).cached(sessionName(accountId, uid)),
   );
-  return projected?.internal.loginSeconds === session.loginTs
-    ? { ...facts, methods: projected!.status.methods }
+  return projected && projected.internal.loginSeconds === loginTs
+    ? { ...facts, methods: projected.status.methods }
     : facts;
 }
 
-async function verdictOf(services: ProviderServices, ctx: ProviderContext): Promise<Verdict> {
-  const { session, client } = ctx.oidc;
+/** Verdicts of this request, by account and time of the sign-in. */
+const verdicts = new StateKey<Map<string, Promise<Verdict>>>();
+
+async function verdictOf(services: ProviderServices, { oidc }: ProviderContext): Promise<Verdict> {
+  const { session, client } = oidc;
   const account = session?.accountId ? await accountObject(services, session.accountId) : undefined;
   if (!session || !account || !client) return { is: 'Permitted' };
-  const memo = currentUnitOfWork()!.memo;
-  const key = `signIn ${session.accountId} ${session.loginTs}`;
-  if (!memo.has(key)) memo.set(key, decideVerdict(services, account, session, ctx));
-  return memo.get(key) as Promise<Verdict>;
+  const known = requestState().mapOf(verdicts);
+  const key = `${session.accountId} ${session.loginTs}`;
+  const verdict =
+    known.get(key) ?? decideVerdict(services, account, client.clientId, { session, oidc });
+  known.set(key, verdict);
+  return verdict;
 }
 
 async function decideVerdict(
   services: ProviderServices,
   account: AccountObject,
-  session: Session,
-  { oidc }: ProviderContext,
+  clientId: string,
+  { session, oidc }: { readonly session: Session; readonly oidc: OIDCContext },
 ): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const { clientId } = oidc.client!;
   const sharesIdentity =
     clientId !== accountPageClient && oidc.requestParamOIDCScopes.has('openid');
   const decide = async (by: SignInFacts, record?: 'allowed' | 'never'): Promise<Decision> => {
@@ -212,7 +223,10 @@ function consentChecks(services: ProviderServices): InstanceType<typeof Check>[]
  * Returns true if a device is being connected with a sign-in older than `limits.recentSignIn` (RFC
  * 8628 §5.4).
  */
-function isStaleForDevice({ settings }: ProviderServices, { oidc }: ProviderContext): boolean {
+function isStaleForDevice(
+  { settings }: Pick<ProviderServices, 'settings'>,
+  { oidc }: ProviderContext,
+): boolean {
   const isDevice =
     oidc.entities.DeviceCode !== undefined || oidc.entities.Interaction?.deviceCode !== undefined;
   const { accountId, loginTs = 0 } = oidc.session ?? {};
@@ -235,10 +249,10 @@ function isOnLoopback(redirect: unknown): boolean {
 
 /** Returns true if the account has not revoked the session's sign-in since it began. */
 async function isInForce(services: ProviderServices, { oidc }: ProviderContext): Promise<boolean> {
-  const { uid, accountId, loginTs = 0 } = oidc.session!;
-  const account = await accountObject(services, accountId!);
-  if (account === undefined) return false;
-  const milliseconds = currentUnitOfWork()?.memo.get(loginTimeMemo) as number | undefined;
+  const { uid, accountId, loginTs = 0 } = oidc.session ?? {};
+  const account = accountId && (await accountObject(services, accountId));
+  if (!account || uid === undefined) return false;
+  const milliseconds = requestState().get(loginTime);
   return oidc.result?.login
     ? isSignInValid(account, { seconds: loginTs, milliseconds })
     : isSessionValid(account, sessionName(account.metadata.name, uid), loginTs);

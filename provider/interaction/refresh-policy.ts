@@ -1,4 +1,4 @@
-import { errors, type ProviderContext, type Token } from 'oidc-provider';
+import { errors, type Token, type TokenContext } from 'oidc-provider';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { signInOfGrant } from './grant-sign-in.js';
 import { decideShare, decideSignIn } from './policy.js';
@@ -14,17 +14,16 @@ const vitalScopes: ReadonlySet<string> = new Set(['openid', 'offline_access', 'a
  */
 export async function applyRefreshPolicy(
   services: ProviderServices,
-  ctx: ProviderContext,
+  { oidc: { client, grant } }: TokenContext,
   account: AccountObject,
-  token: Token,
+  token: Pick<Token, 'scope'>,
 ): Promise<void> {
-  const { client, grant } = ctx.oidc;
-  const { clientId } = client!;
-  const signedIn = await signInOfGrant(services, account.metadata.name, clientId, token.grantId!);
+  const { clientId } = client;
+  const signedIn = await signInOfGrant(services, account.metadata.name, clientId, grant.jti);
   if (!(await decideSignIn(services, account, clientId, signedIn)).allowed)
     throw new errors.InvalidGrant('policy refuses the sign-in');
   const scopes = new Set(token.scope?.split(' '));
-  for (const { name } of services
+  for (const { name } of services.claims
     .scopes()
     .filter(
       (scope) =>
@@ -32,6 +31,6 @@ export async function applyRefreshPolicy(
     )) {
     if ((await decideShare(services, account, clientId, name, signedIn)).allowed) continue;
     if (vitalScopes.has(name)) throw new errors.InvalidGrant('policy refuses a scope');
-    grant!.rejectOIDCScope(name);
+    grant.rejectOIDCScope(name);
   }
 }

@@ -367,7 +367,7 @@ describe('what is added to the record', () => {
     provider: 'vestibule',
   });
 
-  test('is one entry of a scope while its claims leave together, and another for those that left at other times', () => {
+  test('is one entry of a scope while its claims leave together', () => {
     const first = withClaims([], [claim('name'), claim('website')], at(0))!;
     expect(withClaims(first, [claim('name')], at(4))).toBeUndefined();
     expect(withClaims(first, [claim('locale')], at(4))).toEqual([
@@ -393,25 +393,6 @@ describe('what is added to the record', () => {
         claims: ['website'],
         firstTimestamp: '2026-01-01T00:00:00Z',
         lastTimestamp: '2026-01-01T00:00:00Z',
-      },
-    ]);
-  });
-
-  test('keeps an entry of an earlier release, whose first use is not known', () => {
-    const before = [
-      {
-        scope: 'email',
-        provider: 'vestibule',
-        claims: ['email'],
-        lastTimestamp: '2026-01-01T00:00:00Z',
-      },
-    ];
-    expect(withClaims(before, [claim('email', 'email')], at(9))).toEqual([
-      {
-        scope: 'email',
-        provider: 'vestibule',
-        claims: ['email'],
-        lastTimestamp: '2026-01-01T00:09:00Z',
       },
     ]);
   });

@@ -8,7 +8,7 @@ import type { EtcdOptions, EtcdStorage } from '../../../storage/etcd/etcd.js';
 import type { Storage } from '../../../storage/storage.js';
 import { type Config, ConfigError } from '../options/config.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
-import { watchFiles } from './watch-files.js';
+import { reloadFiles } from './watch-files.js';
 
 type EtcdConfig = Extract<Config['store'], { type: 'etcd' }>;
 type EtcdConnection = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
@@ -64,33 +64,23 @@ export function followCertificates(
   const files = [config.caFile, config.certFile, config.keyFile].filter(
     (file) => file !== undefined,
   );
-  return watchFiles(
-    files,
-    () => {
-      try {
-        const next = etcdOptions(config);
-        if (
-          (['ca', 'cert', 'key'] as const).every(
-            (one) => String(next[one]) === String(current[one]),
-          )
-        )
-          return;
-        const [, certificate] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
-        if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key)))
-          throw new Error('the private key does not match the certificate');
-        current = next;
-        storage.renew(next);
-        onRenew(next);
-        log.info({ files }, 'reloaded the certificates for etcd; reconnecting');
-      } catch (error) {
-        log.error(
-          { err: error, files },
-          'could not reload the certificates for etcd; the former stay in use',
-        );
-      }
-    },
-    log,
-  );
+  const messages = {
+    reloaded: 'reloaded the certificates for etcd; reconnecting',
+    failed: 'could not reload the certificates for etcd; the former stay in use',
+  };
+  const reload = (): boolean => {
+    const next = etcdOptions(config);
+    if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(current[one])))
+      return false;
+    const [, certificate] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
+    if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key)))
+      throw new Error('the private key does not match the certificate');
+    current = next;
+    storage.renew(next);
+    onRenew(next);
+    return true;
+  };
+  return reloadFiles(files, messages, reload, log);
 }
 
 /**

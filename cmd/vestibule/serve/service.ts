@@ -246,13 +246,12 @@ async function openStore(
 /** Creates the provider and the objects that are always there. */
 async function openProvider(
   { log, disposables, lateParts }: StartContext,
-  { storage, metrics }: BaseParts,
+  { metrics }: BaseParts,
   { store, keys, settings, authorize, outbox }: CoreParts,
   indexes: Indexes,
 ): Promise<IdentityProvider> {
   const provider = createIdentityProvider({
     store,
-    storage,
     keys,
     settings,
     authorize,
@@ -260,7 +259,6 @@ async function openProvider(
     sharedAssets: () => lateParts.server!.sharedAssets!,
     log,
     outbox,
-    networkLimits: store.networkLimits,
     metrics,
   });
   lateParts.provider = provider;
@@ -319,7 +317,7 @@ async function startPolicy(
 
 function createServer(
   { config, log, root }: StartContext,
-  { proxyTrust, metrics, audit, storage, baseURL }: BaseParts,
+  { proxyTrust, metrics, audit, baseURL }: BaseParts,
   { watchCache, keys, authorize, ports, store, policy }: CoreParts,
   { appearance, groups }: Indexes,
   provider: IdentityProvider,
@@ -334,7 +332,7 @@ function createServer(
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new CidrList(config.trustedProxies),
     }),
-    checks: healthChecks({ storage, watchCache, policy, clocks }),
+    checks: healthChecks(store, policy, clocks),
     store,
     keys,
     log,

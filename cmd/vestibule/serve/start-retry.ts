@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../observability/log.js';
+import { minuteMs, secondMs } from '../../../registry/schema/units.js';
 import { StatusError } from '../../../registry/status/status.js';
 import { UnavailableError, UnknownOutcomeError } from '../../../storage/storage.js';
 
-const retryForMs = 60_000;
-const retryDelayMs = 1000;
+const retryForMs = minuteMs;
+const retryDelayMs = secondMs;
 
 /**
  * Starts, and for a minute again a second after each start that failed because the store did not

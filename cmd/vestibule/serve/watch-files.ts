@@ -31,3 +31,31 @@ export function watchFiles(files: readonly string[], onChange: () => void, log: 
     clearTimeout(timer);
   };
 }
+
+/** What is logged of a reload: that it succeeded, or that what was read before stays in use. */
+export interface ReloadMessages {
+  readonly reloaded: string;
+  readonly failed: string;
+}
+
+/**
+ * Calls `reload` after changes of these files; it returns whether their content changed. What it
+ * throws is logged. Returns a function that stops it.
+ */
+export const reloadFiles = (
+  files: readonly string[],
+  { reloaded, failed }: ReloadMessages,
+  reload: () => boolean,
+  log: Log,
+): (() => void) =>
+  watchFiles(
+    files,
+    () => {
+      try {
+        if (reload()) log.info({ files }, reloaded);
+      } catch (error) {
+        log.error({ err: error, files }, failed);
+      }
+    },
+    log,
+  );

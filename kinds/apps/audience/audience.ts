@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Call, KindObject, Transaction } from '../../../registry/kind.js';
+import type { KindObject, Transaction } from '../../../registry/kind.js';
 import {
   type LimitSetting,
   limitFault,
@@ -14,8 +14,7 @@ import { defineKind, group } from '../../define-kind.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { line, texts, webAddress } from '../../signin/schema-types.js';
 import { isWebUrl } from '../../signin/web-url.js';
-import { audienceScopeID } from '../claims/scope-id.js';
-import { builtInProvider, builtInScopes, claimName, scopeName } from '../claims/scopes.js';
+import { builtInProvider, builtInScopes, claimName, declaredScope } from '../claims/scopes.js';
 import { Client } from '../client/client.js';
 import { identifierFault } from './identifier.js';
 
@@ -42,12 +41,10 @@ const AudienceSpec = z.object({
   scopes: mapList(
     z.array(
       z.object({
-        name: scopeName().describe('The scope (RFC 6749 §3.3), unique within the Audience.'),
-        title: line(64).describe('A short title.'),
-        titles: texts(64, 'The title'),
-        description: line(500).describe('What it permits.'),
-        descriptions: texts(500, 'The description'),
-        sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
+        ...declaredScope(
+          'The scope (RFC 6749 §3.3), unique within the Audience.',
+          'What it permits.',
+        ),
       }),
     ),
     'name',
@@ -125,9 +122,8 @@ export const Audience = defineKind({
         ? []
         : [invalidValue('spec.homepageURI', 'must be an https address, or http on loopback')]),
     ],
-    async beforeCommit(tx, next, old, call) {
+    async beforeCommit(tx, next, old) {
       if (!next) return;
-      if (!old) assertScopesDistinct(next.metadata.name, call);
       await assertIntrospectorsExist(tx, next, old);
     },
   },
@@ -206,19 +202,4 @@ async function assertIntrospectorsExist(
         invalidValue(`spec.introspectors[${i}]`, 'must be the name of a Client that exists'),
       );
   if (causes.length > 0) throw invalid(named, metadata.name, causes);
-}
-
-/**
- * Throws 422 if a claims provider of an earlier release supplies a scope that looks like one of
- * this Audience. New ones cannot.
- */
-function assertScopesDistinct(name: string, { ports }: Call): void {
-  const taken = ports.scopes().find((scope) => scope.name.startsWith(audienceScopeID(name, '')));
-  if (taken)
-    throw invalid(named, name, [
-      invalidValue(
-        'metadata.name',
-        `the claims provider ${taken.provider.name} supplies the scope ${taken.name}`,
-      ),
-    ]);
 }

@@ -3,6 +3,7 @@ import type { Texts } from '../../../i18n/local-text.js';
 import type { ObjectOf } from '../../../registry/kind.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
 import type { Account } from '../../people/account/account.js';
+import { line, texts } from '../../signin/schema-types.js';
 
 /** A value that a claim may have. */
 export type ClaimValue = string | number | boolean | string[];
@@ -32,6 +33,16 @@ export const scopeName = () =>
         'must be printable ASCII without spaces, quotes and backslashes',
       ),
     );
+
+/** Returns the members of a scope in a spec, with what its name and its description say. */
+export const declaredScope = (name: string, description: string) => ({
+  name: scopeName().describe(name),
+  title: line(64).describe('A short title.'),
+  titles: texts(64, 'The title'),
+  description: line(500).describe(description),
+  descriptions: texts(500, 'The description'),
+  sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
+});
 
 /** Returns the schema of a claim name. */
 export const claimName = () =>

@@ -129,7 +129,7 @@ describe.each(stores)('a URL that browsers open elsewhere, on %s', (store) => {
       const document = { client_id: url.href, redirect_uris: ['https://rp.test/cb'] };
       const read = (value: object) =>
         metadataOfDocument(
-          { scopes: () => [], settings: service.store.settings },
+          { claims: { scopes: () => [] }, settings: service.store.settings },
           url,
           Buffer.from(JSON.stringify({ ...document, ...value })),
         );

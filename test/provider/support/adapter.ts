@@ -5,8 +5,9 @@ import { clockTolerance, StoreAdapter } from '../../../provider/adapter/adapter.
 import { isFirstUse } from '../../../provider/adapter/replay-detection.js';
 import type { ProviderServices } from '../../../provider/context/context.js';
 import { cookieNames } from '../../../provider/context/cookies.js';
+import { inUnitOfWork } from '../../../provider/context/current-request.js';
 import { Records, recordKey } from '../../../provider/context/records.js';
-import { inUnitOfWork, UnitOfWork } from '../../../provider/context/unit-of-work.js';
+import { UnitOfWork } from '../../../provider/context/unit-of-work.js';
 import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest, Keys, nameOf } from '../../../security/keyring.js';
@@ -30,38 +31,41 @@ export function adapterCases(
     let close: () => Promise<void>;
     const foundation = (epoch = 0): ProviderServices => ({
       store: house.store,
-      storage,
-      keys,
       settings: {
         baseURL: house.baseURL,
         component: 'vestibule',
         limitFactor: 1,
         limits: defaultLimits,
       } as ProviderServices['settings'],
-      authorize: () => ({ allowed: true, reasons: [] }),
-      log: undefined as never,
-      records: new Records(keys, epoch),
-      cookies: cookieNames(house.baseURL),
-      fetch: undefined as never,
-      epoch,
-      groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
-      operatorPasskeys: {
-        currentFacts: async () => ({
-          operatorsHavePasskeys: false,
-          operatorsHaveFullPasskeys: false,
-        }),
+      secrets: { keys, epoch, records: new Records(keys, epoch) },
+      runtime: { log: undefined as never, count: () => {}, runInBackground: () => {} },
+      policy: {
+        authorize: () => ({ allowed: true, reasons: [] }),
+        groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
+        operatorPasskeys: {
+          currentFacts: async () => ({
+            operatorsHavePasskeys: false,
+            operatorsHaveFullPasskeys: false,
+          }),
+        },
       },
-      reviews: { requestClaims: async () => new Map() },
-      scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
-      appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
-      scopes: () => [],
-      sharedAssets: () => ({ stylesheet: '', icon: '' }),
-      signIns: new SignInMetrics(),
-      count: () => {},
-      runInBackground: () => {},
-      clientReports: undefined as never,
-      signInCheck: { follow: () => {} },
-      noteActivity: () => {},
+      claims: {
+        scopeIndex: { provider: () => undefined, scopes: [], settled: undefined },
+        scopes: () => [],
+        fetch: undefined as never,
+        reviews: { requestClaims: async () => new Map() },
+      },
+      pages: {
+        cookies: cookieNames(house.baseURL),
+        appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
+        sharedAssets: () => ({ stylesheet: '', icon: '' }),
+      },
+      signIns: {
+        metrics: new SignInMetrics(),
+        clientReports: undefined as never,
+        signInCheck: { follow: () => {} },
+        noteActivity: () => {},
+      },
     });
     const adapter = (model: string, epoch = 0): StoreAdapter =>
       new StoreAdapter(model, foundation(epoch));
@@ -126,7 +130,7 @@ export function adapterCases(
       }
     });
 
-    test('finds sessions by uid and device codes by what is typed, until they are destroyed', async () => {
+    test('finds sessions by uid and device codes by what is typed', async () => {
       const [id, uid, code] = [newID(), newID(), newID()];
       await adapter('Session').upsert(id, { jti: id, uid, exp: seconds() + 60 }, 60);
       await adapter('DeviceCode').upsert(
@@ -264,7 +268,7 @@ export function adapterCases(
       expect(await adapter('RefreshToken').find(refresh)).toBeDefined();
     });
 
-    test('gathers what one request writes into one commit, which its own reads see before it is made', async () => {
+    test('gathers what one request writes into one commit, which its reads see', async () => {
       const [session, uid, code, grantId] = [newID(), newID(), newID(), newID()];
       const exchange = new UnitOfWork(house.store);
       const before = storage.commits;

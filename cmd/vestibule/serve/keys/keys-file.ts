@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Log } from '../../../../observability/log.js';
 import { type KeyIDs, Keys, KeysFile, newKeys } from '../../../../security/keyring.js';
 import { ExposedFile, readSecretFile } from '../../options/secret-file.js';
-import { watchFiles } from '../watch-files.js';
+import { reloadFiles } from '../watch-files.js';
 
 /** Reads the keys file. Throws with one sentence if it is missing or malformed. */
 export const readKeys = (file: string): Keys => new Keys(readKeysFile(file));
@@ -45,23 +45,17 @@ export function followKeys(
   log: Log,
   onChange: (before: KeyIDs) => void,
 ): () => void {
-  return watchFiles(
-    [file],
-    () => {
-      try {
-        const before = keys.ids();
-        if (!keys.replace(readKeysFile(file))) return;
-        log.info({ file }, 'reloaded the keys file');
-        onChange(before);
-      } catch (error) {
-        log.error(
-          { err: error, file },
-          'could not reload the keys file; the former keys stay in use',
-        );
-      }
-    },
-    log,
-  );
+  const messages = {
+    reloaded: 'reloaded the keys file',
+    failed: 'could not reload the keys file; the former keys stay in use',
+  };
+  const reload = (): boolean => {
+    const before = keys.ids();
+    const isChanged = keys.replace(readKeysFile(file));
+    if (isChanged) onChange(before);
+    return isChanged;
+  };
+  return reloadFiles([file], messages, reload, log);
 }
 
 /** Writes new keys to a file that does not exist yet, readable by its owner only. */

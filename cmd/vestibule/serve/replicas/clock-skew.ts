@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../../../../observability/log.js';
 import type { KeyIDs } from '../../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
+import { followValues } from '../follow-values.js';
 
 /** The prefix below which each running replica writes its time and the ids of its keys. */
 export const clocksPrefix = 'meta/clocks/';
 /** The number of recent leads of a peer. */
 const sampleCount = 4;
-const timesMs = { interval: 5_000, peerTtl: 30_000, retry: 1_000, maxSkew: 5_000 };
+const timesMs = { interval: 5_000, peerTtl: 30_000, maxSkew: 5_000 };
 
 /**
  * Recent times of another replica: this clock's lead over each in milliseconds, and when the last
@@ -56,7 +57,11 @@ export class ClockSkew {
   }
 
   start(): void {
-    this.#watching = this.#keepWatching();
+    this.#watching = followValues(
+      { storage: this.#storage, prefix: clocksPrefix, signal: this.#stop.signal, log: this.#log },
+      async () => (await this.#storage.list(prefixRange(clocksPrefix), { limit: 1 })).revision,
+      (key, value) => this.#recordPeer(key, value),
+    );
     this.#timer = setInterval(() => this.#writeTime(), this.#intervalMs);
     this.#timer.unref();
     this.#writeTime();
@@ -119,26 +124,6 @@ export class ClockSkew {
       .catch(() => {
         /* The next write, or readiness, reports it. */
       });
-  }
-
-  async #keepWatching(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await this.#watch(signal);
-      } catch (error) {
-        this.#log.warn({ err: error }, 'the watch on replica clocks was interrupted');
-      }
-      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, timesMs.retry));
-    }
-  }
-
-  async #watch(signal: AbortSignal): Promise<void> {
-    const { revision } = await this.#storage.list(prefixRange(clocksPrefix), { limit: 1 });
-    for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal, {
-      newValuesOnly: true,
-    }))
-      for (const { key, entry } of changes) this.#recordPeer(key, entry?.value);
   }
 
   /**

@@ -8,7 +8,7 @@ import {
 import type { Log } from '../../../../observability/log.js';
 import { ConfigError } from '../../options/config.js';
 import type { FrontProxyConfig } from '../../options/front-proxy-config.js';
-import { watchFiles } from '../watch-files.js';
+import { type ReloadMessages, reloadFiles } from '../watch-files.js';
 import { InClusterClient } from './in-cluster-client.js';
 import { ConfigMapTrust } from './requestheader-configmap.js';
 
@@ -54,22 +54,25 @@ function readTrust(file: string, headers: Headers): ProxyTrust {
   }
 }
 
+const messages: ReloadMessages = {
+  reloaded: 'reloaded the front proxy CA file',
+  failed: 'could not reload the front proxy CA file; the former CAs stay in use',
+};
+
 /** Trusted front proxies from the settings. The CA file is watched. */
 class FileTrust implements FollowedTrust {
   readonly loaded = Promise.resolve();
   readonly stop: () => void;
   readonly #file: string;
   readonly #headers: Headers;
-  readonly #log: Log;
   readonly #listeners: (() => void)[] = [];
   #current: ProxyTrust;
 
   constructor(file: string, headers: Headers, log: Log) {
     this.#file = file;
     this.#headers = headers;
-    this.#log = log;
     this.#current = readTrust(this.#file, this.#headers);
-    this.stop = watchFiles([file], () => this.#reload(), log);
+    this.stop = reloadFiles([file], messages, () => this.#reload(), log);
   }
 
   get current(): ProxyTrust {
@@ -80,19 +83,12 @@ class FileTrust implements FollowedTrust {
     this.#listeners.push(listener);
   }
 
-  /** While the file is invalid, the former trust stays in use. */
-  #reload(): void {
-    try {
-      const next = readTrust(this.#file, this.#headers);
-      if (next.authorities === this.#current.authorities) return;
-      this.#current = next;
-      for (const listener of this.#listeners) listener();
-      this.#log.info({ file: this.#file }, 'reloaded the front proxy CA file');
-    } catch (error) {
-      this.#log.warn(
-        { err: error },
-        'could not reload the front proxy CA file; the former CAs stay in use',
-      );
-    }
+  /** Reads the file again; returns whether its authorities changed. */
+  #reload(): boolean {
+    const next = readTrust(this.#file, this.#headers);
+    if (next.authorities === this.#current.authorities) return false;
+    this.#current = next;
+    for (const listener of this.#listeners) listener();
+    return true;
   }
 }

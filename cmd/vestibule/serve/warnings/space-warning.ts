@@ -3,16 +3,16 @@ import { Account } from '../../../../kinds/people/account/account.js';
 import { Session } from '../../../../kinds/people/session/session.js';
 import type { Log } from '../../../../observability/log.js';
 import type { AnyKind } from '../../../../registry/kind.js';
+import { dayMs, hourMs, minuteMs } from '../../../../registry/schema/units.js';
 import type { Store } from '../../../../registry/store/store.js';
 import { freeBytes } from '../../../../storage/embedded/space.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
 import type { Config } from '../../options/config.js';
 import { type Load, neededBytes } from './space-need.js';
 
-const dayMs = 86_400_000;
 /** The first check waits until the start is over: it counts all sessions. */
-const firstCheckMs = 60_000;
-const checkEveryMs = 6 * 3_600_000;
+const firstCheckMs = minuteMs;
+const checkEveryMs = 6 * hourMs;
 
 /** Returns how many bytes the store may take, or undefined where that is not known. */
 export async function capacityOf(
