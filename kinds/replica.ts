@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fromTimestamp } from '../registry/schema/timestamp.js';
+import { minuteMs } from '../registry/schema/units.js';
 import { defineKind } from './define-kind.js';
 import { timestamp } from './signin/schema-types.js';
 
@@ -7,7 +8,7 @@ import { timestamp } from './signin/schema-types.js';
 export const activityMinutes = 60;
 
 /** How long the record of a process outlives its last renewal: three renewals, in milliseconds. */
-const lifetimeMs = 180_000;
+const lifetimeMs = 3 * minuteMs;
 
 const perMinute = (describe: string) =>
   z.array(z.number().int().min(0)).max(activityMinutes).describe(describe);

@@ -1,5 +1,6 @@
 import {
   createPolicy,
+  newestPolicyKey,
   Policy,
   type PolicyObject,
   policyName,
@@ -133,7 +134,7 @@ export class ActivePolicyController {
    * transaction.
    */
   async #defaultRules() {
-    const { entry } = await this.#store.storage.get('meta/policy');
+    const { entry } = await this.#store.storage.get(newestPolicyKey);
     return entry ? undefined : this.#engine.summarizeRules(this.#engine.defaultText);
   }
 
@@ -178,17 +179,11 @@ export class ActivePolicyController {
         const policy = after?.object as PolicyObject | undefined;
         if (policy?.status.inForce) void this.apply(policy);
       },
-      end: (why) => {
-        if (why === 'Compacted') this.#resync();
+      gap: () => {
+        for (const ms of retryDelaysMs.lost) this.#retryAfter(ms, () => this.#readNewest());
       },
     });
     this.#unsubscribe = leave;
-  }
-
-  /** After the watch lost history, reads the newest policy from the store. */
-  #resync(): void {
-    this.#watch();
-    for (const delayMs of retryDelaysMs.lost) this.#retryAfter(delayMs, () => this.#readNewest());
   }
 
   async #readNewest(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Method } from '../kinds/people/session/session.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
+import { dayMs, hourMs } from '../registry/schema/units.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { UnknownValue } from './evaluate/unknowns.js';
 import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
@@ -18,8 +19,6 @@ const samplePerson: Caller = {
 };
 
 const interaction = 'a'.repeat(32);
-
-const hourMs = 3_600_000;
 
 const sampleCallers: readonly Caller[] = [
   { type: 'Anonymous' },
@@ -224,7 +223,7 @@ async function canOperatorsSignIn(
     networksIn(evaluator),
   );
   const canSignInOn = async (day: number): Promise<boolean> => {
-    for (let time = day; time < day + 24 * hourMs; time += 3 * hourMs)
+    for (let time = day; time < day + dayMs; time += 3 * hourMs)
       for (const path of paths) {
         await yieldToEventLoop();
         const requests = signInRequests(kinds, policy, path, time);
@@ -240,7 +239,7 @@ async function canOperatorsSignIn(
       }
     return false;
   };
-  return (await canSignInOn(Date.now())) && canSignInOn(Date.now() + 3652 * 24 * hourMs);
+  return (await canSignInOn(Date.now())) && canSignInOn(Date.now() + 3652 * dayMs);
 }
 
 /** Returns every sign-in path of `subset`, a part of the operators. */

@@ -9,6 +9,7 @@ import type { Store } from '../registry/store/store.js';
 import { toAttributes } from './decisions/record.js';
 import type { CompiledPolicy, Engine } from './engine.js';
 import type { AuthorizationResponse } from './evaluate/decision-result.js';
+import { compareDecisions, type ShadowResult } from './shadow/tally.js';
 
 /** Names listed in each direction, decisions per page, and ms between two yields to the event loop. */
 const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4 };
@@ -47,17 +48,17 @@ export async function replay(
   return outcome.impact(0);
 }
 
+type Change = Exclude<ShadowResult, 'unchanged' | 'undecidable'>;
+
 /** The outcome so far. */
 class Outcome {
   readonly #policy: CompiledPolicy;
   readonly #load: LoadEntities;
   readonly #kinds: ReadonlyMap<string, AnyKind>;
-  readonly #refused: string[] = [];
-  readonly #allowed: string[] = [];
+  readonly #names: Record<Change, string[]> = { nowRefused: [], nowAllowed: [] };
+  readonly #unnamed: Record<Change, number> = { nowRefused: 0, nowAllowed: 0 };
+  readonly #counts = { unchanged: 0, undecidable: 0 };
   #replayed = 0;
-  #unchanged = 0;
-  #undecidable = 0;
-  #unnamed = { nowRefused: 0, nowAllowed: 0 };
   #turnStartedAt = performance.now();
 
   constructor(policy: CompiledPolicy, load: LoadEntities, kinds: ReadonlyMap<string, AnyKind>) {
@@ -76,22 +77,18 @@ class Outcome {
 
   async add(decision: DecisionObject): Promise<void> {
     this.#replayed += 1;
-    const response = await this.#replay(decision);
-    const wasAllowed = decision.status.allowed;
-    if (!response || response.reasons[0]?.rule === 'error') this.#undecidable += 1;
-    else if (response.allowed === wasAllowed) this.#unchanged += 1;
-    else if (wasAllowed) this.#addName(this.#refused, 'nowRefused', decision.metadata.name);
-    else this.#addName(this.#allowed, 'nowAllowed', decision.metadata.name);
+    const result = compareDecisions(decision.status.allowed, await this.#replay(decision));
+    if (result === 'unchanged' || result === 'undecidable') this.#counts[result] += 1;
+    else if (this.#names[result].length === limits.nameCount) this.#unnamed[result] += 1;
+    else this.#names[result].push(decision.metadata.name);
   }
 
   impact(notReached: number): Impact {
     const hasUnnamed = this.#unnamed.nowRefused + this.#unnamed.nowAllowed > 0;
     return {
       replayed: this.#replayed,
-      unchanged: this.#unchanged,
-      nowRefused: this.#refused,
-      nowAllowed: this.#allowed,
-      undecidable: this.#undecidable,
+      ...this.#counts,
+      ...this.#names,
       ...(hasUnnamed && { unnamed: this.#unnamed }),
       ...(notReached > 0 && { notReached }),
     };
@@ -106,10 +103,5 @@ class Outcome {
       { ...attributes, ...entities },
       fromTimestamp(decision.status.firstTimestamp),
     );
-  }
-
-  #addName(names: string[], direction: 'nowRefused' | 'nowAllowed', name: string): void {
-    if (names.length < limits.nameCount) names.push(name);
-    else this.#unnamed[direction] += 1;
   }
 }

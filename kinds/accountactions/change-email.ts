@@ -5,7 +5,7 @@ import { defineAction } from '../../registry/action.js';
 import { refusalDetails, refusalMessage } from '../../registry/authorizer.js';
 import type { Call, ObjectOf, Settings, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits/rate-limit.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { toLaterTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
@@ -13,12 +13,17 @@ import {
   forbidden,
   invalid,
   StatusError,
-  tooManyRequests,
+  tooManyRequestsUntil,
 } from '../../registry/status/status.js';
 import { isTakenAddress } from '../access/invitation/taken-address.js';
 import { verifiedFacts } from '../access/invitation/verified-person.js';
 import { apiVersion } from '../define-kind.js';
-import { countedMail, giveBackMails, mailLimits } from '../interaction/email-challenge.js';
+import {
+  assertResendAllowed,
+  countedMail,
+  giveBackMails,
+  mailLimits,
+} from '../interaction/email-challenge.js';
 import { type CountedMail, maxCountedMails } from '../interaction/schema.js';
 import { Account } from '../people/account/account.js';
 import { revokeOtherSessions } from '../people/account/end-sessions.js';
@@ -36,10 +41,8 @@ import {
 } from '../signin/code-format.js';
 import {
   areCodesLocked,
-  codesLocked,
+  assertCodesNotLocked,
   countWrongCode,
-  lockedUntil,
-  type Requester,
   requesterOf,
   wrongCodes,
 } from '../signin/code-throttle.js';
@@ -49,7 +52,8 @@ import {
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
-import { mailLanguage, profileOf } from '../signin/mail-language.js';
+import { mailLanguage } from '../signin/mail-language.js';
+import { mailPerson } from '../signin/mail-person.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
@@ -142,9 +146,8 @@ export const newAddressChallenge = defineAction({
     await withSpentLimit(call, mails.network, () =>
       call.change(async (tx) => {
         const previous = await readChallenge(tx, session);
-        const wait = previous ? previous.sent + limits.emailResendWait - call.now : 0;
-        if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
-        await assertAddressNotLocked(tx, call, canonicalAddress(email), requester);
+        assertResendAllowed(previous && { sent: previous.sent }, call);
+        await assertCodesNotLocked(tx, canonicalAddress(email), requester, call);
         for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
         await replaceChallenge(tx, session, {
@@ -181,19 +184,7 @@ async function assertCodesAccepted(call: Call): Promise<void> {
   if (!(await areCodesLocked(call))) return;
   const { wrongCodeWindow } = call.settings.limits;
   const windowEnd = (Math.floor(call.now / wrongCodeWindow) + 1) * wrongCodeWindow;
-  throw codesLocked(windowEnd, call.now, 'too many wrong codes, please try again later');
-}
-
-/** Throws 429 while the codes of the address are locked. */
-async function assertAddressNotLocked(
-  tx: Transaction,
-  call: Call,
-  address: string,
-  requester: Requester,
-): Promise<void> {
-  const lockedUntilMs = await lockedUntil(tx, address, requester, call);
-  if (lockedUntilMs > 0)
-    throw codesLocked(lockedUntilMs, call.now, 'too many wrong codes for this address');
+  throw tooManyRequestsUntil(windowEnd, call.now, 'too many wrong codes, please try again later');
 }
 
 const statusOf = (
@@ -202,7 +193,7 @@ const statusOf = (
 ): z.infer<typeof EmailChallenge>['status'] => ({
   sentTimestamp: toTimestamp(sent),
   expirationTimestamp: toTimestamp(expires),
-  resendAfterTimestamp: toTimestamp(Math.ceil((sent + emailResendWait) / 1000) * 1000),
+  resendAfterTimestamp: toLaterTimestamp(sent + emailResendWait),
   triesLeft,
   codeLength: length,
   sender: emailFrom,
@@ -245,22 +236,17 @@ async function changeAddress(
 ): Promise<AccountObject | StatusError> {
   const account = (await tx.get(Account, name))!;
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
-  const previous = account.status.email.address;
-  if (canonicalAddress(previous) !== canonicalAddress(address)) {
+  if (canonicalAddress(account.status.email.address) !== canonicalAddress(address)) {
     const refusal = await signUpRefusal(tx, call, name, address);
     if (refusal) return refusal;
     if (await isTakenAddress(tx, call, address)) await takeAddress(tx, call, name);
     else await revokeOtherSessions(tx, call, name, { endsApps: true });
-    const order: MailOrder = {
-      to: previous,
-      addressChanged: {
-        host: new URL(call.settings.baseURL).host,
-        browser: describeBrowser(call.request.userAgent),
-        now: call.now,
-      },
-      ...mailLanguage(call, profileOf(account)),
+    const addressChanged = {
+      host: new URL(call.settings.baseURL).host,
+      browser: describeBrowser(call.request.userAgent),
+      now: call.now,
     };
-    await tx.enqueue('mail', order, call.now + 86_400_000);
+    await mailPerson(tx, call, account, { addressChanged });
   }
   return tx.update(Account, name, ({ status }) => {
     status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
@@ -355,7 +341,7 @@ async function verifyCode<T>(
           triesLeft: left,
         });
       const requester = requesterOf(call, canonicalAddress(challenge.address));
-      await assertAddressNotLocked(tx, call, canonicalAddress(challenge.address), requester);
+      await assertCodesNotLocked(tx, canonicalAddress(challenge.address), requester, call);
       if (isCodeOf(call, session, challenge, code)) {
         await removeChallenge(tx, session);
         const { countedMails = [] } = challenge;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
+import { minuteMs } from '../../registry/schema/units.js';
 import { conflict } from '../../registry/status/status.js';
 import { mailLimits } from '../interaction/email-challenge.js';
 import { Account } from '../people/account/account.js';
@@ -10,7 +11,7 @@ import { browserTimeZone, profileOf, readerLanguage } from '../signin/mail-langu
 import { withSpentLimit } from '../signin/with-spent-limit.js';
 
 /** How long a test mail is retried, in milliseconds. */
-const retryForMs = 600_000;
+const retryForMs = 10 * minuteMs;
 
 /**
  * POST accounts/<name>/testmail: sends a mail to the address of the account, by the same way and

@@ -106,7 +106,7 @@ function withPasskeyNotice(
   return Object.fromEntries(
     [...languages].map((language) => {
       const translator = new Translator([language], browserTimeZone(call));
-      const when = translator.date(Date.parse(fullStrengthTimestamp!));
+      const when = translator.date(Date.parse(fullStrengthTimestamp));
       return [
         language,
         `${localText(message, texts, [language]).text} ${translator.text('policy.passkey', { when })}`,

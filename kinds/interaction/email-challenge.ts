@@ -6,9 +6,10 @@ import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
-import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { toLaterTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
+import { daySeconds } from '../../registry/schema/units.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
-import { invalid, StatusError, tooManyRequests } from '../../registry/status/status.js';
+import { invalid, StatusError, tooManyRequestsUntil } from '../../registry/status/status.js';
 import { digest } from '../../security/keyring.js';
 import { Account } from '../people/account/account.js';
 import { accountPageClient } from '../signin/account-page.js';
@@ -48,7 +49,7 @@ export function mailLimits(
       name: 'mailaddressday',
       setting: 'mailsPerAddressDay',
       max: limits.mailsPerAddressDay,
-      seconds: 86_400,
+      seconds: daySeconds,
     },
   ];
   return {
@@ -115,7 +116,7 @@ async function sendChallenge(
       invalidValue('spec.email', 'must be an email address'),
     ]);
   assertPhase('LoginRequired', interaction, call);
-  assertResendAllowed(interaction, call);
+  assertResendAllowed(interaction.internal.email, call);
   const address = canonicalAddress(email);
   const requester = requesterOf(call, address);
   const limits = mailLimits(call.settings.limits, requester);
@@ -129,7 +130,7 @@ async function sendChallenge(
     call.change(async (tx) => {
       const interaction = await tx.get(Interaction, name);
       assertPhase('LoginRequired', interaction!, call);
-      assertResendAllowed(interaction!, call);
+      assertResendAllowed(interaction!.internal.email, call);
       for (const limit of limits.address) await tx.spend(limit, address);
       await tx.spend(limits.interaction, name);
       const account = await tx.byUnique(Account, 'email', address);
@@ -187,11 +188,17 @@ export async function giveBackMails(call: Call, mails: readonly CountedMail[] = 
 const limitOf = ({ settings }: Call, { known }: CountedMail): Limit =>
   mailLimits(settings.limits, known ? 'known' : 'stranger').network;
 
-/** Throws 429 before `resendAfterTimestamp`. There is no wait for a code without tries. */
-function assertResendAllowed({ internal: { email } }: InteractionObject, call: Call): void {
-  if (!email || email.triesLeft <= 0) return;
-  const wait = email.sent + call.settings.limits.emailResendWait - call.now;
-  if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
+/**
+ * Throws 429 before `resendAfterTimestamp` of a mail that was sent before. There is no wait for a code
+ * without tries.
+ */
+export function assertResendAllowed(
+  mail: { readonly sent: number; readonly triesLeft?: number } | undefined,
+  { now, settings }: Call,
+): void {
+  if (!mail || (mail.triesLeft ?? 1) <= 0) return;
+  const until = mail.sent + settings.limits.emailResendWait;
+  if (until > now) throw tooManyRequestsUntil(until, now, 'a mail was sent a moment ago');
 }
 
 /**
@@ -227,9 +234,7 @@ function replaceChallenge(
     sender: call.settings.emailFrom,
     sentTimestamp: toTimestamp(call.now),
     expirationTimestamp: toTimestamp(call.now + call.settings.limits.emailCodeLifetime),
-    resendAfterTimestamp: toTimestamp(
-      Math.ceil((call.now + call.settings.limits.emailResendWait) / 1000) * 1000,
-    ),
+    resendAfterTimestamp: toLaterTimestamp(call.now + call.settings.limits.emailResendWait),
     triesLeft: call.settings.limits.emailCodeTries,
     codeLength: code.length,
   };

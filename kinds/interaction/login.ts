@@ -5,13 +5,7 @@ import type { Call, Decision, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits/rate-limit.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
-import {
-  expired,
-  forbidden,
-  invalid,
-  StatusError,
-  tooManyRequests,
-} from '../../registry/status/status.js';
+import { expired, forbidden, invalid, StatusError } from '../../registry/status/status.js';
 import { randomName } from '../../registry/store/random-name.js';
 import { digest } from '../../security/keyring.js';
 import { acceptInvitation } from '../access/invitation/accept.js';
@@ -21,9 +15,8 @@ import { Assertion } from '../people/passkey/webauthn/credential.js';
 import type { Method } from '../people/session/session.js';
 import { emailedCodeSchema, isCode, withoutSeparators } from '../signin/code-format.js';
 import {
+  assertCodesNotLocked,
   countWrongCode,
-  lockedUntil,
-  type Requester,
   requesterOf,
   wrongCodes,
 } from '../signin/code-throttle.js';
@@ -180,6 +173,8 @@ function assertCodeShape({ metadata, status, internal }: InteractionObject, code
   throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause], { triesLeft });
 }
 
+const useTheLink = '; use the emailed link instead';
+
 /** Signs in by an emailed link if its challenge is the one in force. */
 async function signInByLink(
   call: Call,
@@ -219,7 +214,7 @@ async function signInByCode(
       assertChallengeInForce(interaction, call.now);
       assertCodeShape(interaction, code);
       const email = interaction.internal.email!;
-      await assertCodesNotLocked(tx, call, canonicalAddress(email.address), requester);
+      await assertCodesNotLocked(tx, canonicalAddress(email.address), requester, call, useTheLink);
       if (!email.linkOnly && isCodeOf(call, name, email, code))
         return {
           isFree: true,
@@ -239,21 +234,6 @@ async function signInByCode(
   );
   if (isFree) call.refund(limit);
   return outcome;
-}
-
-/** Throws 429 while codes are locked for an address. */
-async function assertCodesNotLocked(
-  tx: Transaction,
-  call: Call,
-  address: string,
-  requester: Requester,
-): Promise<void> {
-  const lockedUntilMs = await lockedUntil(tx, address, requester, call);
-  if (lockedUntilMs > 0)
-    throw tooManyRequests(
-      Math.ceil((lockedUntilMs - call.now) / 1000),
-      'too many wrong codes for this address; use the emailed link instead',
-    );
 }
 
 /** Returns true if the code is the one that was emailed for the challenge. */

@@ -4,6 +4,7 @@ import { authorName } from '../../registry/caller.js';
 import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { type Condition, conditions } from '../../registry/schema/conditions.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { daySeconds } from '../../registry/schema/units.js';
 import { invalid } from '../../registry/status/status.js';
 import { defineKind } from '../define-kind.js';
 import { isOperator } from '../signin/operator-caller.js';
@@ -65,7 +66,7 @@ const PolicySpec = z.object({
     .number()
     .int()
     .min(1)
-    .max(30 * 86_400)
+    .max(30 * daySeconds)
     .optional()
     .describe(
       'With mode Shadow: for how long no decision may differ before the condition Agreed is true; ' +
@@ -210,7 +211,8 @@ interface LatestShadow {
   readonly manifest?: string;
 }
 
-const newestKey = 'meta/policy';
+/** The key of the record that names the newest policy. */
+export const newestPolicyKey = 'meta/policy';
 const shadowKey = 'meta/shadow-policy';
 
 /** The name of a policy in mode Shadow by its number. */
@@ -225,7 +227,7 @@ export const hashOf = (text: string): string => createHash('sha256').update(text
 
 /** Returns which policy is the newest, in this transaction; undefined if there is none. */
 export async function readNewestPolicy(tx: Pick<Transaction, 'read'>): Promise<Newest | undefined> {
-  const current = await tx.read(newestKey);
+  const current = await tx.read(newestPolicyKey);
   return current && (JSON.parse(current.value.toString()) as Newest);
 }
 
@@ -265,7 +267,7 @@ async function createInForce(
   const number = (newest?.number ?? 0) + 1;
   if (newest) await supersede(tx, policyName(newest.number), call);
   const manifest = policy.manifest ?? newest?.manifest;
-  writeRecord(tx, newestKey, { number, ...(manifest && { manifest }) });
+  writeRecord(tx, newestPolicyKey, { number, ...(manifest && { manifest }) });
   const name = policyName(number);
   return (
     (await createdMeanwhile(tx, call, name)) ??

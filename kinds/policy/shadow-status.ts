@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Condition } from '../../registry/schema/conditions.js';
 import { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
+import { daySeconds } from '../../registry/schema/units.js';
 import { timestamp } from '../signin/schema-types.js';
 
 /** How long no decision may differ before `Agreed` is true, in seconds, if the spec has no value. */
-const defaultMinAgreedSeconds = 86_400;
+const defaultMinAgreedSeconds = daySeconds;
 
 /** The largest number of examples in each direction; the newest are kept. */
 const maxExamples = 10;

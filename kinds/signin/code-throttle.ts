@@ -1,7 +1,8 @@
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
-import { type StatusError, tooManyRequests } from '../../registry/status/status.js';
+import { dayMs } from '../../registry/schema/units.js';
+import { tooManyRequestsUntil } from '../../registry/status/status.js';
 import { digest } from '../../security/keyring.js';
 
 /**
@@ -22,7 +23,7 @@ interface WrongCodeRecord {
   restedAt: number;
 }
 
-const recordTtlMs = 30 * 24 * 3_600_000;
+const recordTtlMs = 30 * dayMs;
 
 type ThrottleContext = Pick<Call, 'now' | 'settings'>;
 
@@ -53,10 +54,6 @@ export function wrongCodes(
 export const areCodesLocked = async (
   call: Pick<Call, 'usedShare' | 'settings'>,
 ): Promise<boolean> => (await call.usedShare(wrongCodes(call.settings.limits))) >= 1;
-
-/** Returns the error for a code, or for the request of one, while none is accepted. */
-export const codesLocked = (until: number, now: number, why: string): StatusError =>
-  tooManyRequests(Math.max(1, Math.ceil((until - now) / 1000)), why);
 
 const keyOf = (address: string, requester: Requester): string =>
   `limits/wrongcodes-${requester}/${digest(address)}`;
@@ -94,6 +91,19 @@ export async function lockedUntil(
 ): Promise<number> {
   const { restUntil } = await readRecord(tx, keyOf(address, requester), call);
   return restUntil > call.now ? restUntil : 0;
+}
+
+/** Throws 429 while codes are locked for an address; `advice` says what to do instead. */
+export async function assertCodesNotLocked(
+  tx: Transaction,
+  address: string,
+  requester: Requester,
+  call: ThrottleContext,
+  advice = '',
+): Promise<void> {
+  const until = await lockedUntil(tx, address, requester, call);
+  if (until > 0)
+    throw tooManyRequestsUntil(until, call.now, `too many wrong codes for this address${advice}`);
 }
 
 /**

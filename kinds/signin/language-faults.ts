@@ -33,7 +33,8 @@ function tagFaults(field: string, tag: string): Cause[] {
   return canonical === tag ? [] : [invalidValue(field, `the language tag must be ${canonical}`)];
 }
 
-function canonicalTag(tag: string): string | undefined {
+/** Returns a language tag in canonical form (RFC 5646 §4.5); undefined for a text that is none. */
+export function canonicalTag(tag: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(tag)[0];
   } catch {

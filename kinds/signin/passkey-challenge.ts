@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { minuteMs } from '../../registry/schema/units.js';
 
 /** The purpose of a challenge: to sign in or to register a passkey. */
 export const Purpose = z.enum(['Authenticate', 'Register']);
 export type Purpose = z.infer<typeof Purpose>;
 
 /** The lifetime of a challenge on the server's clock, in ms (docs/design/security.md#passkeys). */
-export const challengeLifetimeMs = 300_000;
+export const challengeLifetimeMs = 5 * minuteMs;
 
 const Challenge = z.object({
   /** 32 random bytes, base64url. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Log } from '../../observability/log.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import { minuteMs, secondMs } from '../../registry/schema/units.js';
 import type { Store } from '../../registry/store/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { type DecisionEvent, seriesEvent, seriesKey, writeEvent } from './event.js';
@@ -17,7 +18,7 @@ const rewriteIntervals = 12;
 /**
  * In milliseconds: the longest interval of writing a series, and the delay after a failed commit.
  */
-const delaysMs = { maxWrite: 300_000, retry: 1_000 };
+const delaysMs = { maxWrite: 5 * minuteMs, retry: secondMs };
 
 /** A series with the decisions counted since it was last written. */
 interface Series {

@@ -1,5 +1,6 @@
 import type { Alternative } from '../../kinds/policy/alternatives.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import { minuteMs } from '../../registry/schema/units.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 import type { SearchBudget } from '../explain/explain.js';
 
@@ -9,7 +10,7 @@ import type { SearchBudget } from '../explain/explain.js';
  */
 const limits = {
   kept: 1_000,
-  keptMs: 300_000,
+  keptMs: 5 * minuteMs,
   search: 250,
   caller: 4_000,
   periodMs: 10_000,

@@ -1,10 +1,9 @@
 import type { Limits } from '../../registry/limits/limit-settings.js';
+import { hourMs, minuteMs } from '../../registry/schema/units.js';
 import { BoundedMap } from '../../security/bounded-map.js';
 
 /** The number of owners that are tracked at a time. */
 const maxOwners = 50_000;
-const hourMs = 3_600_000;
-const minuteMs = 60_000;
 
 /**
  * Limits how many decisions become objects of their own, per owner and hour on this replica. The

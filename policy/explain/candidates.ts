@@ -1,5 +1,6 @@
 import { Method } from '../../kinds/people/session/session.js';
 import type { FactChange } from '../../kinds/policy/alternatives.js';
+import { dayMs } from '../../registry/schema/units.js';
 import type { AuthorizationRequest, DecisionEnvironment } from '../model/authorization-request.js';
 import { localTime } from '../model/local-time.js';
 import type { Literals } from './literals.js';
@@ -24,8 +25,6 @@ const maxTimes = 60;
 
 /** The largest number of passkeys that is tried. */
 const maxPasskeys = 20;
-
-const dayMs = 86_400_000;
 
 /**
  * Returns the changes that rules may tell apart, in the order of what is easiest

@@ -1,4 +1,5 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../registry/schema/units.js';
 import { childrenOf, formOf } from '../parse/ast.js';
 import { namedIn, type Rule } from '../parse/rules.js';
 
@@ -54,10 +55,10 @@ const textOf = (pattern: Pattern): string =>
   pattern.map((part) => (part === 'Wildcard' ? '*' : part.Literal)).join('');
 
 const unitsMs: Readonly<Record<string, number>> = {
-  d: 86_400_000,
-  h: 3_600_000,
-  m: 60_000,
-  s: 1_000,
+  d: dayMs,
+  h: hourMs,
+  m: minuteMs,
+  s: secondMs,
   ms: 1,
 };
 

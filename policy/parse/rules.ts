@@ -4,6 +4,7 @@ import { catalogLanguage, catalogs } from '../../i18n/languages.js';
 import type { Texts } from '../../i18n/local-text.js';
 import type { PolicyFault, TextPosition } from '../../kinds/policy/fault.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
+import { canonicalTag } from '../../kinds/signin/language-faults.js';
 import { lineFault } from '../../registry/schema/line-of-text.js';
 import { balance, depthOf } from './ast.js';
 import type { Cedar } from './cedar.js';
@@ -168,14 +169,6 @@ function tagFault(tag: string): string | undefined {
   return catalogLanguage(tag) === undefined
     ? `no page is in this language; those of pages are ${Object.keys(catalogs).join(', ')}`
     : undefined;
-}
-
-function canonicalTag(tag: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return undefined;
-  }
 }
 
 /** Parses one rule; returns a message if that fails. */

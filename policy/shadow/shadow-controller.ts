@@ -183,9 +183,7 @@ export class ShadowController {
         const policy = after?.object as PolicyObject | undefined;
         if (policy?.spec.mode === 'Shadow') void this.apply(policy);
       },
-      end: (why) => {
-        if (why !== 'Compacted') return;
-        this.#watch();
+      gap: () => {
         this.#reading = this.#readLatest();
       },
     });

@@ -4,7 +4,7 @@ import { timed } from './timed.js';
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
 
 /** A time in milliseconds as long as this machine needs it. */
-export const scaled = (milliseconds: number): number => milliseconds * patience;
+export const scaled = (milliseconds: number): number => Math.round(milliseconds * patience);
 
 const pause = (milliseconds: number): Promise<void> =>
   timed(

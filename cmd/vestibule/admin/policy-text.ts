@@ -4,9 +4,8 @@ import { defaultPolicy } from '../../../policy/default-policy.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { schemaToJSON } from '../../../policy/parse/cedar.js';
-import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
-import { program } from '../terminal/program-name.js';
+import { usageError } from '../terminal/help.js';
 
 /**
  * Runs `vestibule policy [schema]`: prints the default policy of this release, or the Cedar schema of
@@ -23,7 +22,7 @@ export function policy(args: readonly string[]): void {
 }
 
 function parsePolicyArgs(args: readonly string[]): { about?: string; output?: string } {
-  const usage = new CommandError(`usage: ${program} ${subcommands['policy']!.usage}`, 2);
+  const usage = usageError('policy');
   const options = { output: { type: 'string', short: 'o' } } as const;
   let parsed;
   try {

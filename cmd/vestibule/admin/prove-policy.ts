@@ -5,9 +5,8 @@ import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { promises } from '../../../policy/prove/promises.js';
 import { type Counterexample, provePromises } from '../../../policy/prove/prover.js';
-import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
-import { program } from '../terminal/program-name.js';
+import { usageError } from '../terminal/help.js';
 
 const proverVariable = 'VESTIBULE_POLICY_PROVER';
 const proverName = 'vestibule-policy-prover';
@@ -21,8 +20,7 @@ export async function provePolicy(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const [file, ...more] = args;
-  if (more.length > 0 || file?.startsWith('-'))
-    throw new CommandError(`usage: ${program} ${subcommands['policy']!.usage}`, 2);
+  if (more.length > 0 || file?.startsWith('-')) throw usageError('policy');
   const vocabulary = vocabularyOf(kinds, actions);
   const text = file === undefined ? defaultPolicy(vocabulary) : await readText(file);
   const prover = environment[proverVariable] ?? proverName;

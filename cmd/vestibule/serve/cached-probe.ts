@@ -1,5 +1,7 @@
+import { minuteMs } from '../../../registry/schema/units.js';
+
 /** How long a value stays fresh, in milliseconds. */
-const ttlMs = 60_000;
+const ttlMs = minuteMs;
 
 /**
  * Caches a value that is expensive to find and read at each scrape. A read refreshes it when it is

@@ -7,10 +7,11 @@ import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import { objectsRange } from '../../../registry/encoded-object.js';
 import type { Outbox } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
-import { prefixRange, type Size } from '../../../storage/storage.js';
+import type { Size } from '../../../storage/storage.js';
 import type { Config } from '../options/config.js';
 import type { AuditLog } from './audit-log.js';
 import { CachedProbe } from './cached-probe.js';
@@ -98,11 +99,7 @@ function registerStoreMetrics(
   const objects = new CachedProbe(() =>
     Promise.all(
       registry.kinds.map(
-        async (kind) =>
-          [
-            qualifiedResource(kind),
-            await storage.count(prefixRange(`objects/${kind.resource}/`)),
-          ] as const,
+        async (kind) => [qualifiedResource(kind), await storage.count(objectsRange(kind))] as const,
       ),
     ),
   );

@@ -2,7 +2,7 @@ import type { Transport } from '../../../mail/message.js';
 import type { Log } from '../../../observability/log.js';
 import { mailServerProblem } from '../options/config-validation.js';
 import { readSecretFile } from '../options/secret-file.js';
-import { watchFiles } from './watch-files.js';
+import { reloadFiles } from './watch-files.js';
 
 /**
  * A transport with the number of mails that it is sending. A replaced transport is closed when that
@@ -39,29 +39,23 @@ export function reloadingTransport(
           log.warn({ err: error }, 'closing connections to the former mail server failed'),
         );
   };
-  const stop = watchFiles(
-    [file],
-    () => {
-      try {
-        const next = readSecretFile(file).trim();
-        if (next === currentURL) return;
-        const wrong = mailServerProblem(next);
-        if (wrong !== undefined) throw new Error(wrong);
-        const former = current;
-        current = { transport: createTransport(next), sendingCount: 0, isReplaced: false };
-        currentURL = next;
-        former.isReplaced = true;
-        closeIdle(former);
-        log.info({ file }, 'reloaded the mail server URL');
-      } catch (error) {
-        log.error(
-          { err: error, file },
-          'could not reload the mail server URL; the former mail server stays in use',
-        );
-      }
-    },
-    log,
-  );
+  const messages = {
+    reloaded: 'reloaded the mail server URL',
+    failed: 'could not reload the mail server URL; the former mail server stays in use',
+  };
+  const reload = (): boolean => {
+    const next = readSecretFile(file).trim();
+    if (next === currentURL) return false;
+    const wrong = mailServerProblem(next);
+    if (wrong !== undefined) throw new Error(wrong);
+    const former = current;
+    current = { transport: createTransport(next), sendingCount: 0, isReplaced: false };
+    currentURL = next;
+    former.isReplaced = true;
+    closeIdle(former);
+    return true;
+  };
+  const stop = reloadFiles([file], messages, reload, log);
   return {
     async send(mail, id) {
       const use = current;

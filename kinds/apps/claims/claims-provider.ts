@@ -21,9 +21,9 @@ import {
   builtInProvider,
   builtInScopes,
   ClaimType,
+  declaredScope,
   nameOf,
   reservedClaims,
-  scopeName,
 } from './scopes.js';
 
 const ClaimsProviderSpec = z.object({
@@ -58,12 +58,7 @@ const ClaimsProviderSpec = z.object({
   scopes: mapList(
     z.array(
       z.object({
-        name: scopeName().describe('The scope (RFC 6749 §3.3).'),
-        title: line(64).describe('A short title.'),
-        titles: texts(64, 'The title'),
-        description: line(500).describe('What it is used for.'),
-        descriptions: texts(500, 'The description'),
-        sensitive: z.boolean().default(false).describe('Sensitive: highlighted in the consent.'),
+        ...declaredScope('The scope (RFC 6749 §3.3).', 'What it is used for.'),
         claims: mapList(
           z.array(
             z.object({
@@ -132,14 +127,14 @@ export const ClaimsProvider = defineKind({
     URL: (provider) => provider.spec.url ?? '',
   },
   strategy: {
-    validate: (next, old, { settings }) =>
+    validate: (next, _old, { settings }) =>
       isBuiltIn(next)
         ? []
         : [
             ...urlFaults(next.spec.url, settings),
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
-            ...scopeNameFaults(next.spec, old?.spec),
+            ...scopeNameFaults(next.spec),
             ...textFaults(next.spec),
           ],
     /** Only operators see the URL and the CA bundle, who set them, and whether it responds. */
@@ -248,11 +243,10 @@ function textFaults({ displayNames, scopes }: Spec): Cause[] {
   ];
 }
 
-/** Returns a cause for each new scope whose name is the id of a scope of an Audience. */
-function scopeNameFaults({ scopes }: Spec, old: Spec | undefined): Cause[] {
-  const known = new Set(old?.scopes.map(({ name }) => name));
+/** Returns a cause for each scope whose name is the id of a scope of an Audience. */
+function scopeNameFaults({ scopes }: Spec): Cause[] {
   return scopes.flatMap(({ name }, i) =>
-    !known.has(name) && parseAudienceScopeID(name)
+    parseAudienceScopeID(name)
       ? [
           invalidValue(
             `spec.scopes[${i}].name`,

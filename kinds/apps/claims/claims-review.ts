@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { fromTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { defineKind } from '../../define-kind.js';
 import { timestamp } from '../../signin/schema-types.js';
 
 /** How long a review is kept, in milliseconds. */
-export const retentionMs = 90 * 86_400_000;
+export const retentionMs = 90 * dayMs;
 
 /** Returns the key that counts the reviews of an account. */
 export const reviewCountKey = (account: string): string => `reviewcount/${account}`;

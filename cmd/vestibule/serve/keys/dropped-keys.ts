@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../../observability/log.js';
+import { secondMs } from '../../../../registry/schema/units.js';
 import { toStatusError } from '../../../../registry/status/storage-errors.js';
 import { type KeyIDs, type Keys, keyTypes } from '../../../../security/keyring.js';
 import type { Storage } from '../../../../storage/storage.js';
+import { followValues } from '../follow-values.js';
 
 const key = 'meta/dropped-keys';
-
-/** Milliseconds until a failed request to the store is tried again. */
-const retryMs = 1_000;
 
 /** Key ids by type; types without ids are absent. */
 type KeyIDsByType = Partial<Record<keyof KeyIDs, readonly string[]>>;
@@ -53,8 +52,14 @@ export class DroppedKeys {
 
   /** Loads the dropped keys, and watches for more. */
   async start(): Promise<void> {
-    const revision = await this.#load();
-    this.#watching = this.#keepWatching(revision);
+    await this.#load();
+    this.#watching = followValues(
+      { storage: this.#storage, prefix: key, signal: this.#stop.signal, log: this.#log },
+      () => this.#load(),
+      (changed, value) => {
+        if (changed === key) this.#apply(value);
+      },
+    );
   }
 
   async stop(): Promise<void> {
@@ -87,7 +92,8 @@ export class DroppedKeys {
         if (committed) return;
       } catch (error) {
         this.#log.warn({ err: error }, 'recording the dropped keys failed; retrying');
-        await this.#pause();
+        const { signal } = this.#stop;
+        await pause(secondMs, undefined, { ref: false, signal }).catch(() => {});
       }
     }
   }
@@ -98,25 +104,6 @@ export class DroppedKeys {
     return revision;
   }
 
-  async #keepWatching(from: number): Promise<void> {
-    const { signal } = this.#stop;
-    for (let revision = from; !signal.aborted; ) {
-      try {
-        await this.#watch(revision, signal);
-      } catch (error) {
-        this.#log.warn({ err: error }, 'the watch on dropped keys was interrupted');
-      }
-      if (signal.aborted) return;
-      await this.#pause();
-      revision = await this.#load().catch(() => revision);
-    }
-  }
-
-  async #watch(from: number, signal: AbortSignal): Promise<void> {
-    for await (const { changes } of this.#storage.watch(key, from, signal, { newValuesOnly: true }))
-      for (const change of changes) if (change.key === key) this.#apply(change.entry?.value);
-  }
-
   #apply(value: Buffer | undefined): void {
     const exhausted = this.#keys.drop(parseRecord(value));
     if (exhausted.length > 0)
@@ -124,9 +111,5 @@ export class DroppedKeys {
         { sorts: exhausted },
         'every key of the keys file was dropped on another replica; give this replica the keys file of the others',
       );
-  }
-
-  #pause(): Promise<void> {
-    return pause(retryMs, undefined, { ref: false, signal: this.#stop.signal }).catch(() => {});
   }
 }

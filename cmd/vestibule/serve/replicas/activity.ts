@@ -1,7 +1,6 @@
 import { activityMinutes, type ReplicaStatus } from '../../../../kinds/replica.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
-
-const minuteMs = 60_000;
+import { minuteMs } from '../../../../registry/schema/units.js';
 
 /** What a process counted since its start. */
 export type Totals = Readonly<

@@ -1,9 +1,10 @@
 import type { MailOutcomes } from '../../../../mail/outcomes.js';
+import { dayMs } from '../../../../registry/schema/units.js';
 import { lastMailKey } from '../../../../storage/snapshot/layout.js';
 import type { Storage } from '../../../../storage/storage.js';
 
 /** How old the stored time becomes before it is written again, in milliseconds. */
-const renewMs = 86_400_000;
+const renewMs = dayMs;
 
 /** When the mail server last accepted a mail: from this process, or else from the store. */
 export class LastMail {

@@ -3,10 +3,9 @@ import { hostname } from 'node:os';
 import { Replica, type ReplicaStatus } from '../../../../kinds/replica.js';
 import type { Log } from '../../../../observability/log.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
+import { minuteMs } from '../../../../registry/schema/units.js';
 import type { Store } from '../../../../registry/store/store.js';
 import { Activity, type Totals } from './activity.js';
-
-const minuteMs = 60_000;
 
 /** What a process knows of itself at a moment. */
 export type ReplicaState = Omit<

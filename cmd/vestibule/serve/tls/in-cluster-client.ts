@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { release } from '../../../../observability/build-info.js';
+import { lines, openRequest, readResponse } from '../../client/connection/http.js';
 import { ConfigError } from '../../options/config.js';
 
 /**
@@ -12,8 +11,6 @@ import { ConfigError } from '../../options/config.js';
  */
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Largest response, and largest line of one, in bytes. A ConfigMap has at most 1 MiB. */
-const maxBytes = 4 << 20;
 /** Milliseconds until a response must begin, and until a response that is read whole must end. */
 const responseTimeoutMs = 10_000;
 
@@ -50,99 +47,35 @@ export class InClusterClient {
 
   /** Sends a GET and returns the parsed response. */
   async get(path: string, signal: AbortSignal): Promise<any> {
-    const response = await this.#open(
-      path,
-      AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]),
-    );
-    return JSON.parse(await readText(response));
+    const limit = AbortSignal.timeout(responseTimeoutMs);
+    return (await readResponse(await this.#open(path, AbortSignal.any([signal, limit])))).body;
   }
 
-  /**
-   * Yields the lines of a streamed response until it ends or the timeout passes. Throws if it is
-   * cut off.
-   */
+  /** Yields the lines of a streamed response until it ends, is cut off or the timeout passes. */
   async *streamLines(
     path: string,
     timeoutMs: number,
     signal: AbortSignal,
     onOpen: () => void,
   ): AsyncGenerator<any> {
-    const response = await this.#open(
-      path,
-      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    );
+    const limit = AbortSignal.timeout(timeoutMs);
+    const response = await this.#open(path, AbortSignal.any([signal, limit]));
     onOpen();
-    let remainder = '';
-    response.setEncoding('utf8');
-    for await (const chunk of response) {
-      const lines = (remainder + (chunk as string)).split('\n');
-      remainder = lines.pop()!;
-      if (remainder.length > maxBytes)
-        throw new Error('the response of the API server has a line over the limit');
-      for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
-    }
+    for await (const line of lines(response)) yield JSON.parse(line);
   }
 
   /** Reads token and CA for each request, because both change while a pod runs. */
-  #open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const [token, ca] = ['token', 'ca.crt'].map((name) =>
-        readFileSync(join(this.#folder, name), 'utf8').trim(),
-      );
-      const { hostname } = new URL(this.#server);
-      const host = hostname.replaceAll(/[[\]]/g, '');
-      const req = request(
-        `${this.#server}${path}`,
-        {
-          ca: ca!,
-          agent: false,
-          signal,
-          timeout: responseTimeoutMs,
-          ...(isIP(host) === 0 && { servername: host }),
-          headers: {
-            authorization: `Bearer ${token}`,
-            accept: 'application/json',
-            'user-agent': `vestibule/${release}`,
-          },
-        },
-        (response) => {
-          response.socket.setTimeout(0).setKeepAlive(true, 15_000);
-          if (response.statusCode === 200) return resolve(response);
-          readText(response)
-            .then((text) => {
-              throw apiServerError(response.statusCode!, text);
-            })
-            .catch(reject);
-        },
-      );
-      req
-        .on('error', reject)
-        .on('timeout', () => req.destroy(new Error('the API server does not respond')))
-        .end();
-    });
+  async #open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const [token, ca = ''] = ['token', 'ca.crt'].map((name) =>
+      readFileSync(join(this.#folder, name), 'utf8').trim(),
+    );
+    const headers = { authorization: `Bearer ${token}`, 'user-agent': `vestibule/${release}` };
+    const options = { ca, signal, timeoutMs: responseTimeoutMs };
+    const response = await openRequest('GET', `${this.#server}${path}`, headers, options);
+    response.socket.setTimeout(0).setKeepAlive(true, 15_000);
+    if (response.statusCode === 200) return response;
+    const { code, body } = await readResponse(response);
+    const message = typeof body?.message === 'string' ? `: ${body.message}` : '';
+    throw new ApiServerError(code, `the API server responded with ${code}${message}`);
   }
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error('the response of the API server is over the limit');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function apiServerError(status: number, text: string): ApiServerError {
-  let message: unknown;
-  try {
-    message = (JSON.parse(text) as { message?: unknown }).message;
-  } catch {
-    /* The body is not a Status. */
-  }
-  return new ApiServerError(
-    status,
-    `the API server responded with ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
-  );
 }

@@ -6,6 +6,7 @@ import {
   type TrustSource,
 } from '../../../../apiserver/requestheader/trust.js';
 import type { Log } from '../../../../observability/log.js';
+import { backoffMs } from '../../client/backoff.js';
 import { ApiServerError, type InClusterClient } from './in-cluster-client.js';
 
 /**
@@ -15,11 +16,9 @@ import { ApiServerError, type InClusterClient } from './in-cluster-client.js';
 const path = '/api/v1/namespaces/kube-system/configmaps';
 const name = 'extension-apiserver-authentication';
 
-/**
- * In milliseconds: how long a start waits for the first list, the smallest and largest backoff, and
- * how long one watch lasts.
- */
-const timesMs = { start: 10_000, minBackoff: 500, maxBackoff: 30_000, watch: 240_000 };
+/** In milliseconds: how long a start waits for the first list, and how long one watch lasts. */
+const timesMs = { start: 10_000, watch: 240_000 };
+const pausesMs = { min: 500, max: 30_000 };
 
 interface ConfigMap {
   readonly metadata: { readonly name?: string; readonly resourceVersion: string };
@@ -91,14 +90,8 @@ export class ConfigMapTrust implements TrustSource {
           this.#resourceVersion = undefined;
         else this.#logDisconnect(error as Error);
       }
-      const backoff =
-        this.#failureCount === 0
-          ? 0
-          : Math.min(
-              timesMs.maxBackoff,
-              timesMs.minBackoff * 2 ** Math.min(this.#failureCount - 1, 10),
-            );
-      await pause(backoff * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+      const backoff = this.#failureCount === 0 ? 0 : backoffMs(this.#failureCount, pausesMs);
+      await pause(backoff, undefined, { signal }).catch(() => {});
     }
   }
 

@@ -1,13 +1,12 @@
 import { KeyObject, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
+import { dayMs } from '../../../../registry/schema/units.js';
 
 /** A certificate and its private key, as PEM. */
 export interface CertificatePair {
   readonly cert: string;
   readonly key: string;
 }
-
-const dayMs = 86_400_000;
 
 /** The lifetime of a generated certificate in milliseconds, the same as kube-apiserver's own. */
 export const lifetimeMs = 365 * dayMs;

@@ -4,10 +4,11 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { ServingCertificate } from '../../../../apiserver/listener.js';
 import type { Log } from '../../../../observability/log.js';
+import { dayMs } from '../../../../registry/schema/units.js';
 import { ConfigError, type SecureConfig } from '../../options/config.js';
 import { readCertificate, readPrivateKey } from '../../options/pem-file.js';
 import { writeFileAtomically } from '../../terminal/files.js';
-import { watchFiles } from '../watch-files.js';
+import { type ReloadMessages, reloadFiles } from '../watch-files.js';
 import { type CertificatePair, makeCertificate } from './self-signed-certificate.js';
 
 /** The paths of a certificate and its key. */
@@ -17,7 +18,7 @@ interface CertificateFiles {
 }
 
 /** A start replaces a generated certificate that has less than this left, in milliseconds. */
-const renewBeforeMs = 30 * 86_400_000;
+const renewBeforeMs = 30 * dayMs;
 
 /**
  * Returns the files to serve TLS with: those of the settings, otherwise a self-signed certificate
@@ -109,6 +110,11 @@ function readPair({ certFile, keyFile }: CertificateFiles): CertificatePair {
   return { cert: certificate.text, key: key.text };
 }
 
+const messages: ReloadMessages = {
+  reloaded: 'reloaded the serving certificate',
+  failed: 'could not reload the serving certificate; the former stays in use',
+};
+
 /**
  * The certificate of the secure port, reloaded when its files change
  * (docs/design/operations.md#watched-files).
@@ -116,17 +122,15 @@ function readPair({ certFile, keyFile }: CertificateFiles): CertificatePair {
 export class ReloadingCertificate implements ServingCertificate {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly #files: CertificateFiles;
-  readonly #log: Log;
-  readonly #stop: () => void;
+  readonly stop: () => void;
   readonly #listeners: (() => void)[] = [];
   #pair: CertificatePair;
 
   constructor(files: CertificateFiles, minVersion: SecureConfig['minVersion'], log: Log) {
     this.#files = files;
-    this.#log = log;
     this.minVersion = minVersion;
     this.#pair = readPair(files);
-    this.#stop = watchFiles([files.certFile, files.keyFile], () => this.#reload(), log);
+    this.stop = reloadFiles([files.certFile, files.keyFile], messages, () => this.#reload(), log);
   }
 
   get cert(): string {
@@ -140,26 +144,12 @@ export class ReloadingCertificate implements ServingCertificate {
     this.#listeners.push(listener);
   }
 
-  stop(): void {
-    this.#stop();
-  }
-
-  /** Reloads the files; while they are invalid, the former certificate stays in use. */
-  #reload(): void {
-    try {
-      const pair = readPair(this.#files);
-      if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
-      this.#pair = pair;
-      for (const listener of this.#listeners) listener();
-      this.#log.info(
-        { file: this.#files.certFile, until: new X509Certificate(pair.cert).validTo },
-        'reloaded the serving certificate',
-      );
-    } catch (error) {
-      this.#log.warn(
-        { err: error },
-        'could not reload the serving certificate; the former stays in use',
-      );
-    }
+  /** Reads the files again; returns whether they changed. */
+  #reload(): boolean {
+    const pair = readPair(this.#files);
+    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return false;
+    this.#pair = pair;
+    for (const listener of this.#listeners) listener();
+    return true;
   }
 }

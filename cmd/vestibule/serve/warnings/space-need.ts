@@ -1,6 +1,5 @@
 import type { Limits } from '../../../../registry/limits/limit-settings.js';
-
-const dayMs = 86_400_000;
+import { dayMs } from '../../../../registry/schema/units.js';
 
 /** Records that one sign-in leaves: their bytes with keys, and how long the store has them. */
 interface SignInRecords {
