@@ -4,13 +4,11 @@ export type {
   AccessRequest,
   Account,
   Appearance,
-  ClaimsProviderList,
+  ClaimsProvider,
   ClaimsReview,
   Grant,
-  GrantList,
   Interaction,
   MockMessage,
-  MockMessageList,
   ObjectMeta,
   Passkey,
   Policy,
@@ -36,6 +34,7 @@ export type StatusDetails = NonNullable<Status['details']>;
 
 /** The part of a discovery document that pages read. */
 export interface APIResourceList {
+  readonly groupVersion: string;
   readonly resources: readonly {
     readonly name: string;
     readonly kind: string;

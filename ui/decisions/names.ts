@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ClaimsProviderList, Grant, GrantList } from '../api.js';
-import { call } from '../base/api/api.js';
+import type { ClaimsProvider, Grant } from '../api.js';
+import { readItems } from '../base/api/api.js';
 import { claimTitle, nameOf, scopeTitle } from '../base/text/local-text.js';
 
 /** Returns the display name of an app or a scope in the language of the page, or else its name. */
@@ -31,7 +31,7 @@ type GrantedAudience = NonNullable<Grant['status']['audiences']>[number];
  */
 export function namesOf(
   clients: ReadonlyMap<string, ClientNames>,
-  providers: ClaimsProviderList['items'],
+  providers: readonly ClaimsProvider[],
   audiences: readonly GrantedAudience[] = [],
 ): Names {
   const scopes = new Map([
@@ -77,24 +77,15 @@ const clientsOf = (grants: readonly Grant[]): ReadonlyMap<string, ClientNames> =
  */
 export function useNames(account: string): Names {
   const [names, set] = useState(unknownNames);
+  // without `useRead`, which would split the script of the account page in two
   useEffect(() => {
-    const grants = call<GrantList>('GET', `grants?fieldSelector=status.account%3D${account}`).then(
-      ({ items }) => items,
-      () => [],
-    );
-    const providers = call<ClaimsProviderList>('GET', 'claimsproviders').then(
-      ({ items }) => items,
-      () => [],
-    );
-    void Promise.all([grants, providers]).then(([grantList, providerList]) =>
-      set(
-        namesOf(
-          clientsOf(grantList),
-          providerList,
-          grantList.flatMap(({ status }) => status.audiences ?? []),
-        ),
-      ),
-    );
+    void Promise.all([
+      readItems<Grant>(`grants?fieldSelector=status.account%3D${account}`),
+      readItems<ClaimsProvider>('claimsproviders'),
+    ]).then(([grants, providers]) => {
+      const audiences = grants.flatMap(({ status }) => status.audiences ?? []);
+      set(namesOf(clientsOf(grants), providers, audiences));
+    });
   }, [account]);
   return names;
 }

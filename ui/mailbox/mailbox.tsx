@@ -1,16 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { MockMessage, MockMessageList } from '../api.js';
+import type { MockMessage } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, ApiError } from '../base/api/api.js';
+import { call, type ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { ignoredMs, useClickGuard } from '../base/click-guard.js';
-import { loadLocale } from '../base/text/i18n.js';
+import { useCollection } from '../base/api/collection.js';
 import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { errorText, ErrorView } from '../base/error-page.js';
 import { FirstLoad } from '../base/first-load.js';
+import { useLanguage } from '../base/text/use-language.js';
+import { useRequest } from '../base/api/use-request.js';
 import { View } from '../base/view.js';
-import { watch } from '../base/api/watch.js';
 import { MessageRow } from './message-row.js';
 
 const newestFirst = (messages: readonly MockMessage[]): MockMessage[] =>
@@ -18,27 +18,25 @@ const newestFirst = (messages: readonly MockMessage[]): MockMessage[] =>
     (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
   );
 
-function Messages({
-  list,
-  busy,
-  empty,
-}: {
-  list: MockMessageList;
+interface MessagesProps {
+  items: readonly MockMessage[];
   busy: boolean;
   empty: () => void;
-}) {
-  const ready = useClickGuard(list.items.length > 0);
+}
+
+function Messages({ items, busy, empty }: MessagesProps) {
+  const ready = useClickGuard(items.length > 0);
   return (
     <View title="mailbox.title" phase="mailbox" delayMs={ignoredMs}>
       <p class="notice warn">{t('mailbox.mocked')}</p>
-      {list.items.length === 0 && <p class="lead">{t('mailbox.none')}</p>}
+      {items.length === 0 && <p class="lead">{t('mailbox.none')}</p>}
       <ul class="mails" aria-label={t('mailbox.list')}>
-        {newestFirst(list.items).map((message) => (
+        {newestFirst(items).map((message) => (
           <MessageRow key={message.metadata.name} message={message} />
         ))}
       </ul>
       <Button
-        disabled={list.items.length === 0}
+        disabled={items.length === 0}
         busy={busy}
         progress="mailbox.emptying"
         onPress={() => {
@@ -60,55 +58,22 @@ function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry:
 
 /** The messages of the mock mailbox, newest first, kept up to date by a watch. */
 export function Mailbox() {
-  const [list, setList] = useState<MockMessageList>();
-  const [failure, setFailure] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const [, render] = useState(0);
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-      setFailure(undefined);
-    } catch (thrown) {
-      if (thrown instanceof ApiError) setFailure(thrown);
-      else throw thrown;
-    }
-  };
-  const read = async (): Promise<string | undefined> => {
-    let version: string | undefined;
-    await attempt(async () => {
-      const next = await call<MockMessageList>('GET', 'mockmessages');
-      version = next.metadata.resourceVersion;
-      setList(next);
-    });
-    return version;
-  };
-  const empty = async (): Promise<void> => {
-    setBusy(true);
-    await attempt(async () => {
-      await call('DELETE', 'mockmessages');
-      announce(t('mailbox.emptied'));
-    });
-    await read();
-    setBusy(false);
-  };
-  useEffect(() => {
-    void loadLocale().then(read);
-  }, []);
-  const version = list?.metadata.resourceVersion;
-  useEffect(
-    () => (version === undefined ? undefined : watch('mockmessages', version, read)),
-    [version === undefined],
+  const { isLoaded, redraw } = useLanguage();
+  const { items, failure, reload } = useCollection<MockMessage>(
+    isLoaded ? 'mockmessages' : undefined,
   );
+  const request = useRequest();
+  const empty = async (): Promise<void> => {
+    if (await request.run(() => call('DELETE', 'mockmessages'))) announce(t('mailbox.emptied'));
+    reload();
+  };
+  const alert = request.failure ?? failure;
   return (
-    <Page
-      wide
-      alert={list && failure && errorText(failure)}
-      onLanguageChange={() => render((count) => count + 1)}
-    >
-      {list ? (
-        <Messages list={list} busy={busy} empty={() => void empty()} />
+    <Page wide alert={items && alert && errorText(alert)} onLanguageChange={redraw}>
+      {items ? (
+        <Messages items={items} busy={request.busy} empty={() => void empty()} />
       ) : (
-        <WithoutList failure={failure} retry={() => void read()} />
+        <WithoutList failure={failure} retry={reload} />
       )}
     </Page>
   );

@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { ClaimsProviderList, ClaimsReview } from '../../api.js';
-import { call, ApiError } from '../../base/api/api.js';
+import type { ClaimsProvider, ClaimsReview } from '../../api.js';
+import { readItems } from '../../base/api/api.js';
 import { readAll } from '../../base/api/collection.js';
 import { nameOf } from '../../base/text/local-text.js';
 import { Text, t, format } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import { useRead } from '../../base/api/use-read.js';
 import { joinList } from '../../decisions/words.js';
 import { ownedBy, useAccountContext } from '../base/account-context.js';
 import { Section, ReadError } from '../base/section.js';
@@ -15,29 +15,14 @@ const max = 10;
 const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
   [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
-type Providers = ReadonlyMap<string, ClaimsProviderList['items'][number]['spec']>;
-
-/** Returns the specs of claims providers. */
-function useProviders(): Providers {
-  const [providers, set] = useState<Providers>(new Map());
-  useEffect(() => {
-    call<ClaimsProviderList>('GET', 'claimsproviders').then(
-      ({ items }) => set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec]))),
-      () => undefined,
-    );
-  }, []);
-  return providers;
+interface RowProps {
+  review: ClaimsReview;
+  providers: readonly ClaimsProvider[];
 }
 
-function Row({
-  review: { spec, status },
-  providers,
-}: {
-  review: ClaimsReview;
-  providers: Providers;
-}) {
+function Row({ review: { spec, status }, providers }: RowProps) {
   const { names } = useAccountContext();
-  const provider = providers.get(spec.provider);
+  const provider = providers.find(({ metadata }) => metadata.name === spec.provider)?.spec;
   const scopes = joinList(spec.scopes.map((scope) => <Text of={names.scope(scope)} />));
   return (
     <li class="thing short">
@@ -63,27 +48,17 @@ function Row({
 /** The newest requests to claims providers about the person. Not updated while the page is open. */
 export function Reviews() {
   const { account, isLive, names } = useAccountContext();
-  const [read, setItems] = useState<readonly ClaimsReview[]>();
-  const [failure, setFailure] = useState<ApiError>();
-  const [turn, setTurn] = useState(0);
-  const items = names.isKnown ? read : undefined;
-  const providers = useProviders();
-  useEffect(() => {
-    if (!isLive) return;
-    readAll<ClaimsReview>('claimsreviews', ownedBy(account, 'spec.account')).then(
-      ({ objects: held }) => {
-        setItems(newestFirst([...held.values()]));
-        setFailure(undefined);
-      },
-      (thrown: unknown) => {
-        if (thrown instanceof ApiError) setFailure(thrown);
-        else throw thrown;
-      },
-    );
-  }, [account.metadata.name, isLive, turn]);
+  const { value, failure, reload } = useRead(
+    isLive
+      ? () => readAll<ClaimsReview>('claimsreviews', ownedBy(account, 'spec.account'))
+      : undefined,
+    [account.metadata.name, isLive],
+  );
+  const { value: providers = [] } = useRead(() => readItems<ClaimsProvider>('claimsproviders'), []);
+  const items = names.isKnown && value ? newestFirst(value.items) : undefined;
   return (
     <Section id="reviews" hint="reviews.hint">
-      {failure && <ReadError failure={failure} again={() => setTurn(turn + 1)} />}
+      {failure && <ReadError failure={failure} again={reload} />}
       {!failure && !items && (
         <p class="hint" aria-busy="true">
           {t('working')}

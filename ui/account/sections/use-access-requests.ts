@@ -30,7 +30,7 @@ export function useAccessRequests(): AccessRequests {
     if (!isLive) return undefined;
     const read = (): void =>
       void readAll<AccessRequest>('accessrequests', ownedBy(account)).then(
-        ({ objects }) => setItems([...objects.values()]),
+        (list) => setItems(list.items),
         (thrown: unknown) => {
           if (!(thrown instanceof ApiError)) throw thrown;
         },

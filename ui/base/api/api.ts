@@ -83,3 +83,10 @@ export async function call<T>(
     response.headers.get('Audit-ID') ?? undefined,
   );
 }
+
+/** Reads the objects of a short list; none if it cannot be read. */
+export const readItems = <T>(path: string): Promise<readonly T[]> =>
+  call<{ readonly items: readonly T[] }>('GET', path).then(
+    ({ items }) => items,
+    () => [],
+  );

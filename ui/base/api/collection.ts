@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta, WatchEvent } from '../../api.js';
-import { call, ApiError, send } from './api.js';
-import { readLines, delay, untilReturn } from './watch.js';
+import { call, type ApiError } from './api.js';
+import { listAndWatch, type WatchedList } from './list-watch.js';
 
 /** Objects per page of a list. */
 const pageSize = 500;
@@ -14,126 +14,77 @@ interface List<T> {
   items: T[];
 }
 
-/** The objects of a collection that are known, and the error of the last read. */
-export interface Collection<T> {
-  readonly items?: readonly T[];
-  readonly failure?: ApiError | undefined;
+/** The objects of a list that were read, and the resourceVersion that all pages share. */
+export interface ReadObjects<T> {
+  readonly items: readonly T[];
+  readonly version: string;
+  /** There are more pages than were to be read. */
+  readonly hasMore: boolean;
 }
 
-const queryString = (query: Record<string, string>): string =>
+const queryString = (query: Readonly<Record<string, string>>): string =>
   new URLSearchParams(query).toString();
 
-/**
- * Reads all pages of a list into a map by name. Returns the map and the resourceVersion that all
- * pages share.
- */
-export async function readAll<T extends ApiObject>(
+/** Reads the pages of a list, all of them or at most `maxPages`. */
+export async function readAll<T>(
   path: string,
-  query: Record<string, string> = {},
-): Promise<{ objects: Map<string, T>; version: string }> {
-  const objects = new Map<string, T>();
-  for (let more: Record<string, string> = {}; ; ) {
-    const { metadata, items } = await call<List<T>>(
+  query: Readonly<Record<string, string>> = {},
+  maxPages = Infinity,
+): Promise<ReadObjects<T>> {
+  const items: T[] = [];
+  let more: Record<string, string> = {};
+  for (let page = 1; ; page += 1) {
+    const list = await call<List<T>>(
       'GET',
       `${path}?${queryString({ ...query, limit: String(pageSize), ...more })}`,
     );
-    for (const item of items) objects.set(item.metadata.name, item);
-    if (!metadata.continue) return { objects, version: metadata.resourceVersion };
-    more = { continue: metadata.continue };
+    items.push(...list.items);
+    const { resourceVersion: version, continue: next } = list.metadata;
+    if (!next || page >= maxPages) return { items, version, hasMore: Boolean(next) };
+    more = { continue: next };
   }
 }
 
-/**
- * Callbacks for the events of a watch. `onDelete` receives the last version of a deleted object.
- */
-interface EventHandlers<T> {
-  readonly onChange: () => void;
-  readonly onDelete: (item: T) => void;
-}
+/** The objects of a collection by name. `onDelete` receives the last version of a deleted object. */
+class ObjectList<T extends ApiObject> implements WatchedList<T> {
+  readonly #objects = new Map<string, T>();
+  readonly #onDelete: (item: T) => void;
+  readonly #read: () => Promise<ReadObjects<T>>;
+  readonly address: WatchedList<T>['address'];
+  version: string | undefined;
+  items: readonly T[] | undefined;
 
-/**
- * Applies the events of one watch to the map. Returns the resourceVersion to continue from, or
- * undefined if the list must be read again. Throws an ApiError if the watch cannot be opened.
- */
-async function applyWatchEvents<T extends ApiObject>(
-  address: string,
-  from: string,
-  objects: Map<string, T>,
-  { onChange: changed, onDelete: gone }: EventHandlers<T>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const response = await send(
-    'GET',
-    `${address}&watch=true&allowWatchBookmarks=1&resourceVersion=${from}`,
-    undefined,
-    signal,
-  );
-  if (response.status === 410) return undefined;
-  if (!response.ok || !response.body) throw new ApiError(response.status);
-  let version = from;
-  for await (const line of readLines(response.body)) {
-    const { type, object } = JSON.parse(line) as WatchEvent<T>;
-    if (type === 'ERROR') return undefined;
-    version = object.metadata.resourceVersion;
-    if (type === 'BOOKMARK') continue;
+  constructor(path: string, query: Record<string, string>, onDelete: (item: T) => void) {
+    this.address = (more) => `${path}?${queryString({ ...query, ...more })}`;
+    this.#read = () => readAll<T>(path, query);
+    this.#onDelete = onDelete;
+  }
+
+  async list(): Promise<void> {
+    const { items, version } = await this.#read();
+    this.#objects.clear();
+    for (const item of items) this.#objects.set(item.metadata.name, item);
+    this.version = version;
+    this.items = items;
+  }
+
+  apply({ type, object }: WatchEvent<T>): void {
+    const { name, resourceVersion } = object.metadata;
+    this.version = resourceVersion;
+    if (type === 'BOOKMARK') return;
     if (type === 'DELETED') {
-      objects.delete(object.metadata.name);
-      gone(object);
-    } else objects.set(object.metadata.name, object);
-    changed();
-  }
-  return version;
-}
-
-const paused = async (version: string | undefined): Promise<string | undefined> => {
-  await delay(1_000);
-  return version;
-};
-
-/**
- * Lists a collection and keeps it up to date with a watch. Applies each event instead of listing
- * again, because reading may itself cause an event. Reports an error and tries again when the
- * person returns to the page. Stops when the signal aborts.
- */
-async function listAndWatch<T extends ApiObject>(
-  path: string,
-  query: Record<string, string>,
-  changed: (now: Collection<T>) => void,
-  gone: (item: T) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  let items: T[] | undefined;
-  while (!signal.aborted) {
-    try {
-      const { objects: held, version } = await readAll<T>(path, query);
-      const show = (): void => {
-        items = [...held.values()];
-        if (!signal.aborted) changed({ items });
-      };
-      show();
-      for (let from: string | undefined = version; from !== undefined && !signal.aborted; ) {
-        from = await applyWatchEvents(
-          `${path}?${queryString(query)}`,
-          from,
-          held,
-          { onChange: show, onDelete: gone },
-          signal,
-        ).then(paused, async (thrown: unknown) => {
-          if (thrown instanceof ApiError && thrown.code === 401) throw thrown;
-          await untilReturn(signal);
-          return undefined;
-        });
-      }
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (!signal.aborted) changed({ ...(items && { items }), failure: thrown });
-      await untilReturn(signal);
-    }
+      this.#objects.delete(name);
+      this.#onDelete(object);
+    } else this.#objects.set(name, object);
+    this.items = [...this.#objects.values()];
   }
 }
 
 /** A collection that a page shows, and the changes the page may make to it. */
-export interface LiveCollection<T> extends Collection<T> {
+export interface LiveCollection<T> {
+  /** The objects that are known, and the error of the last read. */
+  readonly items?: readonly T[];
+  readonly failure?: ApiError | undefined;
   /** Lists the collection again. */
   reload: () => void;
   /** Inserts or replaces an object from a response, before the watch delivers it. */
@@ -155,12 +106,13 @@ export function useCollection<T extends ApiObject>(
   live = true,
   gone: (item: T) => void = () => {},
 ): LiveCollection<T> {
-  const [now, set] = useState<Collection<T>>({});
+  const [now, set] = useState<Pick<LiveCollection<T>, 'items' | 'failure'>>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === undefined || !live) return undefined;
     const stop = new AbortController();
-    void listAndWatch<T>(path, query, set, gone, stop.signal);
+    const list = new ObjectList<T>(path, query, gone);
+    void listAndWatch(list, (failure) => set({ items: list.items, failure }), stop.signal);
     return () => stop.abort();
   }, [path, queryString(query), turn, live]);
   const change = (work: (items: readonly T[]) => readonly T[]): void =>

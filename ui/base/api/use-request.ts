@@ -1,44 +1,36 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from './api.js';
-import { acceptsPasskeyOnly, needsNewSignIn, signIn } from '../passkeys/sign-in.js';
-import { currentStep } from '../../console/base/route.js';
-
-/**
- * Leaves for a sign-in that leads back here if the request needs one, or a newer one. Returns
- * whether it does.
- */
-export function leavesForSignIn(failure: ApiError): boolean {
-  const isNew = needsNewSignIn(failure);
-  if (!isNew && failure.code !== 401) return false;
-  signIn({
-    step: currentStep(),
-    ...(isNew && { prompt: true, passkeyOnly: acceptsPasskeyOnly(failure) }),
-  });
-  return true;
-}
 
 /** A request of the person: whether it is pending, and its error. */
 export interface Request {
   readonly busy: boolean;
   readonly failure: ApiError | undefined;
-  /** Sends it. Leaves for a sign-in that leads back here if the API requires one. */
-  run: (work: () => Promise<void>) => Promise<void>;
+  /**
+   * Sends it unless one is pending. Returns whether it succeeded. A sign-in that the API requires
+   * leads back to `step`.
+   */
+  run: (work: () => Promise<unknown>, step?: string) => Promise<boolean>;
+  /** Clears the error. */
   clear: () => void;
 }
 
-/** The requests of one view, one at a time. */
-export function useRequest(): Request {
+/** The requests of one view, one at a time. An error for which `handles` returns true is not shown. */
+export function useRequest(
+  handles: (failure: ApiError, step: string | undefined) => boolean = () => false,
+): Request {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiError>();
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    if (busy) return;
+  const run = async (work: () => Promise<unknown>, step?: string): Promise<boolean> => {
+    if (busy) return false;
     setBusy(true);
     setFailure(undefined);
     try {
       await work();
+      return true;
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      if (!leavesForSignIn(thrown)) setFailure(thrown);
+      if (!handles(thrown, step)) setFailure(thrown);
+      return false;
     } finally {
       setBusy(false);
     }

@@ -1,26 +1,34 @@
 import type { ObjectMeta, WatchEvent } from '../../api.js';
-import { send } from './api.js';
+import { ApiError, send } from './api.js';
 
 /** How a watch came to its end; undefined with news. */
 type WatchResult = 'ended' | 'failed' | undefined;
 
-/** Yields the complete lines of a text stream as they arrive, without blank ones: earlier releases send them. */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/**
+ * Opens a watch and yields its events as they arrive, without blank lines: earlier releases send them.
+ * Throws an ApiError if it cannot be opened.
+ */
+export async function* watchEvents<T>(
+  address: string,
+  signal: AbortSignal,
+  accept?: string,
+): AsyncGenerator<WatchEvent<T>> {
+  const { ok, status, body } = await send('GET', address, undefined, signal, accept);
+  if (!ok || !body) throw new ApiError(status);
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader();
   let rest = '';
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    const parts = (rest + piece.value).split('\n');
-    rest = parts.pop()!;
-    yield* parts.filter(Boolean);
+    const lines = (rest + piece.value).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines.filter(Boolean)) yield JSON.parse(line);
   }
 }
 
-const isChange = (
-  { type, object }: WatchEvent<{ metadata: Partial<ObjectMeta> }>,
-  version: string,
-): boolean =>
+type AnyEvent = WatchEvent<{ metadata: Partial<ObjectMeta> }>;
+
+const isChange = ({ type, object }: AnyEvent, version: string): boolean =>
   type !== 'BOOKMARK' && !(type === 'ADDED' && object.metadata.resourceVersion === version);
 
 /**
@@ -29,15 +37,9 @@ const isChange = (
  */
 async function watchOnce(path: string, version: string, signal: AbortSignal): Promise<WatchResult> {
   try {
-    const response = await send(
-      'GET',
-      `${path}?allowWatchBookmarks=1&watch=1&resourceVersion=${version}`,
-      undefined,
-      signal,
-    );
-    if (!response.ok || !response.body) return 'failed';
-    for await (const line of readLines(response.body))
-      if (isChange(JSON.parse(line), version)) return undefined;
+    const address = `${path}?allowWatchBookmarks=1&watch=1&resourceVersion=${version}`;
+    for await (const event of watchEvents<AnyEvent['object']>(address, signal))
+      if (isChange(event, version)) return undefined;
     return 'ended';
   } catch {
     return 'failed';

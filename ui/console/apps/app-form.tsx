@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { announce } from '../../base/live-region.js';
 import { Ltr, format, t } from '../../base/text/message.js';
+import type { Request } from '../../base/api/use-request.js';
 import { clientIDOf, parseAddress, toClient, type AppClient, type AppDraft } from './app-client.js';
 import { AppCreated } from './app-created.js';
 import { createSecret, secretCommand } from './app-secret.js';
@@ -15,7 +17,7 @@ import { createCommand } from '../base/kubectl.js';
 import { Failure, Kubectl } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { useStored } from '../base/stored.js';
-import { useRequest, type Request } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 type FieldName = 'address' | 'name';
 
@@ -105,11 +107,8 @@ function DraftForm({ kind, template, request, client, onDraft, onSave, ...typed 
   };
   const isAtField = errors.address !== undefined || errors.name !== undefined;
   return (
-    <form
-      method="post"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      onSubmit={() => {
         setWrong(!client);
         if (client) onSave(client);
       }}
@@ -131,7 +130,7 @@ function DraftForm({ kind, template, request, client, onDraft, onSave, ...typed 
           {t('console.cancel')}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -147,7 +146,7 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
   const requestSecret = async ({ metadata, spec }: AppClient): Promise<void> => {
     if (spec.type === 'Confidential') setSecret(await createSecret(kind, metadata.name));
   };
-  const save = (client: AppClient): Promise<void> =>
+  const save = (client: AppClient): Promise<boolean> =>
     request.run(async () => {
       await call('POST', kind.path, client);
       stored.set(undefined);

@@ -1,16 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call } from '../../base/api/api.js';
+import { useEffect } from 'preact/hooks';
+import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { announce } from '../../base/live-region.js';
 import { format, t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import { useRead } from '../../base/api/use-read.js';
 import messages from '../../messages/en/report.json';
 import { useIsAllowed } from '../base/discovery.js';
 import type { AnyObject, Kind } from '../base/kind.js';
-import { patchCommand } from '../base/kubectl.js';
+import { objectPath, patchCommand } from '../base/kubectl.js';
 import { English, Failure, Kubectl, Loading, Part } from '../base/parts.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 addMessages(messages);
 
@@ -54,9 +55,9 @@ const RefusalRow = ({ refusal }: { refusal: Refusal }) => (
 function RequirePKCE({ kind, name, onDone }: { kind: Kind; name: string; onDone: () => void }) {
   const { busy, failure, run } = useRequest();
   const patch = { spec: { pkce: 'Required' } };
-  const require = (): Promise<void> =>
+  const require = (): Promise<boolean> =>
     run(async () => {
-      await call('PATCH', `${kind.path}/${encodeURIComponent(name)}`, patch);
+      await call('PATCH', objectPath(kind, name), patch);
       announce(t('console.report.required'));
       onDone();
     });
@@ -72,29 +73,15 @@ function RequirePKCE({ kind, name, onDone }: { kind: Kind; name: string; onDone:
 }
 
 function useReport(kind: Kind, name: string) {
-  const [client, setClient] = useState<Client>();
-  const [failure, setFailure] = useState<ApiError>();
-  const look = (): void => {
-    call<Client>('GET', `${kind.path}/${encodeURIComponent(name)}`).then(
-      (seen) => {
-        setClient(seen);
-        setFailure(undefined);
-      },
-      (thrown: unknown) => {
-        if (!(thrown instanceof ApiError)) throw thrown;
-        setFailure(thrown);
-      },
-    );
-  };
+  const report = useRead(() => call<Client>('GET', objectPath(kind, name)), [name]);
   useEffect(() => {
     const onReturn = (): void => {
-      if (document.visibilityState === 'visible') look();
+      if (document.visibilityState === 'visible') report.reload();
     };
-    look();
     document.addEventListener('visibilitychange', onReturn);
     return () => document.removeEventListener('visibilitychange', onReturn);
-  }, [name]);
-  return { client, failure, look };
+  }, []);
+  return report;
 }
 
 /**
@@ -102,7 +89,7 @@ function useReport(kind: Kind, name: string) {
  * sends a code challenge. Looks again when the page is shown again, after a test of the sign-in.
  */
 export function ClientReport({ kind, name }: { kind: Kind; name: string }) {
-  const { client, failure, look } = useReport(kind, name);
+  const { value: client, failure, reload: look } = useReport(kind, name);
   const mayPatch = useIsAllowed(kind, 'patch', name);
   if (!mayPatch) return null;
   const { lastRefusals = [], authorizationRequests: sent } = client?.status ?? {};

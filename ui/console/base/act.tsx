@@ -5,7 +5,7 @@ import { useClickGuard } from '../../base/click-guard.js';
 import { announce } from '../../base/live-region.js';
 import { t } from '../../base/text/message.js';
 import { Failure, Kubectl } from './parts.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from './use-request.js';
 
 interface Props {
   /** The text of both buttons. */
@@ -35,7 +35,7 @@ function Question({
   const place = useRef<HTMLDivElement>(null);
   const isMeant = useClickGuard(true);
   useEffect(() => place.current?.focus(), []);
-  const confirm = (): Promise<void> =>
+  const confirm = (): Promise<boolean> =>
     run(async () => {
       await work();
       announce(done);

@@ -1,3 +1,4 @@
+import { call } from '../../base/api/api.js';
 import type { Kind } from './kind.js';
 import { toYaml } from './yaml.js';
 
@@ -31,9 +32,13 @@ export const createCommand = (body: object): string =>
 export const patchCommand = (kind: Kind, name: string, patch: object): string =>
   command('patch', resourceOf(kind), name, '--type=merge', '-p', JSON.stringify(patch));
 
+/** Returns the path of an object. */
+export const objectPath = ({ path }: Kind, name: string): string =>
+  `${path}/${encodeURIComponent(name)}`;
+
 /** Returns the path of an action on an object, such as `accounts/<name>/disable`. */
-export const actionPath = ({ path }: Kind, name: string, subresource: string): string =>
-  `${path}/${encodeURIComponent(name)}/${subresource}`;
+export const actionPath = (kind: Kind, name: string, subresource: string): string =>
+  `${objectPath(kind, name)}/${subresource}`;
 
 /** Returns the command that sends the body of an action. */
 export const actionCommand = (
@@ -43,6 +48,10 @@ export const actionCommand = (
   body: object,
 ): string =>
   `kubectl create --raw ${actionPath(kind, name, subresource)} -f - <<'EOF'\n${JSON.stringify(body)}\nEOF`;
+
+/** Deletes an object, with the body that kubectl sends. */
+export const deleteObject = (kind: Kind, name: string): Promise<unknown> =>
+  call('DELETE', objectPath(kind, name), { propagationPolicy: 'Background' });
 
 /** Returns the command that deletes an object. */
 export const deleteCommand = (kind: Kind, name: string): string =>

@@ -150,6 +150,61 @@ export const Age = ({ of: timestamp }: { of: string }) => (
   </time>
 );
 
+/** What the fields to search in have in common. */
+export const searchField = {
+  id: 'find',
+  type: 'search',
+  autoComplete: 'off',
+  autoCapitalize: 'none',
+  spellcheck: false,
+} as const;
+
+interface TableProps {
+  label: string;
+  columns: readonly string[];
+  /** The description of each column. */
+  descriptions?: readonly string[];
+  role?: 'region' | 'group';
+  /** Long words of its cells may be broken. */
+  wraps?: boolean;
+  lang?: string;
+  /** The rows. */
+  children: ComponentChildren;
+}
+
+/** A table, which may be wider than the page. */
+export const Table = ({
+  label,
+  columns,
+  descriptions,
+  role = 'region',
+  wraps,
+  lang,
+  children,
+}: TableProps) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
+  <div
+    class={wraps ? 'table wraps' : 'table'}
+    role={role}
+    tabIndex={0}
+    aria-label={label}
+    lang={lang}
+  >
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column, i) => (
+            <th scope="col" title={descriptions?.[i]}>
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
 /** A part of a view with its heading. */
 export const Part = ({
   id,

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { ObjectMeta, Status } from '../../api.js';
-import { ApiError, call, send } from '../../base/api/api.js';
-import { delay, readLines, untilReturn } from '../../base/api/watch.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ObjectMeta, WatchEvent } from '../../api.js';
+import { ApiError, call } from '../../base/api/api.js';
+import { listAndWatch, type WatchedList } from '../../base/api/list-watch.js';
 
 /** A column as the server defines it. */
 export interface Column {
@@ -27,10 +27,8 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-interface TableEvent {
-  readonly type: string;
-  readonly object: Table | Status | { readonly kind: string; readonly metadata: ObjectMeta };
-}
+/** What a watch of a table delivers; a bookmark may be no table. */
+type Changed = Table | { readonly kind: string; readonly metadata: ObjectMeta };
 
 /** The rows of the first page, and of each further one. */
 const pageSize = 50;
@@ -55,21 +53,22 @@ const byName = (one: Row, other: Row): number => (nameOf(one) < nameOf(other) ? 
  * The pages of a list in the order of names, and the changes of a watch over them. All pages are of
  * one revision, so a change to a row that is not loaded yet is kept until its page is.
  */
-export class TableReader {
-  readonly #address: (more: Record<string, string>) => string;
+class TableReader implements WatchedList<Changed> {
+  readonly accept = asTable;
+  readonly address: WatchedList<Changed>['address'];
   #columns: readonly Column[] = [];
   #pages: Row[] = [];
   #changes = new Map<string, Row | undefined>();
   #continue: string | undefined;
   #remaining: number | undefined;
-  version = '';
+  version: string | undefined;
 
   constructor(path: string, selectors: Readonly<Record<string, string>>) {
-    this.#address = (more) => `${path}?${new URLSearchParams({ ...selectors, ...more })}`;
+    this.address = (more) => `${path}?${new URLSearchParams({ ...selectors, ...more })}`;
   }
 
   /** Reads the first page again, with as many rows as were loaded. */
-  async restart(): Promise<void> {
+  async list(): Promise<void> {
     const limit = Math.min(maxPageSize, Math.max(pageSize, this.#pages.length));
     const table = await this.#read({ limit: String(limit) });
     this.#pages = [];
@@ -85,24 +84,17 @@ export class TableReader {
       this.#add(await this.#read({ limit: String(pageSize), continue: this.#continue! }));
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || thrown.code !== 410) throw thrown;
-      await this.restart();
+      await this.list();
     }
   }
 
-  /**
-   * Applies the events of one watch. Returns whether it may be continued at `version`; otherwise
-   * the list must be read again.
-   */
-  async watch(changed: () => void, signal: AbortSignal): Promise<boolean> {
-    const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: this.version };
-    const response = await send('GET', this.#address(query), undefined, signal, asTable);
-    if (response.status === 410) return false;
-    if (!response.ok || !response.body) throw new ApiError(response.status);
-    for await (const line of readLines(response.body)) {
-      if (!this.#apply(JSON.parse(line) as TableEvent)) return false;
-      changed();
+  apply({ type, object }: WatchEvent<Changed>): void {
+    for (const row of 'rows' in object ? object.rows : []) {
+      this.version = row.object.metadata.resourceVersion;
+      if (type !== 'BOOKMARK') this.#changes.set(nameOf(row), type === 'DELETED' ? undefined : row);
     }
-    return true;
+    const { resourceVersion } = object.metadata;
+    if (type === 'BOOKMARK' && resourceVersion) this.version = resourceVersion;
   }
 
   get state(): TableState {
@@ -122,25 +114,13 @@ export class TableReader {
   }
 
   #read(more: Record<string, string>): Promise<Table> {
-    return call<Table>('GET', this.#address(more), undefined, asTable);
+    return call<Table>('GET', this.address(more), undefined, asTable);
   }
 
   #add({ rows, metadata }: Table): void {
     this.#pages = [...this.#pages, ...rows];
     this.#continue = metadata.continue;
     this.#remaining = metadata.remainingItemCount;
-  }
-
-  #apply({ type, object }: TableEvent): boolean {
-    if (type === 'ERROR') return false;
-    const rows = object.kind === 'Table' ? (object as Table).rows : [];
-    for (const row of rows) {
-      this.version = row.object.metadata.resourceVersion;
-      if (type !== 'BOOKMARK') this.#changes.set(nameOf(row), type === 'DELETED' ? undefined : row);
-    }
-    const { resourceVersion } = (object as Table).metadata;
-    if (type === 'BOOKMARK' && resourceVersion) this.version = resourceVersion;
-    return true;
   }
 }
 
@@ -155,29 +135,6 @@ function useIsVisible(): boolean {
   return visible;
 }
 
-/** Follows a table until the signal aborts; after a failure, when the person returns. */
-async function follow(
-  reader: TableReader,
-  show: (failure?: ApiError) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      if (!reader.version) await reader.restart();
-      if (signal.aborted) return;
-      show();
-      const isContinued = await reader.watch(show, signal);
-      if (!isContinued) reader.version = '';
-      await delay(1_000);
-    } catch (thrown) {
-      if (signal.aborted) return;
-      if (thrown instanceof ApiError && !reader.version) show(thrown);
-      await untilReturn(signal);
-      reader.version = '';
-    }
-  }
-}
-
 /** A table of the API, kept up to date by a watch. */
 export interface LiveTable extends Partial<TableState> {
   readonly failure: ApiError | undefined;
@@ -187,46 +144,40 @@ export interface LiveTable extends Partial<TableState> {
   retry: () => void;
 }
 
-interface Shown {
-  readonly state?: TableState | undefined;
-  readonly failure?: ApiError | undefined;
-}
-
 /** Returns the table of a collection that selectors match. */
 export function useTable(path: string, selectors: Readonly<Record<string, string>>): LiveTable {
-  const key = `${path}?${new URLSearchParams(selectors)}`;
-  const [reader, setReader] = useState({ key: '', reader: new TableReader(path, selectors) });
-  const [{ state, failure }, set] = useState<Shown>({});
+  const [turn, setTurn] = useState(0);
+  const reader = useMemo(
+    () => new TableReader(path, selectors),
+    [`${path}?${new URLSearchParams(selectors)}`, turn],
+  );
+  const [shown, set] = useState<Partial<TableState>>({});
+  const [failure, setFailure] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const visible = useIsVisible();
+  const show = (state: Partial<TableState>, failed?: ApiError): void => {
+    set(state);
+    setFailure(failed);
+  };
+  useEffect(() => show({}), [reader]);
   useEffect(() => {
-    set({});
-    setReader({ key, reader: new TableReader(path, selectors) });
-  }, [key]);
-  useEffect(() => {
-    if (!visible || reader.key !== key) return undefined;
+    if (!visible) return undefined;
     const stop = new AbortController();
-    const show = (failed?: ApiError): void => {
-      if (!stop.signal.aborted) set(failed ? { failure: failed } : { state: reader.reader.state });
-    };
-    void follow(reader.reader, show, stop.signal);
+    const change = (failed?: ApiError): void => show(failed ? {} : reader.state, failed);
+    void listAndWatch(reader, change, stop.signal);
     return () => stop.abort();
   }, [reader, visible]);
   const more = async (): Promise<void> => {
     setBusy(true);
     try {
-      await reader.reader.more();
-      set({ state: reader.reader.state });
+      await reader.more();
+      show(reader.state);
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      set({ state, failure: thrown });
+      setFailure(thrown);
     } finally {
       setBusy(false);
     }
   };
-  const retry = (): void => {
-    set({});
-    setReader({ key, reader: new TableReader(path, selectors) });
-  };
-  return { ...state, failure, busy, more, retry };
+  return { ...shown, failure, busy, more, retry: () => setTurn(turn + 1) };
 }

@@ -1,19 +1,19 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta } from '../../api.js';
-import { ApiError, call } from '../../base/api/api.js';
+import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { useClickGuard } from '../../base/click-guard.js';
 import { announce } from '../../base/live-region.js';
 import { format, t } from '../../base/text/message.js';
+import { useRead } from '../../base/api/use-read.js';
 import { useConsole, type ConsoleContext } from '../base/console-context.js';
 import { pluralOf, singularOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
-import { deleteCommand } from '../base/kubectl.js';
+import { deleteCommand, deleteObject, objectPath } from '../base/kubectl.js';
 import { A, English, Failure, Kubectl, Loading } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { selectableFields } from '../base/schema.js';
-import { leavesForSignIn, useRequest } from '../../base/api/use-request.js';
+import { useRequest, useSignInFor } from '../base/use-request.js';
 
 const asMetadata =
   'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json';
@@ -100,11 +100,9 @@ function ConfirmDelete({
 }) {
   const { busy, failure, run } = useRequest();
   const isMeant = useClickGuard(true);
-  const remove = (): Promise<void> =>
+  const remove = (): Promise<boolean> =>
     run(async () => {
-      // the body that kubectl sends
-      const body = { propagationPolicy: 'Background' };
-      await call('DELETE', `${kind.path}/${encodeURIComponent(name)}`, body);
+      await deleteObject(kind, name);
       announce(t('console.deleted', { name }));
       navigate(pathTo(kind.resource), true);
     });
@@ -144,21 +142,11 @@ function ConfirmDelete({
 /** The confirmation of a deletion, which says what is deleted with the object. */
 export function DeleteView({ kind, name }: { kind: Kind; name: string }) {
   const context = useConsole();
-  const [owned, setOwned] = useState<readonly Owned[]>();
-  const [failure, setFailure] = useState<ApiError>();
-  const load = async (): Promise<void> => {
-    try {
-      const path = `${kind.path}/${encodeURIComponent(name)}`;
-      const { metadata } = await call<{ metadata: ObjectMeta }>('GET', path);
-      setOwned(await readOwned(context, kind, metadata));
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (!leavesForSignIn(thrown)) setFailure(thrown);
-    }
-  };
-  useEffect(() => {
-    void load();
+  const { value: owned, failure } = useRead(async () => {
+    const { metadata } = await call<{ metadata: ObjectMeta }>('GET', objectPath(kind, name));
+    return readOwned(context, kind, metadata);
   }, []);
+  useSignInFor(failure);
   return (
     <Frame title="console.delete.title" values={{ name }} kind={kind} parent={name}>
       {failure && <Failure failure={failure} />}

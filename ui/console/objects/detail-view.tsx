@@ -1,7 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { ObjectMeta } from '../../api.js';
-import { useCollection } from '../../base/api/collection.js';
 import { t } from '../../base/text/message.js';
 import { Status } from '../../base/status.js';
 import { Timestamp } from '../../base/text/timestamp.js';
@@ -19,7 +17,7 @@ import { A, Code, English, Failure, Kubectl, Loading, Part } from '../base/parts
 import { reportChunk } from '../apps/report-chunk.js';
 import { pathTo } from '../base/route.js';
 import { objectSchema, propertyOf } from '../base/schema.js';
-import { leavesForSignIn } from '../../base/api/use-request.js';
+import { useObject } from '../base/use-object.js';
 import { Fields } from './value.js';
 import { toYaml } from '../base/yaml.js';
 
@@ -162,13 +160,7 @@ export function DetailView({
   query: URLSearchParams;
 }) {
   const { listed } = useConsole();
-  const { items, failure, reload } = useCollection<AnyObject>(kind.path, {
-    fieldSelector: `metadata.name=${name}`,
-  });
-  useEffect(() => {
-    if (failure) leavesForSignIn(failure);
-  }, [failure]);
-  const object = items?.[0];
+  const { items, failure, reload, object } = useObject<AnyObject>(kind, name);
   const decisions = listed.find(({ resource }) => resource === 'policydecisions');
   const all = tabs.filter((one) => one !== 'decisions' || (decisions && decisions !== kind));
   const tab = all.find((one) => one === query.get('view')) ?? 'fields';

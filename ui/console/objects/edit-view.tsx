@@ -1,21 +1,22 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ObjectMeta } from '../../api.js';
 import { ApiError, call } from '../../base/api/api.js';
 import { announce } from '../../base/live-region.js';
 import { t } from '../../base/text/message.js';
+import { useRead } from '../../base/api/use-read.js';
 import { Conflict } from './conflict.js';
 import { useConsole } from '../base/console-context.js';
 import type { Kind } from '../base/kind.js';
 import { fromDraft, toDraft, type Draft, type Faults } from '../base/draft.js';
 import { Frame } from '../base/frame.js';
-import { patchCommand } from '../base/kubectl.js';
+import { objectPath, patchCommand } from '../base/kubectl.js';
 import { fieldChanges, isObject, isSame, mergePatch, type JsonObject } from '../base/merge.js';
 import { ObjectForm } from './object-form.js';
 import { Failure, Loading } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { objectSchema, propertyOf, type OpenAPI, type Schema } from '../base/schema.js';
 import { useStored } from '../base/stored.js';
-import { leavesForSignIn, useRequest } from '../../base/api/use-request.js';
+import { useRequest, useSignInFor } from '../base/use-request.js';
 
 interface ApiObject {
   readonly metadata: ObjectMeta;
@@ -108,9 +109,9 @@ function useSaving({ kind, name, edit, schema, stored }: FormProps) {
     stored.set(undefined);
     navigate(pathTo(kind.resource, name), true);
   };
-  const send = ({ version, before }: Omit<Edit, 'draft'>, mine: JsonObject): Promise<void> =>
+  const send = ({ version, before }: Omit<Edit, 'draft'>, mine: JsonObject): Promise<boolean> =>
     request.run(async () => {
-      const path = `${kind.path}/${encodeURIComponent(name)}`;
+      const path = objectPath(kind, name);
       const other = await patchUnlessChanged(path, version, before, mine);
       setChanged(other);
       if (other) return;
@@ -174,22 +175,14 @@ export function EditView({ kind, name }: { kind: Kind; name: string }) {
   const { document, account } = useConsole();
   const schema = useMemo(() => formSchema(document, kind), [document, kind]);
   const stored = useStored<Edit>(account, `${kind.resource}/${name}/edit`);
-  const [loaded, setLoaded] = useState<Edit>();
-  const [failure, setFailure] = useState<ApiError>();
-  const load = async (): Promise<void> => {
-    try {
-      const object = await call<ApiObject>('GET', `${kind.path}/${encodeURIComponent(name)}`);
-      const before = editable(object);
-      const version = object.metadata.resourceVersion;
-      setLoaded({ version, before, draft: toDraft(document, schema, before) });
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (!leavesForSignIn(thrown)) setFailure(thrown);
-    }
+  const load = async (): Promise<Edit> => {
+    const object = await call<ApiObject>('GET', objectPath(kind, name));
+    const before = editable(object);
+    const version = object.metadata.resourceVersion;
+    return { version, before, draft: toDraft(document, schema, before) };
   };
-  useEffect(() => {
-    if (!stored.value) void load();
-  }, []);
+  const { value: loaded, failure } = useRead(stored.value ? undefined : load, []);
+  useSignInFor(failure);
   const edit = stored.value ?? loaded;
   return (
     <Frame title="console.edit" values={{ name }} kind={kind} parent={name}>

@@ -26,7 +26,7 @@ import { actionPath } from '../base/kubectl.js';
 import { useOperatorsState, type OperatorsState } from './operators-state.js';
 import { A, Code, Failure, Loading } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 addMessages(messages);
 
@@ -97,7 +97,7 @@ function TestMail({ accounts }: { accounts: Kind }) {
   const [isSent, setSent] = useState(false);
   if (!useIsAllowed(accounts, 'create', account, 'testmail')) return null;
   const body = { apiVersion: accounts.apiVersion, kind: 'TestMail', spec: {} };
-  const send = (): Promise<void> =>
+  const send = (): Promise<boolean> =>
     run(async () => {
       await call('POST', actionPath(accounts, account, 'testmail'), body);
       setSent(true);

@@ -9,9 +9,9 @@ import { Frame } from '../base/frame.js';
 import { parseImportFile, type ImportFile, type ImportRow, type Refusal } from './import-file.js';
 import { importPeople, type ImportResult } from './import-people.js';
 import type { Kind } from '../base/kind.js';
-import { Code, English, Failure } from '../base/parts.js';
+import { Code, English, Failure, Part, Table } from '../base/parts.js';
 import { useStored } from '../base/stored.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 /** The refused lines that are shown. */
 const maxShown = 200;
@@ -21,37 +21,28 @@ const example = 'email,displayName,groups\nada@example.org,Ada Lovelace,staff;ma
 function Refusals({ all }: { all: readonly Refusal[] }) {
   const sorted = [...all].sort((one, other) => one.line - other.line);
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-    <div class="table wraps" role="region" tabIndex={0} aria-label={t('console.import.refused')}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t('console.import.line')}</th>
-            <th scope="col">{t('console.people.find')}</th>
-            <th scope="col">{t('console.import.why')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.slice(0, maxShown).map(({ line, email, reason, values, message }) => (
-            <tr key={line}>
-              <th scope="row">{line}</th>
-              <td>
-                <bdi dir="ltr">{email}</bdi>
-              </td>
-              <td>{reason ? t(reason, values) : <English>{message}</English>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={t('console.import.refused')}
+      columns={[t('console.import.line'), t('console.people.find'), t('console.import.why')]}
+      wraps
+    >
+      {sorted.slice(0, maxShown).map(({ line, email, reason, values, message }) => (
+        <tr key={line}>
+          <th scope="row">{line}</th>
+          <td>
+            <bdi dir="ltr">{email}</bdi>
+          </td>
+          <td>{reason ? t(reason, values) : <English>{message}</English>}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Report({ result, isTried }: { result: ImportResult; isTried: boolean }) {
   const { created, unchanged, joined, refusals } = result;
   return (
-    <section aria-labelledby="report">
-      <h2 id="report">{t(isTried ? 'console.import.tried' : 'console.import.done')}</h2>
+    <Part id="report" title={t(isTried ? 'console.import.tried' : 'console.import.done')}>
       <ul>
         <li>{t('console.import.created', { count: created })}</li>
         <li>{t('console.import.unchanged', { count: unchanged })}</li>
@@ -62,7 +53,7 @@ function Report({ result, isTried }: { result: ImportResult; isTried: boolean })
         <p class="hint">{t('console.import.first', { count: maxShown })}</p>
       )}
       {refusals.length > 0 && <Refusals all={refusals} />}
-    </section>
+    </Part>
   );
 }
 
@@ -100,7 +91,7 @@ function useImport(
   const [report, setReport] = useState<{ result: ImportResult; isTried: boolean }>();
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
-  const run = (isDryRun: boolean): Promise<void> =>
+  const run = (isDryRun: boolean): Promise<boolean> =>
     request.run(async () => {
       setDone(0);
       const { signal } = stop.current;

@@ -3,16 +3,18 @@ import type { Account, ObjectMeta } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { useCollection } from '../../base/api/collection.js';
+import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { announce } from '../../base/live-region.js';
 import { format, t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { Act } from '../base/act.js';
 import { useIsAllowed } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
-import { patchCommand } from '../base/kubectl.js';
+import { objectPath, patchCommand } from '../base/kubectl.js';
 import { A, Failure, Kubectl, Loading, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 interface Group {
   readonly metadata: ObjectMeta;
@@ -53,7 +55,7 @@ const withoutMember = (group: Group, address: string): object => {
 };
 
 const send = (kind: Kind, { metadata }: Group, patch: object): Promise<unknown> =>
-  call('PATCH', `${kind.path}/${encodeURIComponent(metadata.name)}`, patch);
+  call('PATCH', objectPath(kind, metadata.name), patch);
 
 function Membership({ kind, group, address }: { kind: Kind; group: Group; address: string }) {
   const mayPatch = useIsAllowed(kind, 'patch', group.metadata.name);
@@ -98,40 +100,35 @@ function Join({
   const [name, setName] = useState('');
   const { busy, failure, run } = useRequest();
   const group = groups.find(({ metadata }) => metadata.name === name);
-  const join = (joined: Group): Promise<void> =>
+  const join = (joined: Group): Promise<boolean> =>
     run(async () => {
       await send(kind, joined, withMember(joined, address));
       setName('');
       announce(t('console.people.joined', { group: joined.spec.displayName }));
     });
   return (
-    <form
-      class="search"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      look="search"
+      onSubmit={() => {
         if (group) void join(group);
       }}
     >
-      <div class="field">
-        <label for="group">{t('console.people.join')}</label>
-        <select
-          id="group"
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        >
-          <option value="">{t('console.people.choose')}</option>
-          {groups.map(({ metadata, spec }) => (
-            <option value={metadata.name}>{spec.displayName}</option>
-          ))}
-        </select>
-      </div>
+      <Field
+        id="group"
+        label={t('console.people.join')}
+        choices={[
+          ['', t('console.people.choose')],
+          ...groups.map(({ metadata, spec }) => [metadata.name, spec.displayName] as const),
+        ]}
+        value={name}
+        onText={setName}
+      />
       <Button submit busy={busy} disabled={!group}>
         {t('console.people.add')}
       </Button>
       {failure && <Failure failure={failure} isChange />}
       {group && <Kubectl command={patchCommand(kind, name, withMember(group, address))} />}
-    </form>
+    </Form>
   );
 }
 

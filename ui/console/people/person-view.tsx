@@ -1,7 +1,5 @@
-import { useEffect } from 'preact/hooks';
 import type { Account } from '../../api.js';
 import { call } from '../../base/api/api.js';
-import { useCollection } from '../../base/api/collection.js';
 import { format, t } from '../../base/text/message.js';
 import { Status } from '../../base/status.js';
 import { Timestamp } from '../../base/text/timestamp.js';
@@ -16,7 +14,7 @@ import { Passkeys, Sessions } from './person-devices.js';
 import { Groups } from './person-groups.js';
 import { Recovery } from './person-recovery.js';
 import { pathTo } from '../base/route.js';
-import { leavesForSignIn } from '../../base/api/use-request.js';
+import { useObject } from '../base/use-object.js';
 
 function State({ account: { metadata, status } }: { account: Account }) {
   if (metadata.deletionTimestamp)
@@ -115,13 +113,7 @@ function Person({ accounts, account }: { accounts: Kind; account: Account }) {
 
 /** A person: the state of the account, groups, devices, passkeys, and what an operator does to help. */
 export function PersonView({ accounts, name }: { accounts: Kind; name: string }) {
-  const { items, failure, reload } = useCollection<Account>(accounts.path, {
-    fieldSelector: `metadata.name=${name}`,
-  });
-  useEffect(() => {
-    if (failure) leavesForSignIn(failure);
-  }, [failure]);
-  const account = items?.[0];
+  const { items, failure, reload, object: account } = useObject<Account>(accounts, name);
   const address = account?.status.email.address ?? name;
   return (
     <Frame

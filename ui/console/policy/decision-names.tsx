@@ -1,37 +1,28 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Account, ClaimsProviderList, PolicyDecision } from '../../api.js';
-import { call } from '../../base/api/api.js';
+import type { Account, ClaimsProvider, PolicyDecision } from '../../api.js';
+import { call, readItems } from '../../base/api/api.js';
 import { format, Ltr } from '../../base/text/message.js';
+import { useRead } from '../../base/api/use-read.js';
 import { namesOf, unknownNames, type Names } from '../../decisions/names.js';
 import { wordFor } from '../../decisions/words.js';
 import { A } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 
-interface ClientList {
-  readonly items: readonly {
-    readonly metadata: { readonly name: string };
-    readonly spec: {
-      readonly displayName: string;
-      readonly displayNames?: Readonly<Record<string, string>>;
-    };
-  }[];
+interface Client {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly displayName: string;
+    readonly displayNames?: Readonly<Record<string, string>>;
+  };
 }
 
 /** Reads the display names of apps and scopes. A failed read leaves the names of the API. */
 export function useDisplayNames(): Names {
-  const [names, setNames] = useState(unknownNames);
-  useEffect(() => {
-    const none = () => ({ items: [] });
-    const clients = call<ClientList>('GET', 'clients').catch(none);
-    const providers = call<ClaimsProviderList>('GET', 'claimsproviders').catch(none);
-    void Promise.all([clients, providers]).then(([clientList, providerList]) =>
-      setNames(
-        namesOf(
-          new Map(clientList.items.map(({ metadata, spec }) => [metadata.name, spec])),
-          providerList.items,
-        ),
-      ),
-    );
+  const { value: names = unknownNames } = useRead(async () => {
+    const [clients, providers] = await Promise.all([
+      readItems<Client>('clients'),
+      readItems<ClaimsProvider>('claimsproviders'),
+    ]);
+    return namesOf(new Map(clients.map(({ metadata, spec }) => [metadata.name, spec])), providers);
   }, []);
   return names;
 }
@@ -52,10 +43,7 @@ function addressOf(account: string): Promise<string | undefined> {
 
 /** An account, by its address. */
 function Person({ account }: { account: string }) {
-  const [address, setAddress] = useState<string>();
-  useEffect(() => {
-    void addressOf(account).then(setAddress);
-  }, [account]);
+  const { value: address } = useRead(() => addressOf(account), [account]);
   return (
     <A to={pathTo('accounts', account)}>
       <Ltr of={address ?? account} />

@@ -4,9 +4,11 @@ import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { useCollection } from '../../base/api/collection.js';
 import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { announce } from '../../base/live-region.js';
 import { format, Ltr, t, truncate } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import type { Request } from '../../base/api/use-request.js';
 import { Differences } from '../../policy/differences.js';
 import { Span } from '../../policy/facts.js';
 import { historyOf, runningTrial, type History } from '../../policy/history.js';
@@ -15,7 +17,7 @@ import { useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { createCommand } from '../base/kubectl.js';
-import { Failure, Kubectl, Loading } from '../base/parts.js';
+import { Failure, Kubectl, Loading, Part } from '../base/parts.js';
 import { policyBody, useCheck, type CheckResult } from './policy-check.js';
 import { draftKey, type PolicyDraft } from './policy-draft.js';
 import type { Fault } from './policy-faults.js';
@@ -23,7 +25,7 @@ import { PolicyField } from './policy-field.js';
 import { PolicyImpact } from './policy-impact.js';
 import { PolicyTrial } from './policy-trial.js';
 import { useStored } from '../base/stored.js';
-import { useRequest, type Request } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 const InForce = ({ policy: { metadata, status } }: { policy: Policy }) => (
   <p class="lead">
@@ -45,8 +47,7 @@ interface EarlierProps {
 function Earlier({ history: { all, inForce }, onBack, hasDraft }: EarlierProps) {
   const earlier = all.filter((one) => one !== inForce);
   return (
-    <section aria-labelledby="earlier">
-      <h2 id="earlier">{t('policy.earlier')}</h2>
+    <Part id="earlier" title={t('policy.earlier')}>
       {earlier.length === 0 && <p class="hint">{t('policy.earlier.none')}</p>}
       {earlier.length > 0 && hasDraft && <p class="hint">{t('policies.back.draft')}</p>}
       <ul class="decisions" aria-label={t('policy.earlier')}>
@@ -76,7 +77,7 @@ function Earlier({ history: { all, inForce }, onBack, hasDraft }: EarlierProps) 
           );
         })}
       </ul>
-    </section>
+    </Part>
   );
 }
 
@@ -99,20 +100,16 @@ function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }
   return (
     <>
       <PolicyImpact result={result} isChecking={isChecking} />
-      <section aria-labelledby="difference">
-        <h2 id="difference">{t('policies.difference', { name })}</h2>
+      <Part id="difference" title={t('policies.difference', { name })}>
         {draft.base !== name && <p class="notice">{t('policies.base', { name })}</p>}
         <Differences
           before={{ name, text: inForce.spec.cedar }}
           after={{ name: t('policies.draft'), text }}
         />
-      </section>
-      <form
-        class="policy-form"
-        method="post"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      </Part>
+      <Form
+        look="policy-form"
+        onSubmit={() => {
           if (canSave) act.onSave();
         }}
       >
@@ -141,7 +138,7 @@ function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }
           </Button>
           <Button onPress={() => act.onDraft(undefined)}>{t('policies.discard')}</Button>
         </div>
-      </form>
+      </Form>
     </>
   );
 }
@@ -171,7 +168,7 @@ function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
     request.clear();
     set(next && next.text !== inForce.spec.cedar ? { ...next, base } : undefined);
   };
-  const save = ({ text, description }: PolicyDraft, mode?: 'Shadow'): Promise<void> =>
+  const save = ({ text, description }: PolicyDraft, mode?: 'Shadow'): Promise<boolean> =>
     request.run(async () => {
       const body = policyBody(kind, text, description, mode);
       const policy = await call<Policy>('POST', kind.path, body);

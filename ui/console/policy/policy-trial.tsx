@@ -5,10 +5,10 @@ import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { comparisonLink } from '../../policy/route.js';
 import type { Kind } from '../base/kind.js';
-import { Failure } from '../base/parts.js';
+import { Failure, Part } from '../base/parts.js';
 import { policyBody, type Impact } from './policy-check.js';
 import { ImpactLists } from './policy-impact.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 /** Returns the counts of a trial in the form of a dry run, with its examples as names. */
 const impactOf = (shadow: NonNullable<Policy['status']['shadow']>): Impact => ({
@@ -38,13 +38,12 @@ export function PolicyTrial({ kind, trial, inForce, mayCreate, onCreated }: Prop
     spec: { cedar, description },
     status: { shadow },
   } = trial;
-  const putInForce = (): Promise<void> =>
+  const putInForce = (): Promise<boolean> =>
     request.run(async () => {
       onCreated(await call<Policy>('POST', kind.path, policyBody(kind, cedar, description)));
     });
   return (
-    <section aria-labelledby="trial">
-      <h2 id="trial">{t('policy.trial.title', { name })}</h2>
+    <Part id="trial" title={t('policy.trial.title', { name })}>
       <p class="hint">
         {t('policy.trial.since')} <Timestamp of={trial.metadata.creationTimestamp} />{' '}
         <a href={`/policy${comparisonLink(inForce, name)}`}>
@@ -58,6 +57,6 @@ export function PolicyTrial({ kind, trial, inForce, mayCreate, onCreated }: Prop
           {t('policies.putinforce')}
         </Button>
       )}
-    </section>
+    </Part>
   );
 }
