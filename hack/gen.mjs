@@ -74,8 +74,8 @@ const files = {
   'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
   'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document, importedNames(read('ui/api.ts'), 'api.gen.js')),
-  'ui/console/settings/known-settings.gen.ts': knownSettings(settings),
-  'ui/console/policy/policy-vocabulary.gen.ts': pageVocabulary(
+  'ui/console/settings/known-settings.json': knownSettings(settings),
+  'ui/console/policy/policy-vocabulary.json': pageVocabulary(
     vocabulary,
     contextAttributes,
     entityAttributes,

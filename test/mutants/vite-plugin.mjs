@@ -11,7 +11,7 @@ const whole = (css, path) =>
 
 /**
  * Builds pages after the change of the mutant that VESTIBULE_MUTANT names, if it names one
- * (`node ui/build.mjs pages FOLDER test/mutants/vite-plugin.mjs`).
+ * (`node ui/build.mjs FOLDER test/mutants/vite-plugin.mjs`).
  */
 export default {
   name: 'mutant',

@@ -9,11 +9,15 @@ type NativeAttribute =
   | 'inputMode'
   | 'spellcheck'
   | 'dir'
+  | 'maxLength'
+  | 'required'
+  | 'autoFocus'
+  | 'placeholder'
   | 'class';
 
 interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, NativeAttribute> {
   id: string;
-  type?: 'text' | 'email';
+  type?: 'text' | 'email' | 'search';
   label: string;
   hint?: ComponentChild;
   error?: string | undefined;

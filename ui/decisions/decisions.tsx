@@ -1,22 +1,13 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/api/collection.js';
 import { t } from '../base/text/message.js';
 import { Status } from '../base/status.js';
 import { errorText } from '../base/error-page.js';
-import { DecisionRow } from './decision-row.js';
+import { DecisionList } from './decision-list.js';
 import { useNames, type Names } from './names.js';
-
-/** Decisions shown at first, and added by each "Show more". */
-const pageSize = 20;
-
-const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
-  [...all].sort(
-    (a, b) =>
-      b.status.lastTimestamp.localeCompare(a.status.lastTimestamp) ||
-      Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
-  );
+import { newestFirst } from './newest-first.js';
 
 /** Whether a decision only let a page or a program read, without sharing anything with an app. */
 const isRead = ({ spec: { action, client }, status }: PolicyDecision): boolean =>
@@ -25,32 +16,6 @@ const isRead = ({ spec: { action, client }, status }: PolicyDecision): boolean =
 interface ListProps {
   decisions: readonly PolicyDecision[];
   names: Names;
-}
-
-/** The newest decisions. "Show more" adds the next ones and moves the focus to the first of them. */
-function DecisionList({ decisions, names, label }: ListProps & { label: string }) {
-  const [max, setMax] = useState(pageSize);
-  const list = useRef<HTMLUListElement>(null);
-  const more = (): void => {
-    setMax(max + pageSize);
-    requestAnimationFrame(() => list.current?.children[max]?.querySelector('a')?.focus());
-  };
-  const rest = decisions.length > max;
-  return (
-    <>
-      <p class="hint">
-        {rest
-          ? t('decisions.shown.some', { shown: max, count: decisions.length })
-          : t('decisions.shown', { count: decisions.length })}
-      </p>
-      <ul ref={list} class="decisions" aria-label={label}>
-        {decisions.slice(0, max).map((decision) => (
-          <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
-        ))}
-      </ul>
-      {rest && <Button onPress={more}>{t('decisions.more')}</Button>}
-    </>
-  );
 }
 
 /** Decisions that only let pages read, folded away: there are many, and few people want them. */

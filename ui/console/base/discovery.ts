@@ -1,21 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { APIResourceList } from '../../api.js';
 import { reviewAccess, type ResourceAttributes } from '../../base/api/access-review.js';
 import { ApiError, call } from '../../base/api/api.js';
 import type { Kind } from './kind.js';
 import type { OpenAPI } from './schema.js';
 
-interface ResourceList {
-  readonly groupVersion: string;
-  readonly resources: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly verbs: readonly string[];
-  }[];
-}
-
 /** Reads the kinds of the API from discovery. */
 export async function readKinds(): Promise<Kind[]> {
-  const { groupVersion, resources } = await call<ResourceList>('GET', '');
+  const { groupVersion, resources } = await call<APIResourceList>('GET', '');
   return resources
     .filter(({ name }) => !name.includes('/'))
     .map(({ name, kind, verbs }) => ({

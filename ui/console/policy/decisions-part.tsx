@@ -1,17 +1,19 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Account, PolicyDecision } from '../../api.js';
-import { ApiError } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { now } from '../../base/api/clock.js';
 import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { format, t } from '../../base/text/message.js';
-import { DecisionRow } from '../../decisions/decision-row.js';
+import { useRead } from '../../base/api/use-read.js';
+import { DecisionList } from '../../decisions/decision-list.js';
 import type { Names } from '../../decisions/names.js';
+import { newestFirst } from '../../decisions/newest-first.js';
 import { useConsole } from '../base/console-context.js';
 import { Requester, useDisplayNames } from './decision-names.js';
 import { matchesSearch, queryOf, searchOf, type DecisionSearch } from './decision-search.js';
 import { kindOf } from '../base/discovery.js';
-import { readFirst, type FirstObjects } from '../base/first-pages.js';
+import { readFirst } from '../base/first-pages.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
@@ -21,9 +23,6 @@ import { draftKey, type PolicyDraft } from './policy-draft.js';
 import { ImpactCounts } from './policy-impact.js';
 import { navigate, pathTo } from '../base/route.js';
 import { useStored } from '../base/stored.js';
-
-/** Decisions shown at first, and added by each "Show more". */
-const pageSize = 20;
 
 /** The ages that one can choose, in days. */
 const ages = [1, 7, 30];
@@ -38,14 +37,10 @@ function SearchForm({ search }: { search: DecisionSearch }) {
   });
   const text = { autoCapitalize: 'none' as const, spellcheck: false, dir: 'auto' as const };
   return (
-    <form
-      class="search decision-search"
+    <Form
+      look="search decision-search"
       role="search"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
-        navigate(pathTo('decisions') + queryOf(typed), true);
-      }}
+      onSubmit={() => navigate(pathTo('decisions') + queryOf(typed), true)}
     >
       <Field label={t('policies.person')} {...text} {...field('person')} />
       <Field label={t('policies.app')} {...text} {...field('app')} />
@@ -68,7 +63,7 @@ function SearchForm({ search }: { search: DecisionSearch }) {
         {...field('days')}
       />
       <Button submit>{t('console.search.go')}</Button>
-    </form>
+    </Form>
   );
 }
 
@@ -81,10 +76,12 @@ async function accountOf(person: string, accounts: Kind | undefined): Promise<st
   return items[0]?.metadata.name;
 }
 
-type Found = FirstObjects<PolicyDecision> & {
+interface Found {
+  readonly items: readonly PolicyDecision[];
+  readonly hasMore: boolean;
   /** The selector that was sent. */
   readonly selectors: Readonly<Record<string, string>>;
-};
+}
 
 /** Reads the first decisions about a person, or about everyone. */
 async function readDecisions(
@@ -97,29 +94,6 @@ async function readDecisions(
   if (account === undefined) return { selectors: {}, items: [], hasMore: false };
   const selectors = { fieldSelector: `spec.account=${account}` };
   return { selectors, ...(await readFirst<PolicyDecision>(kind.path, selectors)) };
-}
-
-function useDecisions(kind: Kind, person: string) {
-  const { listed } = useConsole();
-  const [found, setFound] = useState<Found>();
-  const [failure, setFailure] = useState<ApiError>();
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    let isCurrent = true;
-    setFound(undefined);
-    setFailure(undefined);
-    readDecisions(kind, kindOf(listed, 'Account'), person).then(
-      (next) => isCurrent && setFound(next),
-      (thrown: unknown) => {
-        if (!(thrown instanceof ApiError)) throw thrown;
-        if (isCurrent) setFailure(thrown);
-      },
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [kind, person, turn]);
-  return { found, failure, reload: () => setTurn(turn + 1) };
 }
 
 /** What the draft would decide, as far as the dry run names it. */
@@ -187,52 +161,50 @@ interface ResultsProps {
   readonly names: Names;
 }
 
-/** The newest decisions. "Show more" adds the next ones and moves the focus to the first of them. */
+/** The newest decisions, and what the draft would decide. */
 function Results({ decisions, names }: ResultsProps) {
-  const [max, setMax] = useState(pageSize);
   const [result, setResult] = useState<CheckResult>();
-  const list = useRef<HTMLUListElement>(null);
-  const count = decisions.length;
-  const more = (): void => {
-    setMax(max + pageSize);
-    requestAnimationFrame(() => list.current?.children[max]?.querySelector('a')?.focus());
-  };
-  if (!count) return <p class="lead empty">{t('console.notfound')}</p>;
+  if (decisions.length === 0) return <p class="lead empty">{t('console.notfound')}</p>;
   return (
     <>
       <DraftTrial result={result} onResult={setResult} />
-      <p class="hint">
-        {count > max
-          ? t('decisions.shown.some', { shown: max, count })
-          : t('decisions.shown', { count })}
-      </p>
-      <ul ref={list} class="decisions" aria-label={t('console.decisions')}>
-        {decisions.slice(0, max).map((decision) => (
-          <DecisionRow key={decision.metadata.name} decision={decision} names={names}>
+      <DecisionList
+        decisions={decisions}
+        names={names}
+        label={t('console.decisions')}
+        more={(decision) => (
+          <>
             <Requester decision={decision} />
             {result?.impact && (
               <DraftDecision name={decision.metadata.name} impact={result.impact} />
             )}
-          </DecisionRow>
-        ))}
-      </ul>
-      {count > max && <Button onPress={more}>{t('decisions.more')}</Button>}
+          </>
+        )}
+      />
     </>
   );
 }
 
-/** The decisions of policy, by person, app, rule, result and time. */
-export function DecisionsPart({ kind, query }: { kind: Kind; query: URLSearchParams }) {
-  const search = searchOf(query);
-  const names = useDisplayNames();
-  const { found, failure, reload } = useDecisions(kind, search.person);
-  const matching = (found?.items ?? [])
-    .filter((decision) => matchesSearch(decision, search, names, now()))
-    .sort((a, b) => b.status.lastTimestamp.localeCompare(a.status.lastTimestamp));
+interface PersonProps {
+  readonly kind: Kind;
+  readonly query: URLSearchParams;
+  readonly search: DecisionSearch;
+  readonly names: Names;
+}
+
+/** The decisions about the person of a search that match the rest of it. */
+function FoundDecisions({ kind, query, search, names }: PersonProps) {
+  const accounts = kindOf(useConsole().listed, 'Account');
+  const {
+    value: found,
+    failure,
+    reload,
+  } = useRead(() => readDecisions(kind, accounts, search.person), []);
+  const matching = (found?.items ?? []).filter((decision) =>
+    matchesSearch(decision, search, names, now()),
+  );
   return (
-    <Frame title="console.decisions" part="decisions">
-      <p class="lead">{t('console.decisions.lead')}</p>
-      <SearchForm key={String(query)} search={search} />
+    <>
       {failure && <Failure failure={failure} retry={reload} />}
       {!found && !failure && <Loading />}
       {found?.hasMore && (
@@ -241,8 +213,21 @@ export function DecisionsPart({ kind, query }: { kind: Kind; query: URLSearchPar
           {!search.person && t('policies.person.name')}
         </p>
       )}
-      {found && <Results key={String(query)} decisions={matching} names={names} />}
+      {found && <Results key={String(query)} decisions={newestFirst(matching)} names={names} />}
       {found && <Kubectl command={listCommand(kind, found.selectors)} />}
+    </>
+  );
+}
+
+/** The decisions of policy, by person, app, rule, result and time. */
+export function DecisionsPart({ kind, query }: { kind: Kind; query: URLSearchParams }) {
+  const search = searchOf(query);
+  const names = useDisplayNames();
+  return (
+    <Frame title="console.decisions" part="decisions">
+      <p class="lead">{t('console.decisions.lead')}</p>
+      <SearchForm key={String(query)} search={search} />
+      <FoundDecisions key={search.person} kind={kind} query={query} search={search} names={names} />
     </Frame>
   );
 }

@@ -1,8 +1,11 @@
-import { vocabulary, type VocabularyEntry } from './policy-vocabulary.gen.js';
+import vocabulary from './policy-vocabulary.json' with { type: 'json' };
 
 /** A name that can be completed. */
-export interface Completion extends Pick<VocabularyEntry, 'label' | 'info'> {
+export interface Completion {
+  readonly label: string;
   readonly type: string;
+  /** What it is, in English. */
+  readonly info?: string;
 }
 
 /** What can stand at a place, and where the name begins that is being typed. */
@@ -31,10 +34,12 @@ const words = [
   'else',
 ];
 
-const named = (of: VocabularyEntry['of']): Completion[] =>
-  vocabulary
-    .filter((entry) => entry.of === of)
-    .map(({ label, info }) => ({ label, type: of, ...(info !== undefined && { info }) }));
+const named = (type: keyof typeof vocabulary): Completion[] =>
+  Object.entries<string>(vocabulary[type]).map(([label, info]) => ({
+    label,
+    type,
+    ...(info && { info }),
+  }));
 
 const actions = { pattern: /\bAction::"([\w/*-]*)$/, options: named('action') };
 

@@ -1,23 +1,24 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { PolicyDecision } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { Ltr, t } from '../../base/text/message.js';
+import { useRead } from '../../base/api/use-read.js';
 import { DecisionRow } from '../../decisions/decision-row.js';
 import type { Names } from '../../decisions/names.js';
 import { Requester, useDisplayNames } from './decision-names.js';
 import type { CheckResult, Impact } from './policy-check.js';
-import { Loading } from '../base/parts.js';
+import { Loading, Part } from '../base/parts.js';
 
 /** Decisions shown at first, and added by each "Show more". */
 const pageSize = 10;
 
 /** One decision that would change, read by its name. */
 function ChangedDecision({ name, names }: { name: string; names: Names }) {
-  const [decision, setDecision] = useState<PolicyDecision>();
-  useEffect(() => {
-    void call<PolicyDecision>('GET', `policydecisions/${name}`).then(setDecision, () => undefined);
-  }, [name]);
+  const { value: decision } = useRead(
+    () => call<PolicyDecision>('GET', `policydecisions/${name}`),
+    [name],
+  );
   if (decision)
     return (
       <DecisionRow decision={decision} names={names}>
@@ -115,11 +116,10 @@ export function PolicyImpact({
 }) {
   const impact = result?.impact;
   return (
-    <section aria-labelledby="impact">
-      <h2 id="impact">{t('policies.impact')}</h2>
+    <Part id="impact" title={t('policies.impact')}>
       {isChecking && <Loading />}
       {impact && !isChecking && <ImpactLists key={result.text} impact={impact} />}
       {!impact && !isChecking && <p class="hint">{t('policies.impact.none')}</p>}
-    </section>
+    </Part>
   );
 }

@@ -1,7 +1,7 @@
 import type { Replica } from '../../api.js';
 import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
-import { English } from '../base/parts.js';
+import { English, Table } from '../base/parts.js';
 
 type ManifestFile = NonNullable<Replica['status']['manifests']>[number];
 
@@ -21,45 +21,35 @@ export function ManifestFiles({ replicas }: { replicas: readonly Replica[] }) {
   const files = filesOf(replicas);
   return (
     <section>
-      <h2 id="manifests">{t('console.manifests')}</h2>
+      <h2>{t('console.manifests')}</h2>
       {files.length === 0 ? (
         <p class="hint">{t('console.manifests.none')}</p>
       ) : (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-        <div class="table wraps" role="region" tabIndex={0} aria-labelledby="manifests">
-          <table>
-            <thead>
-              <tr>
-                {columns.map((one) => (
-                  <th scope="col">{t(`console.manifest.${one}`)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {files.map(({ file, state, objects, timestamp, message }) => (
-                <tr key={file}>
-                  <th scope="row">
-                    <bdi dir="ltr">{file}</bdi>
-                  </th>
-                  <td>
-                    {state === 'Faulty' ? (
-                      <p class="fault">{t('console.manifest.Faulty')}</p>
-                    ) : (
-                      t('console.manifest.Applied')
-                    )}
-                  </td>
-                  <td>{objects}</td>
-                  <td>
-                    <Timestamp of={timestamp} />
-                  </td>
-                  <td>
-                    {message === undefined ? t('console.none') : <English>{message}</English>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('console.manifests')}
+          columns={columns.map((one) => t(`console.manifest.${one}`))}
+          wraps
+        >
+          {files.map(({ file, state, objects, timestamp, message }) => (
+            <tr key={file}>
+              <th scope="row">
+                <bdi dir="ltr">{file}</bdi>
+              </th>
+              <td>
+                {state === 'Faulty' ? (
+                  <p class="fault">{t('console.manifest.Faulty')}</p>
+                ) : (
+                  t('console.manifest.Applied')
+                )}
+              </td>
+              <td>{objects}</td>
+              <td>
+                <Timestamp of={timestamp} />
+              </td>
+              <td>{message === undefined ? t('console.none') : <English>{message}</English>}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   );

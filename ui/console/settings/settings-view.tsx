@@ -1,14 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { Replica } from '../../api.js';
 import { useCollection } from '../../base/api/collection.js';
+import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { ManifestFiles } from './manifest-files.js';
 import { listCommand } from '../base/kubectl.js';
-import { English, Failure, Kubectl, Loading } from '../base/parts.js';
-import { knownSettings } from './known-settings.gen.js';
+import { English, Failure, Kubectl, Loading, searchField, Table } from '../base/parts.js';
+import settingDescriptions from './known-settings.json' with { type: 'json' };
+
+/** What each setting is, in English, and its default if every process has the same. */
+const knownSettings: Readonly<
+  Record<string, { readonly description: string; readonly value?: string }>
+> = settingDescriptions;
 
 type Setting = Replica['status']['settings'][number];
 
@@ -45,35 +52,27 @@ const matches = ({ name, value, source }: Setting, words: string): boolean =>
 const columns = ['name', 'value', 'source', 'what'] as const;
 
 const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-  <div class="table wraps" role="region" tabIndex={0} aria-label={t('console.settings')}>
-    <table>
-      <thead>
-        <tr>
-          {columns.map((one) => (
-            <th scope="col">{t(`console.setting.${one}`)}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {settings.map(({ name, value, source, differs }) => (
-          <tr key={name}>
-            <th scope="row">
-              <English>{name}</English>
-            </th>
-            <td>
-              {value === undefined ? t('console.none') : <bdi dir="ltr">{value}</bdi>}
-              {differs && <p class="fault">{t('console.settings.differ')}</p>}
-            </td>
-            <td>{t(`console.source.${source}`)}</td>
-            <td>
-              <English>{knownSettings[name]?.description}</English>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    label={t('console.settings')}
+    columns={columns.map((one) => t(`console.setting.${one}`))}
+    wraps
+  >
+    {settings.map(({ name, value, source, differs }) => (
+      <tr key={name}>
+        <th scope="row">
+          <English>{name}</English>
+        </th>
+        <td>
+          {value === undefined ? t('console.none') : <bdi dir="ltr">{value}</bdi>}
+          {differs && <p class="fault">{t('console.settings.differ')}</p>}
+        </td>
+        <td>{t(`console.source.${source}`)}</td>
+        <td>
+          <English>{knownSettings[name]?.description}</English>
+        </td>
+      </tr>
+    ))}
+  </Table>
 );
 
 /** The settings in force with their source. */
@@ -89,25 +88,9 @@ export function SettingsView({ kind }: { kind: Kind }) {
       {items && (
         <>
           <ManifestFiles replicas={items} />
-          <form
-            class="search"
-            role="search"
-            method="post"
-            onSubmit={(event) => event.preventDefault()}
-          >
-            <div class="field">
-              <label for="find">{t('console.search')}</label>
-              <input
-                id="find"
-                type="search"
-                autoComplete="off"
-                autoCapitalize="none"
-                spellcheck={false}
-                value={typed}
-                onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-              />
-            </div>
-          </form>
+          <Form look="search" role="search" onSubmit={() => undefined}>
+            <Field {...searchField} label={t('console.search')} value={typed} onText={setTyped} />
+          </Form>
           {found.length > 0 && <Rows settings={found} />}
           <Status look="hint count">
             {found.length ? t('console.shown', { count: found.length }) : t('console.notfound')}
