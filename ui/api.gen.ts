@@ -117,14 +117,6 @@ export interface ClaimsProvider {
   };
 }
 
-/** A list of claimsproviders. */
-export interface ClaimsProviderList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'ClaimsProviderList';
-  metadata: ListMeta;
-  items: ClaimsProvider[];
-}
-
 /** A request for the claims of a person from a claims provider. */
 export interface ClaimsReview {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -184,7 +176,7 @@ export interface Grant {
       scope: string;
       claims: string[];
       provider: string;
-      firstTimestamp?: string;
+      firstTimestamp: string;
       lastTimestamp: string;
     }[];
     policyDecision?: string;
@@ -193,14 +185,6 @@ export interface Grant {
       policyDecision: string;
     }[];
   };
-}
-
-/** A list of grants. */
-export interface GrantList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'GrantList';
-  metadata: ListMeta;
-  items: Grant[];
 }
 
 /** A sign-in in progress. */
@@ -309,13 +293,6 @@ export interface Interaction {
   };
 }
 
-/** Metadata of a list. */
-export interface ListMeta {
-  resourceVersion: string;
-  continue?: string;
-  remainingItemCount?: number;
-}
-
 /** A message in the mock mailbox, which exists only while email is mocked. */
 export interface MockMessage {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -339,14 +316,6 @@ export interface MockMessage {
       lastTransitionTime: string;
     }[];
   };
-}
-
-/** A list of mockmessages. */
-export interface MockMessageList {
-  apiVersion: 'id.vestibule.org/v1alpha1';
-  kind: 'MockMessageList';
-  metadata: ListMeta;
-  items: MockMessage[];
 }
 
 /** ObjectMeta */
@@ -396,7 +365,7 @@ export interface Passkey {
       name?: string;
     };
     lastUsedTimestamp: string | null;
-    fullStrengthTimestamp?: string;
+    fullStrengthTimestamp: string;
     conditions?: {
       type: string;
       status: 'True' | 'False' | 'Unknown';

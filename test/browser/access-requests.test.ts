@@ -81,7 +81,7 @@ describe.each(stores)('requests for access in the browser, on %s', (store) => {
     await question.waitFor({ state: 'detached' });
   }
 
-  test('one is made on the account page, approved in the console, and opens the app on the open page', async () => {
+  test('one is made on the account page, approved, and opens the app', async () => {
     const { page } = await ask('ada@example.test');
     await decide('ada@example.test', 'Approve', 'Welcome.');
     await page.getByText('you are a member until').first().waitFor();

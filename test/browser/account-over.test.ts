@@ -36,7 +36,7 @@ const ends: Record<string, (other: Tab, address: string) => Promise<unknown>> = 
 };
 
 test.each(Object.keys(ends))(
-  'an open account page says by itself that its session is over, and offers a sign-in: %s',
+  'an open account page says by itself that its session is over: %s',
   async (how) => {
     const address = `${how.replaceAll(' ', '-')}@example.test`;
     const person = await asPerson(service, (await signIn(service, address)).tab);

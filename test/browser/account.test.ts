@@ -74,7 +74,7 @@ const names = async (tab: Tab, resource: string): Promise<string[]> =>
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .map(({ metadata }) => metadata.name);
 
-test('without a session it leads through a sign-in and back; who cancels is not sent there again', async () => {
+test('without a session it leads through a sign-in and back', async () => {
   const person = kept(await Person.arrive());
   const { page } = person;
   await page.goto(`${home.baseURL}/account`);
@@ -102,7 +102,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     service = store === 'embedded' ? home : await start(store);
   });
 
-  test('the profile is saved; what was changed elsewhere in between is not overwritten, and what was typed stays', async () => {
+  test('the profile is saved, and a change from elsewhere is not overwritten', async () => {
     const { tab } = await signIn(service, 'profile@example.test');
     const person = await ownPage(service, tab);
     const { page } = person;
@@ -147,7 +147,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     ).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
   });
 
-  test('an answer that comes the very moment progress would be announced is what stays announced', async () => {
+  test('an answer stays announced when progress would be announced', async () => {
     const { tab } = await signIn(service, 'instant@example.test');
     const person = await ownPage(service, tab);
     const { page } = person;
@@ -199,7 +199,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
     expect(await button(person, 'Save profile').getAttribute('aria-disabled')).toBeNull();
   });
 
-  test('another sign-in appears by itself and is ended from here; then all the others, and then this one', async () => {
+  test('another sign-in appears by itself and is ended from here', async () => {
     const { tab } = await signIn(service, 'places@example.test');
     const person = await ownPage(service, tab);
     const { page } = person;
@@ -333,7 +333,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
   });
 });
 
-test('the address is changed by a code; a wrong one says how many tries are left, a replaced one that it is', async () => {
+test('the address is changed by a code; a wrong one says the tries left', async () => {
   const { tab } = await signIn(home, 'old@example.test');
   const person = await ownPage(home, tab);
   await press(person, 'Change email address');

@@ -68,7 +68,7 @@ describe.each(stores)('the app menu of the account page, on %s', (store) => {
     await policy(first + rules);
   });
 
-  test('starts apps, and says of those refused why and what to do; the keyboard reaches all of it', async () => {
+  test('starts apps, and says of those refused why and what to do', async () => {
     const person = await open('ada@example.test');
     const { page } = person;
     const section = page.getByRole('region', { name: 'Apps you may use' });

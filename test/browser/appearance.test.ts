@@ -115,7 +115,7 @@ describe('pages with an appearance', () => {
     },
   );
 
-  test('have the colours of the system in forced colours, with an accent colour or without', async () => {
+  test('have the system’s colours in forced colours', async () => {
     const forced = { forcedColors: 'active' } as const;
     await set({});
     const plain = await colors(await visit(forced));

@@ -14,7 +14,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('a third party in the browser: groups and the claims of another service, seen before they leave, chosen, and withdrawn from', async () => {
+test('groups and claims of another service are seen, chosen and withdrawn', async () => {
   const person = await Person.arrive();
   const { page } = person;
   await page.goto(board.url);

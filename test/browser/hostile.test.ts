@@ -131,7 +131,7 @@ describe('what other sites and hostile names can do in a real browser', () => {
     await person.leave();
   });
 
-  test('navigations from another site change nothing; a form post to authorize is the same as a GET', async () => {
+  test('navigations from another site change nothing', async () => {
     const person = await Person.arrive();
     await signIn(person, 'a8@example.test');
     await person.page.goto(`${notes.url}/login?prompt=login`);

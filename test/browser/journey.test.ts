@@ -55,7 +55,7 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await agree(person);
   };
 
-  test('first sign-in: every view without a fault, setup, the very values at consent, verified claims at the end', async () => {
+  test('first sign-in: every view without a fault, verified claims at the end', async () => {
     const person = await arrive();
     const { page } = person;
     const faults: string[] = [];
@@ -100,7 +100,7 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     expect(faults).toEqual([]);
   });
 
-  test('arriving: one call for the interaction, which travels beside the script, and later views only once a person is there', async () => {
+  test('arriving: one call for the interaction, and later views are fetched later', async () => {
     const person = await arrive();
     const { page } = person;
     const asked: string[] = [];
@@ -124,7 +124,7 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     expect(read.length).toBe(1);
   });
 
-  test('returning: a live session goes on without a question, as the app has a secret; after sign-out at the app it signs in again', async () => {
+  test('returning: a live session goes on without a question', async () => {
     const person = await arrive();
     const { page } = person;
     await signIn(person, `return${store}@example.test`);

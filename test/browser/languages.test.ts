@@ -54,7 +54,7 @@ test.each([
   expect((await heading(person)) === 'Current policy').toBe(expected.startsWith('en'));
 });
 
-test('a page whose script does not arrive says so after a while, in the language of the browser', async () => {
+test('a page whose script does not arrive says so, in the browser’s language', async () => {
   const person = stays(await Person.arrive({ locale: 'de-AT' }));
   const { page } = person;
   await page.route('**/assets/policy-*.js', () => {}); // never answered
@@ -67,7 +67,7 @@ test('a page whose script does not arrive says so after a while, in the language
   await page.unrouteAll();
 });
 
-test('the menu changes the language at once, from right to left too, and this browser stays with it', async () => {
+test('the menu changes the language at once, and this browser keeps it', async () => {
   const person = stays(await Person.arrive({ locale: 'en-GB' }));
   const { page } = person;
   await page.goto(`${service.baseURL}/policy`);

@@ -136,7 +136,7 @@ describe.each(stores)('a passkey from its first day to its last, on %s', (store)
     await says(person, 'You are signed in as autofill@example.test');
   });
 
-  test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
+  test('a second passkey is added, named and deleted, each shown at once', async () => {
     const { person, authenticator } = await arrive();
     const { page } = person;
     await join(service, person, 'second@example.test');
@@ -172,7 +172,7 @@ describe.each(stores)('a passkey from its first day to its last, on %s', (store)
     expect(await authenticator.count()).toBe(1);
   });
 
-  test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
+  test('a deleted passkey that the authenticator keeps is refused, with a way on', async () => {
     const { person, authenticator } = await arrive();
     const { page } = person;
     await page.addInitScript(() => {
@@ -204,7 +204,7 @@ describe.each(stores)('a passkey from its first day to its last, on %s', (store)
   });
 });
 
-test('an authenticator that does not know its person makes no passkey and gives no proof; nothing is said, everything stays', async () => {
+test('an authenticator that does not know its person makes no passkey', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
   // Autofill would sign in by itself before the button is pressed again.
@@ -240,7 +240,7 @@ test('an authenticator that does not know its person makes no passkey and gives 
   await person.at('account');
 });
 
-test('where policy demands a passkey of everybody the page offers nothing else from the start', async () => {
+test('where policy demands a passkey the page offers nothing else', async () => {
   const { person } = await arrive();
   const { page } = person;
   await page.goto(`${home.baseURL}${authorizationPath('bank', 'openid email', 'v'.repeat(43))}`);
@@ -315,7 +315,7 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
   await says(person, 'You have no passkey yet.');
 });
 
-test('keyboard only: a second passkey is added and named; the keyboard is in its name, then on its row', async () => {
+test('keyboard only: a second passkey is added and named', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
   await page.addInitScript(() => {
@@ -341,7 +341,7 @@ test('keyboard only: a second passkey is added and named; the keyboard is in its
   expect(await axeFindings(page)).toEqual([]);
 });
 
-test('what is offered to autofill is a fresh challenge every four minutes, so that a page left open still signs in', async () => {
+test('autofill gets a fresh challenge every four minutes', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
   await join(home, person, 'patient@example.test');

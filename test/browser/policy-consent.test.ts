@@ -46,7 +46,7 @@ async function shared(tab: Tab, allowed: boolean): Promise<Decided> {
   throw new Error(`no decision that sharing is ${allowed ? 'permitted' : 'refused'}`);
 }
 
-test('a policy tried and then put in force at one replica changes the consent that is open at another', async () => {
+test('a policy put in force at one replica changes an open consent at another', async () => {
   const second = await startTest({
     store: 'etcd',
     flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],

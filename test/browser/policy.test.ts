@@ -43,7 +43,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('a visitor reads the text that is judged by and every rule in words, and not who wrote it', async () => {
+test('a visitor reads the text that is in force and every rule in words', async () => {
   const person = await arrive();
   const { page } = person;
   await open(person);
@@ -167,7 +167,7 @@ test('two policies are compared line by line, and what is chosen is in the addre
   await page.getByText('0 lines added, 5 lines removed.').first().waitFor();
 });
 
-test('who is signed in follows a rule to what it decided about them, and back; it comes by itself', async () => {
+test('a person follows a rule to what it decided about them, and back', async () => {
   const person = await arrive(ada);
   const { page } = person;
   await open(person);
@@ -193,7 +193,7 @@ test('who is signed in follows a rule to what it decided about them, and back; i
   await refused.getByText('No rule permits this.').waitFor();
 });
 
-test('decisions of others are not shown, not even to operators, and visitors see where to sign in', async () => {
+test('decisions of others are not shown, not even to operators', async () => {
   const one = await arrive(operator);
   await open(one, '#decisions');
   await one.page

@@ -38,7 +38,7 @@ describe.each(stores)('a person who is refused at sign-up, on %s', (store) => {
     await stopAll();
   });
 
-  test('reads the rule\u2019s words, what was decided, by which rule of which policy, and finds the rule there', async () => {
+  test('reads the rule\u2019s words, what was decided, and finds the rule there', async () => {
     person = await Person.arrive({ locale: 'en-GB', viewport: { width: 320, height: 800 } });
     const { page } = person;
     await page.goto(

@@ -6,6 +6,7 @@ import { loadLocale } from '../base/text/i18n.js';
 import { Ltr, t, format } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { FirstLoad } from '../base/first-load.js';
+import { useFirstRead } from '../base/api/use-first-read.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
@@ -99,42 +100,26 @@ function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; ret
   return <FirstLoad loading="account.loading" failure={failure} retry={retry} />;
 }
 
+/** Reads the account, and loads its language. */
+async function readAccount(): Promise<Account> {
+  const account = await call<Account>('GET', 'accounts/~');
+  await loadLocale([], account.spec.locale);
+  return account;
+}
+
 /** The account page: what the service stores, who receives it, and how the person signs in. */
 export function AccountPage() {
   const arrived = useMemo(readArrival, []);
-  const [account, setAccount] = useState<Account>();
-  const [failure, setFailure] = useState<ApiError>();
+  const {
+    value: account,
+    failure,
+    retry,
+    redraw,
+  } = useFirstRead(readAccount, arrived.refused ? undefined : () => signIn({ step: arrived.step }));
   const [alert, setAlert] = useState<string>();
   const [wide, setWide] = useState(true);
-  const [, render] = useState(0);
-  const read = async (): Promise<void> => {
-    try {
-      const read = await call<Account>('GET', 'accounts/~');
-      await loadLocale([], read.spec.locale);
-      setAccount(read);
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 401 && !arrived.refused) signIn({ step: arrived.step });
-      else setFailure(thrown);
-    }
-  };
-  useEffect(() => {
-    void loadLocale().then(() => {
-      render(1);
-      return read();
-    });
-  }, []);
-  const retry = (): void => {
-    setFailure(undefined);
-    void read();
-  };
   return (
-    <Page
-      wide={wide && !failure}
-      alert={alert}
-      isAlertHidden
-      onLanguageChange={() => render((count) => count + 1)}
-    >
+    <Page wide={wide && !failure} alert={alert} isAlertHidden onLanguageChange={redraw}>
       {account ? (
         <SignedInPage
           initial={account}

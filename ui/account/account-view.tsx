@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Recovery, Session } from '../api.js';
+import type { Recovery } from '../api.js';
 import { reviewAccess } from '../base/api/access-review.js';
 import { ApiError, call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/api/collection.js';
 import { Lazy, useLazy } from '../base/api/lazy.js';
 import { Ltr, t, format } from '../base/text/message.js';
+import { useRead } from '../base/api/use-read.js';
 import { View } from '../base/view.js';
 import { Data } from './sections/data.js';
 import { Email } from './sections/email.js';
@@ -51,10 +52,7 @@ function SignOut() {
   const { leave } = useAccountContext();
   const act = useAction();
   const end = async (): Promise<void> => {
-    const done = await act.run(async () => {
-      await call<Session>('DELETE', 'sessions/~');
-    });
-    if (done) leave('signedout');
+    if (await act.run(() => call('DELETE', 'sessions/~'))) leave('signedout');
   };
   return (
     <>
@@ -70,13 +68,11 @@ function SignOut() {
 
 /** A link to the console for who may list more than their own objects: Clients have no owner. */
 function ConsoleLink() {
-  const [shown, show] = useState(false);
-  useEffect(() => {
-    void reviewAccess({ group: 'id.vestibule.org', resource: 'clients', verb: 'list' }).then(
-      (access) => show(access?.allowed ?? false),
-    );
-  }, []);
-  return shown ? (
+  const { value: access } = useRead(
+    () => reviewAccess({ group: 'id.vestibule.org', resource: 'clients', verb: 'list' }),
+    [],
+  );
+  return access?.allowed ? (
     <p>
       <a href="/console">{t('account.console')}</a>
     </p>

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Account } from '../api.js';
-import { ApiError, call } from '../base/api/api.js';
+import { call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { FirstLoad } from '../base/first-load.js';
 import { loadLocale } from '../base/text/i18n.js';
@@ -9,6 +9,7 @@ import { Lazy } from '../base/api/lazy.js';
 import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { signIn } from '../base/passkeys/sign-in.js';
+import { useFirstRead } from '../base/api/use-first-read.js';
 import { View } from '../base/view.js';
 import { Chunk } from './base/chunk.js';
 import { CurrentConsole, useConsole, type ConsoleContext } from './base/console-context.js';
@@ -123,33 +124,17 @@ async function readConsole(): Promise<ConsoleContext> {
 /** The console: every kind of the API that policy lets the caller see. */
 export function ConsolePage() {
   const isRefused = useMemo(readArrival, []);
-  const [context, setContext] = useState<ConsoleContext>();
-  const [failure, setFailure] = useState<ApiError>();
-  const [, render] = useState(0);
-  const read = async (): Promise<void> => {
-    try {
-      setContext(await readConsole());
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 401 && !isRefused) signIn({ step: currentStep() });
-      else setFailure(thrown);
-    }
-  };
-  useEffect(() => {
-    void loadLocale().then(() => {
-      render(1);
-      return read();
-    });
-  }, []);
-  const retry = (): void => {
-    setFailure(undefined);
-    void read();
-  };
+  const {
+    value: context,
+    failure,
+    retry,
+    redraw,
+  } = useFirstRead(readConsole, isRefused ? undefined : () => signIn({ step: currentStep() }));
   const isVisitor = failure?.code === 401;
   return (
     <Page
       wide={!isVisitor}
-      onLanguageChange={() => render((count) => count + 1)}
+      onLanguageChange={redraw}
       footer={
         context && (
           <p>

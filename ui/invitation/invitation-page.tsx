@@ -1,10 +1,12 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call, ApiError } from '../base/api/api.js';
+import { useMemo, useState } from 'preact/hooks';
+import { call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { loadLocale } from '../base/text/i18n.js';
 import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { RequestError } from '../base/request-error.js';
+import { signIn } from '../base/passkeys/sign-in.js';
+import { useLanguage } from '../base/text/use-language.js';
+import { useRequest } from '../base/api/use-request.js';
 import { View } from '../base/view.js';
 
 const wellFormed = /^([a-z0-9-]{1,253})\.([A-Za-z0-9_-]{43})$/;
@@ -29,17 +31,6 @@ function readArrival(): { link: string | undefined; signedIn: boolean } {
   const stored = (): string | null | undefined =>
     inStorage((storage) => storage.getItem(storageKey));
   return { link: given || (stored() ?? undefined), signedIn };
-}
-
-/** Leaves for an ordinary sign-in that returns to this page. */
-function signIn(): void {
-  const query = new URLSearchParams({
-    client_id: 'vestibule-account',
-    response_type: 'none',
-    scope: 'openid',
-    redirect_uri: `${location.origin}/invitation`,
-  });
-  location.assign(`/oauth2/auth?${query}`);
 }
 
 type Ending = 'done' | 'over' | 'bad';
@@ -79,44 +70,31 @@ export function InvitationPage() {
   const { link, signedIn } = useMemo(readArrival, []);
   const [, name, token] = wellFormed.exec(link ?? '') ?? [];
   const [ending, setEnding] = useState<Ending | undefined>(token ? undefined : 'bad');
-  const [failure, setFailure] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const [renderCount, render] = useState(0);
   const end = (how: Ending): void => {
     inStorage((storage) => storage.removeItem(storageKey));
     setEnding(how);
   };
+  const { busy, failure, run } = useRequest(({ code }) => {
+    if (code === 401) signIn();
+    else if (code === 404 || code === 409) end('over');
+    else return false;
+    return true;
+  });
   const accept = async (): Promise<void> => {
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      await call('POST', `invitations/${name}/accept`, { spec: { token } });
-      end('done');
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 401) return signIn();
-      if (thrown.code === 404 || thrown.code === 409) end('over');
-      else setFailure(thrown);
-    }
-    setBusy(false);
+    const path = `invitations/${name}/accept`;
+    if (await run(() => call('POST', path, { spec: { token } }))) end('done');
   };
-  useEffect(() => {
-    void loadLocale().then(() => {
-      render(1);
-      if (signedIn && token) void accept();
-    });
-  }, []);
+  const { isLoaded, redraw } = useLanguage(() => {
+    if (signedIn && token) void accept();
+  });
   return (
-    <Page
-      alert={failure && <RequestError failure={failure} />}
-      onLanguageChange={() => render((count) => count + 1)}
-    >
-      {renderCount === 0 ? (
+    <Page alert={failure && <RequestError failure={failure} />} onLanguageChange={redraw}>
+      {isLoaded ? (
+        <Offering ending={ending} busy={busy} accept={() => void accept()} />
+      ) : (
         <h1 class="waiting" aria-busy="true">
           {t('working')}
         </h1>
-      ) : (
-        <Offering ending={ending} busy={busy} accept={() => void accept()} />
       )}
     </Page>
   );

@@ -1,3 +1,4 @@
+import { Field } from '../base/field.js';
 import { t } from '../base/text/message.js';
 import { View } from '../base/view.js';
 import { Differences } from './differences.js';
@@ -13,23 +14,16 @@ interface ChoiceProps {
 
 function Choice({ id, history, value, choose }: ChoiceProps) {
   return (
-    <div class="field">
-      <label for={`compare-${id}`}>{t(`policy.compare.${id}`)}</label>
-      <select
-        id={`compare-${id}`}
-        value={value}
-        onChange={(event) => choose(event.currentTarget.value)}
-      >
-        {[...history.trials, ...history.all].map((policy) => {
-          const { name } = policy.metadata;
-          return (
-            <option key={name} value={name}>
-              {policy === history.inForce ? t('policy.compare.option', { name }) : name}
-            </option>
-          );
-        })}
-      </select>
-    </div>
+    <Field
+      id={`compare-${id}`}
+      label={t(`policy.compare.${id}`)}
+      choices={[...history.trials, ...history.all].map((policy) => {
+        const { name } = policy.metadata;
+        return [name, policy === history.inForce ? t('policy.compare.option', { name }) : name];
+      })}
+      value={value}
+      onText={choose}
+    />
   );
 }
 

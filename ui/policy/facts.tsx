@@ -37,17 +37,8 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
   const rows: [MessageID, ComponentChild][] = [
     ['policy.name', <Ltr of={metadata.name} />],
     [spanMessage(policy), <Span policy={policy} />],
-    ...(status.author === undefined
-      ? []
-      : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),
-    ...(spec.description
-      ? [
-          ['policy.description', <bdi>{truncate(spec.description, 1024)}</bdi>] as [
-            MessageID,
-            ComponentChild,
-          ],
-        ]
-      : []),
+    ['policy.author', authorOf(policy, me)],
+    ['policy.description', spec.description && <bdi>{truncate(spec.description, 1024)}</bdi>],
     [
       'policy.hash',
       <>
@@ -60,12 +51,14 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
   ];
   return (
     <dl class="facts">
-      {rows.map(([id, value]) => (
-        <div key={id}>
-          <dt>{t(id)}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {rows
+        .filter(([, value]) => value)
+        .map(([id, value]) => (
+          <div key={id}>
+            <dt>{t(id)}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }

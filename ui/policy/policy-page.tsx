@@ -1,13 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
 import { ApiError, call } from '../base/api/api.js';
 import { useCollection } from '../base/api/collection.js';
-import { loadLocale } from '../base/text/i18n.js';
 import { Lazy, useLazy } from '../base/api/lazy.js';
 import { t, format } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { Status } from '../base/status.js';
 import { errorText, ErrorView } from '../base/error-page.js';
+import { useLanguage } from '../base/text/use-language.js';
+import { useRead } from '../base/api/use-read.js';
 import { FirstLoad } from '../base/first-load.js';
 import { historyOf, policyNamed, type History } from './history.js';
 import { OwnDecisions } from './own-decisions.js';
@@ -29,22 +30,6 @@ function LazyComparison(props: Compared) {
       retry={() => location.reload()}
     />
   );
-}
-
-/** The signed-in account: its name, none, or not known yet. */
-function useSignedInAccount(): { me: string | undefined; known: boolean } {
-  const [who, set] = useState<{ me: string | undefined; known: boolean }>({
-    me: undefined,
-    known: false,
-  });
-  useEffect(() => {
-    const setKnown = (me?: string): void => set({ me, known: true });
-    call<Account>('GET', 'accounts/~').then(
-      ({ metadata }) => setKnown(metadata.name),
-      () => setKnown(),
-    );
-  }, []);
-  return who;
 }
 
 /** Returns the policy that came into force while this page was open. */
@@ -85,17 +70,18 @@ function RoutedView({
   route,
   history,
   me,
-  known,
+  isKnown,
 }: {
   route: Route;
   history: History;
+  /** The signed-in account, and whether it is known if there is one. */
   me: string | undefined;
-  known: boolean;
+  isKnown: boolean;
 }) {
   const policy = route.policy ? policyNamed(history, route.policy) : history.inForce;
   if (route.compare)
     return <LazyComparison key="compare" history={history} between={route.compare} />;
-  if (route.decisions !== undefined && !known)
+  if (route.decisions !== undefined && !isKnown)
     return (
       <h1 class="waiting" aria-busy="true">
         {t('working')}
@@ -136,7 +122,7 @@ function RoutedView({
 }
 
 function LoadedPolicies({ route, history }: { route: Route; history: History }) {
-  const { me, known } = useSignedInAccount();
+  const { value: account, failure } = useRead(() => call<Account>('GET', 'accounts/~'), []);
   const arrived = useArrival(history);
   const isCurrent = !route.policy && !route.compare && route.decisions === undefined;
   useScrollTo(route, `${route.policy ?? ''} ${route.decisions ?? ''}`);
@@ -153,26 +139,23 @@ function LoadedPolicies({ route, history }: { route: Route; history: History }) 
           })}
         </Status>
       )}
-      <RoutedView route={route} history={history} me={me} known={known} />
+      <RoutedView
+        route={route}
+        history={history}
+        me={account?.metadata.name}
+        isKnown={Boolean(account ?? failure)}
+      />
     </>
   );
 }
 
 /** The policy page: the one in force, earlier ones, comparisons, and decisions about the reader. */
 export function PolicyPage() {
-  const [ready, setReady] = useState(false);
-  const [, render] = useState(0);
+  const { isLoaded, redraw } = useLanguage();
   const route = useRoute();
-  const { items, failure, reload } = useCollection<Policy>(ready ? 'policies' : undefined);
-  useEffect(() => {
-    void loadLocale().then(() => setReady(true));
-  }, []);
+  const { items, failure, reload } = useCollection<Policy>(isLoaded ? 'policies' : undefined);
   return (
-    <Page
-      wide
-      alert={items && failure && errorText(failure)}
-      onLanguageChange={() => render((count) => count + 1)}
-    >
+    <Page wide alert={items && failure && errorText(failure)} onLanguageChange={redraw}>
       {items ? (
         <LoadedPolicies route={route} history={historyOf(items)} />
       ) : (

@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call, ApiError } from '../base/api/api.js';
+import { useMemo, useState } from 'preact/hooks';
+import { call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
-import { loadLocale } from '../base/text/i18n.js';
 import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { RequestError } from '../base/request-error.js';
+import { useLanguage } from '../base/text/use-language.js';
+import { useRequest } from '../base/api/use-request.js';
 import { View } from '../base/view.js';
 
 /** The recovery that the link of a mail names, and its token. */
@@ -65,38 +66,24 @@ function StopView({
 export function RecoveryPage() {
   const link = useMemo(readLink, []);
   const [ending, setEnding] = useState<Ending | undefined>(link ? undefined : 'bad');
-  const [failure, setFailure] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const [renderCount, render] = useState(0);
-  useEffect(() => {
-    void loadLocale().then(() => render(1));
-  }, []);
+  const { isLoaded, redraw } = useLanguage();
+  const { busy, failure, run } = useRequest(({ code }) => {
+    const isOver = code === 404 || code === 409;
+    if (isOver) setEnding('over');
+    return isOver;
+  });
   const stop = async (): Promise<void> => {
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      await call('POST', `recoveries/${link!.name}/cancel`, {
-        spec: { token: link!.token },
-      });
-      setEnding('done');
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 404 || thrown.code === 409) setEnding('over');
-      else setFailure(thrown);
-    }
-    setBusy(false);
+    const path = `recoveries/${link!.name}/cancel`;
+    if (await run(() => call('POST', path, { spec: { token: link!.token } }))) setEnding('done');
   };
   return (
-    <Page
-      alert={failure && <RequestError failure={failure} />}
-      onLanguageChange={() => render((count) => count + 1)}
-    >
-      {renderCount === 0 ? (
+    <Page alert={failure && <RequestError failure={failure} />} onLanguageChange={redraw}>
+      {isLoaded ? (
+        <StopView ending={ending} busy={busy} stop={() => void stop()} />
+      ) : (
         <h1 class="waiting" aria-busy="true">
           {t('working')}
         </h1>
-      ) : (
-        <StopView ending={ending} busy={busy} stop={() => void stop()} />
       )}
     </Page>
   );

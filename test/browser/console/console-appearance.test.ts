@@ -82,7 +82,7 @@ test.each([
   ['dark', { colorScheme: 'dark' as const }],
   ['Arabic', { locale: 'ar' }],
 ])(
-  'axe finds nothing in %s, and nothing is too wide at 320 px or with text of 200 %%',
+  'axe finds nothing in %s, and nothing is too wide at 320 px or 200 %%',
   async (_name, options) => {
     const person = await arrive(operator, options);
     const { page } = person;

@@ -121,7 +121,7 @@ async function signInWith(settings: string): Promise<Record<string, unknown>> {
   return (await userinfo.json()) as Record<string, unknown>;
 }
 
-test('an app from a template is what kubectl would create, and people sign in with its settings', async () => {
+test('an app from a template is what kubectl would create, and works', async () => {
   const person = await arrive(operator);
   const { page } = person;
   const changes = changesOf(page);
@@ -247,7 +247,7 @@ const refuse = async (client: string): Promise<void> => {
   await service.tab().navigate(path).is(400);
 };
 
-test('what the app does is shown beside the test of its sign-in, and PKCE is required by a click', async () => {
+test('what the app does is shown, and PKCE is required by a click', async () => {
   const person = await arrive((await signIn(service, 'op@example.test')).tab);
   const { page } = person;
   await openConsole(service, person, '/apps/-/new');
@@ -284,7 +284,7 @@ test.each([
   ['dark', { colorScheme: 'dark' as const }, 'gitlab'],
   ['Arabic', { locale: 'ar' }, 'argo-cd'],
 ])(
-  'axe finds nothing in %s, and nothing is too wide at 320 px or with text of 200 %%',
+  'axe finds nothing in %s, and nothing is too wide at 320 px or 200 %%',
   async (_, look, template) => {
     const person = await arrive(operator, look);
     const { page } = person;

@@ -118,7 +118,7 @@ test('mocked mail is missing, whatever was accepted before', async () => {
   await page.getByText('--smtp-url smtps://USER:PASSWORD@mail.example.org').first().waitFor();
 });
 
-test('a base URL on localhost is missing, with its value and source, and one at https is done', async () => {
+test('a base URL on localhost is missing, and one at https is done', async () => {
   const person = await arrive();
   const { page } = person;
   await report(page, { settings: { 'base-url': 'https://localhost:8443' } });
@@ -207,7 +207,7 @@ test.each([
   ['dark', { colorScheme: 'dark' as const }],
   ['Arabic', { locale: 'ar' }],
 ])(
-  'axe finds nothing in %s, and nothing is too wide at 320 px or with text of 200 %%',
+  'axe finds nothing in %s, and nothing is too wide at 320 px or 200 %%',
   async (_name, options) => {
     const person = await arrive(options);
     const { page } = person;

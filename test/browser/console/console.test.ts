@@ -45,7 +45,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('every kind is there, with the columns and rows of the server, and follows changes', async () => {
+test('every kind has the columns and rows of the server, and follows changes', async () => {
   await createGroup('early', 'Early birds');
   const person = await arrive(operator);
   const { page } = person;
@@ -71,7 +71,7 @@ test('every kind is there, with the columns and rows of the server, and follows 
   await page.getByRole('row', { name: /^later/ }).waitFor({ state: 'detached' });
 });
 
-test('pages are loaded by their token, and a change to a row counts on whatever page it is', async () => {
+test('pages are loaded by their token, and a row changes on any page', async () => {
   for (let i = 0; i < 55; i += 1) await createGroup(`page-${String(i).padStart(2, '0')}`, 'before');
   const person = await arrive(operator);
   const { page } = person;
@@ -224,7 +224,7 @@ test('an Audience is declared with its scopes', async () => {
   });
 });
 
-test('two people change one object: what one of them changed is merged, the rest is chosen', async () => {
+test('two people change one object: the rest is chosen after a merge', async () => {
   await createGroup('shared', 'Old');
   const person = await arrive(operator);
   const { page } = person;
@@ -269,7 +269,7 @@ test('a deletion says what it takes along, and asks first', async () => {
   await page.getByRole('row', { name: /gone@example/ }).waitFor({ state: 'detached' });
 });
 
-test('who is no operator sees what policy lets them see, and the rule that refuses the rest', async () => {
+test('others than operators see what policy lets them, and the rule', async () => {
   const person = await arrive(ada);
   const { page } = person;
   await openConsole(service, person);
@@ -306,7 +306,7 @@ const access = (tab: Tab, resource: string) =>
     .is(201)
     .then(({ body }) => body.status);
 
-test('a rule that forbids a change for now is shown, and a sign-in leads back with nothing lost', async () => {
+test('a rule that forbids a change is shown; a sign-in loses nothing', async () => {
   const { tab } = await signIn(service, 'op@example.test');
   clock.own();
   clock.advance(11 * 60_000);
@@ -379,33 +379,30 @@ test.each([
   ['light', { colorScheme: 'light' as const }],
   ['dark', { colorScheme: 'dark' as const }],
   ['Arabic', { locale: 'ar' }],
-])(
-  'axe finds nothing in %s, and nothing is too wide at 320 px or with text of 200 %%',
-  async (_, look) => {
-    const person = await arrive(operator, look);
-    const { page } = person;
-    const faults: string[] = [];
-    for (const path of [
-      '',
-      '/accounts',
-      '/groups/early',
-      '/groups/early/edit',
-      '/clients/-/new',
-      '/groups/early/delete',
-      '/groups/early?view=yaml',
-    ]) {
-      await openConsole(service, person, path);
-      await page.waitForFunction(() => !document.querySelector('main [aria-busy]'));
-      for (const one of [
-        ...(await person.faults()),
-        ...(await overflows(page, 320)),
-        ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-      ])
-        faults.push(`${path}: ${one}`);
-    }
-    expect(faults).toEqual([]);
-  },
-);
+])('axe finds nothing in %s, and nothing is too wide at 320 px or 200 %%', async (_, look) => {
+  const person = await arrive(operator, look);
+  const { page } = person;
+  const faults: string[] = [];
+  for (const path of [
+    '',
+    '/accounts',
+    '/groups/early',
+    '/groups/early/edit',
+    '/clients/-/new',
+    '/groups/early/delete',
+    '/groups/early?view=yaml',
+  ]) {
+    await openConsole(service, person, path);
+    await page.waitForFunction(() => !document.querySelector('main [aria-busy]'));
+    for (const one of [
+      ...(await person.faults()),
+      ...(await overflows(page, 320)),
+      ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
+    ])
+      faults.push(`${path}: ${one}`);
+  }
+  expect(faults).toEqual([]);
+});
 
 test('the first view takes less than 72 kB, the documents of the API included', async () => {
   const person = await arrive(operator);
@@ -421,7 +418,7 @@ test('the first view takes less than 72 kB, the documents of the API included', 
   expect(bytes).toBeLessThan(72_000);
 });
 
-test('where only a passkey helps, Sign in again asks for a passkey and for nothing else', async () => {
+test('where only a passkey helps, Sign in again asks for nothing else', async () => {
   const { tab } = await signIn(service, 'op@example.test');
   await (await register(service, tab)).answer.is(201);
   clock.own();

@@ -34,7 +34,7 @@ describe('“A new code is on its way.”', () => {
     ).toContain(newCode);
   });
 
-  test('is not said when a person is signed in, while this tab asks the others which one goes on', async () => {
+  test('is not said while this tab asks the others which one goes on', async () => {
     const context = await gallery.window();
     await recordAnnouncements(context);
     await context.clock.install();

@@ -27,7 +27,7 @@ describe('the policy', () => {
     await heading(page, 'Current policy').waitFor();
   });
 
-  test('without a network it stays as it was, says so, and is read again when the person comes back', async () => {
+  test('without a network it stays as it was, and is read again on return', async () => {
     const page = await gallery.visit('policy-several');
     expect(await watching(page, 1)).toBe(1);
     await page.evaluate(() => {
@@ -49,7 +49,7 @@ describe('the policy', () => {
     ).toBe('');
   });
 
-  test('a new one is announced, shown where the one in force is read, and linked elsewhere', async () => {
+  test('a new one is announced, shown and linked', async () => {
     const here = await gallery.visit('policy-arrived');
     await here.getByText('You now see the new policy.').first().waitFor();
     await here.getByRole('status').getByText('You now see the new policy.').waitFor();
@@ -121,7 +121,7 @@ describe('the policy', () => {
     expect(await page.locator('.facts dd').nth(2).textContent()).toBe('You');
   });
 
-  test('what is unchanged is folded until it is asked for; choosing changes the address, not the focus', async () => {
+  test('what is unchanged is folded until it is asked for', async () => {
     const page = await gallery.visit('policy-comparison');
     await page.getByText('6 lines added, 1 line removed.').first().waitFor();
     await button(page, 'Show 6 unchanged lines').click();
@@ -165,7 +165,7 @@ describe('decisions', () => {
     await page.getByText('No rule permits this. Policy p-3').waitFor();
   });
 
-  test('come by themselves, move to the top when they happen again, and are not requested again', async () => {
+  test('come by themselves and move to the top when they happen again', async () => {
     const page = await gallery.visit('decisions');
     expect(await watching(page, 2)).toBe(2);
     await page.evaluate(() => {

@@ -104,7 +104,7 @@ describe('the first view', () => {
     await heading(page, 'This sign-in was cancelled').waitFor();
   });
 
-  test('has the names of the contract, says where one is and for whom, and its field has the focus', async () => {
+  test('has the contract’s names, says where one is, and has the focus', async () => {
     const page = await gallery.visit('first-visit');
     await heading(page, 'Sign in to Lantern Notes').waitFor();
     expect(
@@ -175,7 +175,7 @@ describe('the first view', () => {
     ).toBe('H1');
   });
 
-  test('shows what is wrong next to the field, in the title and in the alert, and keeps what was typed', async () => {
+  test('shows what is wrong next to the field, and keeps what was typed', async () => {
     const page = await gallery.visit('email-invalid');
     const email = field(page, 'Email');
     expect(await email.inputValue()).toBe('ada@example');
@@ -382,7 +382,7 @@ describe('the code', () => {
     expect([await focused(page), await field(page, 'Code').inputValue()]).toEqual(['resend', '']);
   });
 
-  test('on the account page too a new code is announced, and the focus stays where it was asked for', async () => {
+  test('a new code is announced on the account page, and the focus stays', async () => {
     const page = await gallery.visit('account-email-again');
     const again = page.getByRole('button', { name: /^Send a new code/ });
     await field(page, 'Code').fill('123');
@@ -495,7 +495,7 @@ describe('the code', () => {
     expect(await field(page, 'Email').inputValue()).toBe('ada@example.test');
   });
 
-  test('a refusal by policy shows the words of the rule, whom to ask, and no way that cannot help', async () => {
+  test('a refusal by policy shows the words of the rule and whom to ask', async () => {
     const page = await gallery.visit('refused');
     await heading(page, 'You cannot sign in to Lantern Notes').waitFor();
     expect(await page.getByRole('blockquote').textContent()).toBe(
@@ -526,7 +526,7 @@ describe('the code', () => {
     ]);
   });
 
-  test('a refusal whose decision cannot be read keeps its words and the name of the decision', async () => {
+  test('a refusal whose decision cannot be read keeps its words', async () => {
     const page = await gallery.visit('refused-unread');
     await page.getByText('pd-7hq2m4').waitFor();
     expect(await page.locator('dl dt').allTextContents()).toEqual(['Decision']);

@@ -64,7 +64,7 @@ test('text of others is text: no element, address or script comes of it', async 
   }
 });
 
-test('nothing moves for those who want no movement, and the policy of the pages was never broken', async () => {
+test('nothing moves for those who want no movement', async () => {
   const page = await gallery.visit('first-visit', { reducedMotion: 'reduce' });
   expect(
     await page

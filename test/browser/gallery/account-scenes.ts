@@ -367,7 +367,13 @@ export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntr
           'GET grants': list('Grant', [
             grant('evil', words, ['openid', words], {
               disclosures: [
-                { scope: words, claims: [words], provider: words, lastTimestamp: inSeconds(-9) },
+                {
+                  scope: words,
+                  claims: [words],
+                  provider: words,
+                  firstTimestamp: inSeconds(-9),
+                  lastTimestamp: inSeconds(-9),
+                },
               ],
             }),
           ]),

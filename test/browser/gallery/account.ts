@@ -102,6 +102,7 @@ export const passkey = (
     transports: ['internal'],
     authenticator: { aaguid: 'fbfc3007-154e-4ecc-8c0b-6e020557d7bd', name: 'Apple Passwords' },
     lastUsedTimestamp: inSeconds(-number * day),
+    fullStrengthTimestamp: inSeconds(-number * 30 * day),
     ...status,
   },
 });
@@ -242,12 +243,14 @@ export const grants = (): Grant[] => [
         scope: 'email',
         claims: ['email', 'email_verified'],
         provider: 'vestibule',
+        firstTimestamp: inSeconds(-7_200),
         lastTimestamp: inSeconds(-7_200),
       },
       {
         scope: 'health',
         claims: ['insurer', 'plans'],
         provider: 'Meridian Health',
+        firstTimestamp: inSeconds(-9_000),
         lastTimestamp: inSeconds(-9_000),
       },
     ],

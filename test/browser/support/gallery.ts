@@ -45,7 +45,7 @@ export class Gallery {
 
   /** Builds the gallery, serves it and starts a browser. */
   async open(): Promise<void> {
-    const build = ['ui/build.mjs', 'gallery', this.#folder, 'test/mutants/vite-plugin.mjs'];
+    const build = ['test/browser/gallery/build.mjs', this.#folder];
     await promisify(execFile)(process.execPath, build);
     this.#origin = await this.server.listen();
     this.#browser = await startChromium();

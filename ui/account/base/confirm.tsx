@@ -3,13 +3,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../base/button.js';
 import { useClickGuard } from '../../base/click-guard.js';
 import { t } from '../../base/text/message.js';
-import { ActionError, type Action } from './use-action.js';
+import type { Request } from '../../base/api/use-request.js';
+import { ActionError } from './use-action.js';
 
 interface Props {
   /** What will happen, in words. */
   children: ComponentChildren;
   /** The action and its error; `errorText` replaces the general text of the error. */
-  action: Pick<Action, 'busy' | 'failure'>;
+  action: Pick<Request, 'busy' | 'failure'>;
   errorText?: string | undefined;
   onConfirm: () => unknown;
   onCancel: () => void;

@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks';
 import type { AccessRequest, App } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
+import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { announce } from '../../base/live-region.js';
 import { format, Ltr, t, Text } from '../../base/text/message.js';
@@ -31,52 +33,6 @@ interface FormProps {
   onEnd: () => void;
 }
 
-interface FieldProps {
-  id: string;
-  value: string;
-  onInput: (value: string) => void;
-}
-
-function ReasonField({ id, value, onInput }: FieldProps) {
-  return (
-    <div class="field">
-      <label for={id}>{t('access.reason')}</label>
-      <p class="hint" id={`${id}-hint`}>
-        {t('access.reason.hint')}
-      </p>
-      <input
-        id={id}
-        value={value}
-        maxLength={200}
-        required
-        autoFocus
-        aria-describedby={`${id}-hint`}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-    </div>
-  );
-}
-
-/** A choice of one of the options, each with its text. */
-function Choice({
-  id,
-  value,
-  onInput,
-  label,
-  options,
-}: FieldProps & { label: string; options: readonly (readonly [value: string, text: string])[] }) {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onInput={({ currentTarget }) => onInput(currentTarget.value)}>
-        {options.map(([one, text]) => (
-          <option value={one}>{text}</option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
 /** The request for one of the groups that would permit an app: why, and for how long. */
 function RequestForm({ id, groups, requests, onEnd }: FormProps) {
   const [group, setGroup] = useState(groups[0]!);
@@ -94,30 +50,38 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
     focusSection('apps');
   };
   return (
-    <form
-      class="inset"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      look="inset"
+      isChecked
+      onSubmit={() => {
         if (reason.trim()) void send();
       }}
     >
       {groups.length > 1 && (
-        <Choice
+        <Field
           id={`${id}-group`}
           label={t('access.group')}
-          options={groups.map((one) => [one, one])}
+          choices={groups.map((one) => [one, one])}
           value={group}
-          onInput={setGroup}
+          onText={setGroup}
         />
       )}
-      <ReasonField id={`${id}-reason`} value={reason} onInput={setReason} />
-      <Choice
+      <Field
+        id={`${id}-reason`}
+        label={t('access.reason')}
+        hint={t('access.reason.hint')}
+        maxLength={200}
+        required
+        autoFocus
+        value={reason}
+        onText={setReason}
+      />
+      <Field
         id={`${id}-days`}
         label={t('access.for')}
-        options={choices.map((count) => [String(count), t('access.days', { days: count })])}
+        choices={choices.map((count) => [String(count), t('access.days', { days: count })])}
         value={days}
-        onInput={setDays}
+        onText={setDays}
       />
       <ActionError failure={act.failure} />
       <div class="pair">
@@ -126,7 +90,7 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
         </Button>
         <Button onPress={onEnd}>{t('confirm.keep')}</Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -162,9 +126,7 @@ function RequestRow({ request, requests }: { request: AccessRequest; requests: R
   const word = isPending(request) ? 'withdraw' : 'end';
   const canRemove = isPending(request) || status.phase === 'Approved';
   const remove = async (): Promise<void> => {
-    const removed = await act.run(async () => {
-      await call('DELETE', `accessrequests/${metadata.name}`);
-    });
+    const removed = await act.run(() => call('DELETE', `accessrequests/${metadata.name}`));
     if (!removed) return;
     requests.remove(metadata.name);
     announce(t('access.gone'));

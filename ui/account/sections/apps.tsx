@@ -1,12 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { AccountApps, App } from '../../api.js';
-import { call, ApiError } from '../../base/api/api.js';
+import { call } from '../../base/api/api.js';
 import { useAppearance } from '../../base/api/appearance.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { Link, hostOf } from '../../base/link.js';
 import { localText, nameOf } from '../../base/text/local-text.js';
 import { Ltr, Text, t } from '../../base/text/message.js';
 import { Monogram } from '../../base/text/monogram.js';
+import { useRead } from '../../base/api/use-read.js';
 import messages from '../../messages/en/apps.json';
 import { AccessRequests, AskForAccess } from './access-requests.js';
 import { useAccountContext } from '../base/account-context.js';
@@ -122,31 +123,19 @@ function AppLists({ items, requests }: { items: readonly App[]; requests: Reques
  */
 export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
   const { account, isLive } = useAccountContext();
-  const [items, setItems] = useState<readonly App[]>();
-  const [failure, setFailure] = useState<ApiError>();
-  const [turn, setTurn] = useState(0);
   const requests = useAccessRequests();
   const phases = requests.items?.map(({ status }) => status.phase).join();
-  const isShown = failure ? failure.code !== 403 : items !== undefined;
-  useEffect(() => {
-    if (!isLive) return;
-    call<AccountApps>('GET', 'accounts/~/apps').then(
-      (read) => {
-        setItems(read.items);
-        setFailure(undefined);
-      },
-      (thrown: unknown) => {
-        if (!(thrown instanceof ApiError)) throw thrown;
-        setFailure(thrown);
-      },
-    );
-  }, [account.metadata.name, account.status.passkeys, isLive, phases, turn]);
+  const { value, failure, reload } = useRead(
+    isLive ? () => call<AccountApps>('GET', 'accounts/~/apps') : undefined,
+    [account.metadata.name, account.status.passkeys, isLive, phases],
+  );
+  const isShown = failure ? failure.code !== 403 : value !== undefined;
   useEffect(() => onShown(isShown), [isShown]);
   if (!isShown) return null;
   return (
     <Section id="apps" hint="apps.hint">
-      {failure && <ReadError failure={failure} again={() => setTurn(turn + 1)} />}
-      {!failure && items && <AppLists items={items} requests={requests} />}
+      {failure && <ReadError failure={failure} again={reload} />}
+      {!failure && value && <AppLists items={value.items} requests={requests} />}
     </Section>
   );
 }

@@ -47,14 +47,9 @@ function Deletion() {
     if (asking) document.getElementById('delete-title')?.scrollIntoView({ block: 'center' });
   }, []);
   const remove = async (): Promise<void> => {
-    if (
-      await act.run(async () => {
-        await call('DELETE', 'accounts/~');
-      }, step)
-    ) {
-      clearStep();
-      leave('deleted');
-    }
+    if (!(await act.run(() => call('DELETE', 'accounts/~'), step))) return;
+    clearStep();
+    leave('deleted');
   };
   if (!asking)
     return (

@@ -6,12 +6,15 @@ import { call, type ApiError } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import type { readAddress } from '../../base/passkeys/address.js';
 import { certainWaitMs } from '../../base/api/clock.js';
-import { inGroups, isCode, tidyCode } from '../../base/passkeys/code.js';
+import { inGroups } from '../../base/passkeys/code.js';
 import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { Status } from '../../base/status.js';
 import { clockTime, relativeTime, Ltr, t, format } from '../../base/text/message.js';
 import { useRemaining } from '../../base/api/use-remaining.js';
-import { ActionError, useAction, type Action } from '../base/use-action.js';
+import { useTypedCode } from '../../base/passkeys/use-typed-code.js';
+import type { Request } from '../../base/api/use-request.js';
+import { ActionError, useAction } from '../base/use-action.js';
 import { useAccountContext } from '../base/account-context.js';
 import { signalPasskeys } from '../base/signal.js';
 
@@ -25,7 +28,7 @@ function AddressForm({
   onSent,
   onCancel,
 }: {
-  act: Action;
+  act: Request;
   read: typeof readAddress;
   onSent: (challenge: NewAddress) => void;
   onCancel: () => void;
@@ -33,8 +36,7 @@ function AddressForm({
   const [email, setEmail] = useState('');
   const [fault, setFault] = useState<MessageID>();
   const wrong = act.failure?.code === 422 ? t('address.invalid') : undefined;
-  const submit = (event: Event): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const typed = email.trim() ? read(email) : { fault: 'address.empty' as const };
     if ('fault' in typed) return setFault(typed.fault);
     setFault(undefined);
@@ -45,7 +47,7 @@ function AddressForm({
     );
   };
   return (
-    <form class="inset" method="post" noValidate onSubmit={submit}>
+    <Form look="inset" onSubmit={submit}>
       <Field
         id="new-email"
         name="email"
@@ -71,7 +73,7 @@ function AddressForm({
         </Button>
         <Button onPress={onCancel}>{t('dismiss')}</Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -104,36 +106,13 @@ function wrongCode({ code, details }: ApiError): string | undefined {
   return details.triesLeft ? t('address.wrong', { tries: details.triesLeft }) : t('address.none');
 }
 
-/** The typed code. A complete code is used at once and only once. A new code clears it. */
-function useTypedCode(
-  { sentTimestamp, codeLength }: NewAddress['status'],
-  onCode: (code: string) => void,
-) {
-  const [code, setCode] = useState('');
-  const [malformed, setMalformed] = useState(false);
-  const tried = useRef('');
-  const first = useRef(sentTimestamp);
+/** Announces a new code: the focus does not move, so that nothing interrupts this. */
+function useNewCodeAnnouncement({ sentTimestamp }: NewAddress['status']): void {
+  const known = useRef(sentTimestamp);
   useEffect(() => {
-    // the focus does not move, so that nothing interrupts this announcement
-    if (first.current === sentTimestamp) return;
-    first.current = sentTimestamp;
-    tried.current = '';
-    setCode('');
-    setMalformed(false);
-    announce(t('address.resent'));
+    if (known.current !== sentTimestamp) announce(t('address.resent'));
+    known.current = sentTimestamp;
   }, [sentTimestamp]);
-  const send = (value: string): void => {
-    setMalformed(!isCode(value, codeLength));
-    tried.current = value;
-    if (isCode(value, codeLength)) onCode(value);
-  };
-  const take = (text: string): void => {
-    const tidy = tidyCode(text, codeLength);
-    setCode(tidy);
-    setMalformed(false);
-    if (isCode(tidy, codeLength) && tried.current !== tidy) send(tidy);
-  };
-  return { code, malformed, send, take };
 }
 
 interface WaysProps {
@@ -157,7 +136,7 @@ function OtherWays({ left, resend, onOtherAddress }: WaysProps) {
 }
 
 interface CodeProps {
-  act: Action;
+  act: Request;
   challenge: NewAddress;
   deliveryState: DeliveryState;
   sent: (challenge: NewAddress) => void;
@@ -169,25 +148,18 @@ function CodeForm({ act, challenge, deliveryState, sent: onSent, onCode: use, ot
   const { spec, status } = challenge;
   const { codeLength } = status;
   const left = useRemaining(status.resendAfterTimestamp);
-  const { code, malformed, send, take } = useTypedCode(status, use);
+  const { code, isMalformed, send, take } = useTypedCode(status.sentTimestamp, codeLength, use);
+  useNewCodeAnnouncement(status);
   const resend = (): void =>
     void act.run(
       async () => onSent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec })),
       step,
     );
-  const error = malformed
+  const error = isMalformed
     ? t('address.shape', { digits: codeLength, tries: status.triesLeft })
     : act.failure && wrongCode(act.failure);
   return (
-    <form
-      class="inset"
-      method="post"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        send(code);
-      }}
-    >
+    <Form look="inset" onSubmit={() => send(code)}>
       <DeliveryMessage challenge={challenge} state={deliveryState} />
       <Field
         id="new-code"
@@ -207,7 +179,7 @@ function CodeForm({ act, challenge, deliveryState, sent: onSent, onCode: use, ot
         {t('address.use')}
       </Button>
       <OtherWays left={left} resend={resend} onOtherAddress={other} />
-    </form>
+    </Form>
   );
 }
 

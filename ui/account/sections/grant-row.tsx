@@ -8,10 +8,11 @@ import type { LiveCollection } from '../../base/api/collection.js';
 import { localText, nameOf } from '../../base/text/local-text.js';
 import { Text, t, format } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import type { Request } from '../../base/api/use-request.js';
 import { Monogram } from '../../base/text/monogram.js';
 import type { Names } from '../../decisions/names.js';
 import { joinList } from '../../decisions/words.js';
-import { useAction, type Action } from '../base/use-action.js';
+import { useAction } from '../base/use-action.js';
 import { Confirm } from '../base/confirm.js';
 import { VisuallyHidden } from '../base/visually-hidden.js';
 import { useAccountContext } from '../base/account-context.js';
@@ -192,7 +193,7 @@ const scopeIDsOf = ({ scopes, audiences = [] }: Grant['spec']): string[] => [
 
 /** Removes scopes from a grant. Returns true if that succeeded. */
 function removeScopes(
-  act: Action,
+  act: Request,
   { metadata: { name }, spec }: Grant,
   leaving: readonly string[],
   all: LiveCollection<Grant>,
@@ -210,13 +211,11 @@ function removeScopes(
 
 /** Removes a grant. */
 async function remove(
-  act: Action,
+  act: Request,
   { metadata: { name }, status }: Grant,
   all: LiveCollection<Grant>,
 ): Promise<void> {
-  const removed = await act.run(async () => {
-    await call('DELETE', `grants/${name}`);
-  });
+  const removed = await act.run(() => call('DELETE', `grants/${name}`));
   if (!removed) return;
   all.remove(name);
   announce(t('grants.removed', { client: nameOf(status.client) }));

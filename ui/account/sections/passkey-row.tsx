@@ -145,9 +145,7 @@ function Removal({
   const { account } = useAccountContext();
   const act = useAction(lastPasskeyError);
   const remove = async (): Promise<void> => {
-    const gone = await act.run(async () => {
-      await call('DELETE', `passkeys/${name}`);
-    }, `passkey-delete=${name}`);
+    const gone = await act.run(() => call('DELETE', `passkeys/${name}`), `passkey-delete=${name}`);
     if (!gone) return;
     clearStep();
     all.remove(name);

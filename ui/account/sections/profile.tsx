@@ -4,6 +4,7 @@ import { announce } from '../../base/live-region.js';
 import { call, ApiError } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { t } from '../../base/text/message.js';
 import { Status } from '../../base/status.js';
 import { ActionError, useAction } from '../base/use-action.js';
@@ -124,8 +125,7 @@ export function Profile() {
   const { busy, failure, run, clear } = useAction(explain);
   const wrong = wrongIn(failure);
   const type = (claim: Claim, text: string): void => setTyped({ ...typed, [claim]: text });
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const submit = async (): Promise<void> => {
     if (Object.keys(changes(account, typed)).length === 0) {
       clear();
       setConflict(false);
@@ -153,7 +153,7 @@ export function Profile() {
   );
   return (
     <Section id="profile" hint="profile.hint">
-      <form method="post" noValidate onSubmit={(event) => void submit(event)}>
+      <Form onSubmit={() => void submit()}>
         {conflict && <p class="notice warn">{t('profile.conflict')}</p>}
         {wrong.length > 1 && (
           <Status look="notice bad">{t('profile.faults', { count: wrong.length })}</Status>
@@ -170,7 +170,7 @@ export function Profile() {
         <Button submit busy={busy} progress="saving">
           {t('save.profile')}
         </Button>
-      </form>
+      </Form>
     </Section>
   );
 }

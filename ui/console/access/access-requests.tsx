@@ -1,16 +1,18 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { AccessRequest, Account } from '../../api.js';
-import { ApiError, call } from '../../base/api/api.js';
+import { call } from '../../base/api/api.js';
 import { useCollection } from '../../base/api/collection.js';
+import { Field } from '../../base/field.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { format, t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import { useRead } from '../../base/api/use-read.js';
 import messages from '../../messages/en/accessrequests.json';
 import { Act } from '../base/act.js';
 import { useConsole } from '../base/console-context.js';
 import { kindOf, useIsAllowed } from '../base/discovery.js';
 import type { AnyObject, Kind } from '../base/kind.js';
-import { actionCommand, actionPath } from '../base/kubectl.js';
+import { actionCommand, actionPath, objectPath } from '../base/kubectl.js';
 import { A, Failure, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 
@@ -18,15 +20,10 @@ addMessages(messages);
 
 /** The address of a person, by the name of the account. */
 function Address({ accounts, name }: { accounts: Kind; name: string }) {
-  const [account, setAccount] = useState<Account>();
-  useEffect(() => {
-    call<Account>('GET', `${accounts.path}/${encodeURIComponent(name)}`).then(
-      setAccount,
-      (thrown: unknown) => {
-        if (!(thrown instanceof ApiError)) throw thrown;
-      },
-    );
-  }, [accounts.path, name]);
+  const { value: account } = useRead(
+    () => call<Account>('GET', objectPath(accounts, name)),
+    [accounts.path, name],
+  );
   return (
     <A to={pathTo('people', name)}>
       <bdi dir="ltr">{account?.status.email.address ?? name}</bdi>
@@ -96,15 +93,13 @@ export function AccessDecision({ kind, object }: { kind: Kind; object: AnyObject
       <p>
         <Asks request={request} />
       </p>
-      <div class="field">
-        <label for="message">{t('console.access.message')}</label>
-        <input
-          id="message"
-          value={message}
-          maxLength={200}
-          onInput={({ currentTarget }) => setMessage(currentTarget.value)}
-        />
-      </div>
+      <Field
+        id="message"
+        label={t('console.access.message')}
+        value={message}
+        maxLength={200}
+        onText={setMessage}
+      />
       <Verdict {...props} action="approve" />
       <Verdict {...props} action="deny" />
     </Part>

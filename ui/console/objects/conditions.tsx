@@ -1,6 +1,6 @@
 import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
-import { English } from '../base/parts.js';
+import { English, Table } from '../base/parts.js';
 
 /** A condition by the Kubernetes API conventions. */
 export interface Condition {
@@ -11,36 +11,27 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
+const columns = ['type', 'status', 'reason', 'message', 'since'] as const;
+
 /** The conditions of an object. */
 export const Conditions = ({ conditions }: { conditions: readonly Condition[] }) => (
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-  <div class="table" role="group" tabIndex={0} aria-label={t('console.conditions')}>
-    <table>
-      <thead>
-        <tr>
-          {(['type', 'status', 'reason', 'message', 'since'] as const).map((one) => (
-            <th scope="col">{t(`console.condition.${one}`)}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
-          <tr key={type}>
-            {[type, status, reason, message].map((text, i) =>
-              i === 0 ? (
-                <th scope="row">
-                  <English>{text}</English>
-                </th>
-              ) : (
-                <td>
-                  <English>{text}</English>
-                </td>
-              ),
-            )}
-            <td>{lastTransitionTime && <Timestamp of={lastTransitionTime} />}</td>
-          </tr>
+  <Table
+    label={t('console.conditions')}
+    columns={columns.map((one) => t(`console.condition.${one}`))}
+    role="group"
+  >
+    {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
+      <tr key={type}>
+        <th scope="row">
+          <English>{type}</English>
+        </th>
+        {[status, reason, message].map((text) => (
+          <td>
+            <English>{text}</English>
+          </td>
         ))}
-      </tbody>
-    </table>
-  </div>
+        <td>{lastTransitionTime && <Timestamp of={lastTransitionTime} />}</td>
+      </tr>
+    ))}
+  </Table>
 );

@@ -1,13 +1,17 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../base/button.js';
+import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
+import type { MessageID } from '../../messages/catalog.js';
 import { useConsole } from '../base/console-context.js';
 import { pluralOf, singularOf, useIsAllowed } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
 import { listCommand } from '../base/kubectl.js';
-import { A, Age, English, Failure, Kubectl, Loading } from '../base/parts.js';
+import { A, Age, English, Failure, Kubectl, Loading, searchField, Table } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { objectSchema, selectableFields } from '../base/schema.js';
 import { useTable, type Column, type LiveTable, type Row } from '../base/table.js';
@@ -43,15 +47,7 @@ function SearchForm({ kind, search }: { kind: Kind; search: Search }) {
   };
   const isSent = typed.by !== 'text';
   return (
-    <form
-      class="search"
-      role="search"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show(typed);
-      }}
-    >
+    <Form look="search" role="search" onSubmit={() => show(typed)}>
       <div class="field">
         <label for="by">{t('console.search.by')}</label>
         <select
@@ -69,21 +65,15 @@ function SearchForm({ kind, search }: { kind: Kind; search: Search }) {
           <option value="labels">{t('console.search.labels')}</option>
         </select>
       </div>
-      <div class="field">
-        <label for="find">{t('console.search')}</label>
-        <input
-          id="find"
-          type="search"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellcheck={false}
-          value={typed.words}
-          placeholder={typed.by === 'labels' ? 'app=notes' : undefined}
-          onInput={({ currentTarget }) => change({ words: currentTarget.value })}
-        />
-      </div>
+      <Field
+        {...searchField}
+        label={t('console.search')}
+        value={typed.words}
+        placeholder={typed.by === 'labels' ? 'app=notes' : undefined}
+        onText={(words) => change({ words })}
+      />
       {isSent && <Button submit>{t('console.search.go')}</Button>}
-    </form>
+    </Form>
   );
 }
 
@@ -118,34 +108,25 @@ function Rows({
     .map((column, i) => ({ column, i }))
     .filter(({ column }) => !column.priority);
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-    <div class="table" role="region" tabIndex={0} aria-label={pluralOf(kind)} lang="en">
-      <table>
-        <thead>
-          <tr>
-            {shown.map(({ column }) => (
-              <th scope="col" title={column.description}>
-                {column.name.replaceAll('-', ' ')}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.object.metadata.uid}>
-              {shown.map(({ column, i }) => (
-                <Cell kind={kind} column={column} row={row} i={i} />
-              ))}
-            </tr>
+    <Table
+      label={pluralOf(kind)}
+      columns={shown.map(({ column }) => column.name.replaceAll('-', ' '))}
+      descriptions={shown.map(({ column }) => column.description)}
+      lang="en"
+    >
+      {rows.map((row) => (
+        <tr key={row.object.metadata.uid}>
+          {shown.map(({ column, i }) => (
+            <Cell kind={kind} column={column} row={row} i={i} />
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 /** How many rows are shown and how many are not loaded, with the button that loads more. */
-export function TableEnd({ table, count }: { table: LiveTable; count: number }) {
+function TableEnd({ table, count }: { table: LiveTable; count: number }) {
   const { isComplete, remaining } = table;
   return (
     <>
@@ -162,22 +143,24 @@ export function TableEnd({ table, count }: { table: LiveTable; count: number }) 
   );
 }
 
-function Results({ kind, table, search }: { kind: Kind; table: LiveTable; search: Search }) {
-  const { columns, rows, failure } = table;
-  if (!rows || !columns)
-    return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
-  const words = search.by === 'text' ? search.words.toLowerCase() : '';
-  const found = rows.filter(({ cells }) =>
-    cells.some((cell) => String(cell).toLowerCase().includes(words)),
-  );
-  const isEmpty = found.length === 0;
+interface ResultsProps {
+  table: LiveTable;
+  matches: (row: Row) => boolean;
+  /** Shown if no row matches. */
+  empty: MessageID;
+  /** Shows the rows that match. */
+  show: (rows: readonly Row[]) => ComponentChildren;
+}
+
+/** The rows of a table that match, or why there are none. */
+export function Results({ table, matches, empty, show }: ResultsProps) {
+  const { rows, failure } = table;
+  if (!rows) return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
+  const found = rows.filter(matches);
   return (
     <>
       {failure && <Failure failure={failure} retry={table.retry} />}
-      {isEmpty && (
-        <p class="lead empty">{t(search.words ? 'console.notfound' : 'console.empty')}</p>
-      )}
-      {!isEmpty && <Rows kind={kind} columns={columns} rows={found} />}
+      {found.length > 0 ? show(found) : <p class="lead empty">{t(empty)}</p>}
       <TableEnd table={table} count={found.length} />
     </>
   );
@@ -189,6 +172,7 @@ export function ListView({ kind, query }: { kind: Kind; query: URLSearchParams }
   const search = searchOf(query);
   const selectors = selectorsOf(search);
   const table = useTable(kind.path, selectors);
+  const words = search.by === 'text' ? search.words.toLowerCase() : '';
   const mayCreate = useIsAllowed(kind, 'create');
   const name = pluralOf(kind);
   return (
@@ -209,7 +193,12 @@ export function ListView({ kind, query }: { kind: Kind; query: URLSearchParams }
         <English>{objectSchema(document, kind).description}</English>
       </p>
       <SearchForm kind={kind} search={search} />
-      <Results kind={kind} table={table} search={search} />
+      <Results
+        table={table}
+        matches={({ cells }) => cells.some((cell) => String(cell).toLowerCase().includes(words))}
+        empty={search.words ? 'console.notfound' : 'console.empty'}
+        show={(rows) => <Rows kind={kind} columns={table.columns ?? []} rows={rows} />}
+      />
       <Kubectl command={listCommand(kind, selectors)} />
     </Frame>
   );

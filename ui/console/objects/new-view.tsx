@@ -14,7 +14,7 @@ import { ObjectForm } from './object-form.js';
 import { navigate, pathTo } from '../base/route.js';
 import { draftSchema, propertyOf, type OpenAPI, type Schema } from '../base/schema.js';
 import { useStored } from '../base/stored.js';
-import { useRequest } from '../../base/api/use-request.js';
+import { useRequest } from '../base/use-request.js';
 
 /** Returns the schema of the form: metadata and spec. */
 function formSchema(document: OpenAPI, kind: Kind): Schema {

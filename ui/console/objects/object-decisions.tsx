@@ -1,14 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../../api.js';
-import { ApiError } from '../../base/api/api.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
+import { useRead } from '../../base/api/use-read.js';
 import { AlternativeList } from '../../decisions/alternative-list.js';
+import { newestFirst } from '../../decisions/newest-first.js';
 import alternatives from '../../messages/en/alternatives.json';
 import { readFirst } from '../base/first-pages.js';
 import type { AnyObject, Kind } from '../base/kind.js';
-import { A, English, Failure, Loading } from '../base/parts.js';
+import { A, English, Failure, Loading, Table } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 
 addMessages(alternatives);
@@ -31,13 +31,11 @@ async function readDecisions({ path }: Kind, object: AnyObject): Promise<Found> 
     path,
     account === undefined ? {} : { fieldSelector: `spec.account=${account}` },
   );
-  const found = items
-    .filter(
-      ({ spec: { resource } }) =>
-        resource?.kind === object.kind && resource.name === object.metadata.name,
-    )
-    .sort((a, b) => b.status.lastTimestamp.localeCompare(a.status.lastTimestamp));
-  return { decisions: found, readCount: hasMore ? items.length : undefined };
+  const found = items.filter(
+    ({ spec: { resource } }) =>
+      resource?.kind === object.kind && resource.name === object.metadata.name,
+  );
+  return { decisions: newestFirst(found), readCount: hasMore ? items.length : undefined };
 }
 
 function Row({ decision, kind }: { decision: PolicyDecision; kind: Kind }) {
@@ -69,6 +67,8 @@ function Row({ decision, kind }: { decision: PolicyDecision; kind: Kind }) {
   );
 }
 
+const columns = ['when', 'action', 'principal', 'result', 'rules'] as const;
+
 interface Props {
   object: AnyObject;
   /** The kind of decisions. */
@@ -77,14 +77,10 @@ interface Props {
 
 /** The decisions of the policy about an object, newest first, as they were when it was opened. */
 export function ObjectDecisions({ object, decisions: kind }: Props) {
-  const [found, setFound] = useState<Found>();
-  const [failure, setFailure] = useState<ApiError>();
-  useEffect(() => {
-    readDecisions(kind, object).then(setFound, (thrown: unknown) => {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      setFailure(thrown);
-    });
-  }, [object.metadata.uid]);
+  const { value: found, failure } = useRead(
+    () => readDecisions(kind, object),
+    [object.metadata.uid],
+  );
   if (failure) return <Failure failure={failure} />;
   if (!found) return <Loading />;
   return (
@@ -94,23 +90,14 @@ export function ObjectDecisions({ object, decisions: kind }: Props) {
       )}
       {found.decisions.length === 0 && <p class="lead empty">{t('console.decisions.none')}</p>}
       {found.decisions.length > 0 && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-        <div class="table" role="region" tabIndex={0} aria-label={t('console.view.decisions')}>
-          <table>
-            <thead>
-              <tr>
-                {(['when', 'action', 'principal', 'result', 'rules'] as const).map((one) => (
-                  <th scope="col">{t(`console.decision.${one}`)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {found.decisions.map((decision) => (
-                <Row key={decision.metadata.name} decision={decision} kind={kind} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('console.view.decisions')}
+          columns={columns.map((one) => t(`console.decision.${one}`))}
+        >
+          {found.decisions.map((decision) => (
+            <Row key={decision.metadata.name} decision={decision} kind={kind} />
+          ))}
+        </Table>
       )}
     </>
   );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
+import { Form } from '../../base/form.js';
 import { t } from '../../base/text/message.js';
 import type { Draft, Faults } from '../base/draft.js';
 import { FormFields, idOf } from './form-field.js';
@@ -161,14 +162,7 @@ export function ObjectForm({ schema, draft, failure, faults, onDraft, onSave, ..
         ),
       );
   return (
-    <form
-      method="post"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave();
-      }}
-    >
+    <Form onSubmit={onSave}>
       <Summary errors={errors} failure={failure} />
       {rest.isRestored && <p class="notice">{t('console.restored')}</p>}
       <Parts
@@ -185,6 +179,6 @@ export function ObjectForm({ schema, draft, failure, faults, onDraft, onSave, ..
         </Button>
         <Button onPress={rest.onCancel}>{t('console.cancel')}</Button>
       </div>
-    </form>
+    </Form>
   );
 }

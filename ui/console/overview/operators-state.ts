@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call } from '../../base/api/api.js';
+import { call } from '../../base/api/api.js';
+import { useRead } from '../../base/api/use-read.js';
 import { useConsole } from '../base/console-context.js';
 import { kindOf } from '../base/discovery.js';
 import { readOperators, type OperatorsFinding } from './operators-rules.js';
@@ -14,16 +14,12 @@ export type OperatorsState = OperatorsFinding | 'Loading' | 'Unknown' | 'NoGroup
 export function useOperatorsState(): OperatorsState {
   const { listed } = useConsole();
   const [groups, accounts] = [kindOf(listed, 'Group'), kindOf(listed, 'Account')];
-  const [state, setState] = useState<OperatorsState>('Loading');
-  useEffect(() => {
-    if (!groups || !accounts) return setState('Unknown');
-    readOperators((path) => call('GET', path), groups.path, accounts.path).then(
-      setState,
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        setState(error.code === 404 ? 'NoGroup' : 'Unknown');
-      },
-    );
-  }, [groups, accounts]);
-  return state;
+  const { value, failure } = useRead(
+    groups && accounts
+      ? () => readOperators((path) => call('GET', path), groups.path, accounts.path)
+      : undefined,
+    [groups, accounts],
+  );
+  if (failure) return failure.code === 404 ? 'NoGroup' : 'Unknown';
+  return groups && accounts ? (value ?? 'Loading') : 'Unknown';
 }

@@ -6,7 +6,7 @@ import type { MessageID } from '../../messages/catalog.js';
 import { Checklist } from './checklist.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
-import { A, Age, English, Failure, Kubectl, Loading } from '../base/parts.js';
+import { A, Age, English, Failure, Kubectl, Loading, Part } from '../base/parts.js';
 import { refusalsOf, seriesOf, sum, tenMinutes, type CountName, type Series } from './replica.js';
 import { pathTo } from '../base/route.js';
 
@@ -87,8 +87,7 @@ function Refusals({ replicas }: { replicas: readonly Replica[] }) {
   const refusals = refusalsOf(replicas);
   return (
     refusals.length > 0 && (
-      <section aria-labelledby="limits">
-        <h2 id="limits">{t('console.state.limits')}</h2>
+      <Part id="limits" title={t('console.state.limits')}>
         <ul class="plain">
           {refusals.map(({ limit, setting = limit, value, count }) => (
             <li key={limit}>
@@ -97,7 +96,7 @@ function Refusals({ replicas }: { replicas: readonly Replica[] }) {
             </li>
           ))}
         </ul>
-      </section>
+      </Part>
     )
   );
 }
@@ -168,19 +167,17 @@ export function ServiceState({ kind }: { kind: Kind }) {
     <>
       {failure && <Failure failure={failure} retry={reload} />}
       <Checklist replicas={items} />
-      <section aria-labelledby="hour">
-        <h2 id="hour">{t('console.state.hour')}</h2>
+      <Part id="hour" title={t('console.state.hour')}>
         <Charts replicas={items} />
-      </section>
+      </Part>
       <Refusals replicas={items} />
-      <section aria-labelledby="replicas">
-        <h2 id="replicas">{t('console.state.replicas')}</h2>
+      <Part id="replicas" title={t('console.state.replicas')}>
         <ul class="tiles">
           {items.map((replica) => (
             <ReplicaItem key={replica.metadata.name} kind={kind} replica={replica} />
           ))}
         </ul>
-      </section>
+      </Part>
       <section class="pair">
         <div>
           <h2>{t('console.state.store')}</h2>

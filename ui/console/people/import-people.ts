@@ -3,6 +3,7 @@ import { ApiError, call } from '../../base/api/api.js';
 import { delay } from '../../base/api/watch.js';
 import type { ImportRow, Refusal } from './import-file.js';
 import type { Kind } from '../base/kind.js';
+import { objectPath } from '../base/kubectl.js';
 
 /** The number of requests at the same time. */
 const concurrency = 8;
@@ -109,8 +110,6 @@ async function createAccount(
   }
 }
 
-const pathOf = (groups: Kind, name: string): string => `${groups.path}/${encodeURIComponent(name)}`;
-
 /** Returns the Groups that rows name and that do not exist. */
 async function findMissingGroups(
   rows: readonly ImportRow[],
@@ -120,7 +119,7 @@ async function findMissingGroups(
   for (const name of new Set(rows.flatMap((row) => row.groups))) {
     const found =
       groups &&
-      (await call<Group>('GET', pathOf(groups, name)).catch((error: unknown) => {
+      (await call<Group>('GET', objectPath(groups, name)).catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 404) return undefined;
         throw error;
       }));
@@ -138,7 +137,7 @@ async function joinGroups(
   let joined = 0;
   for (const name of new Set(rows.flatMap((row) => row.groups))) {
     const addresses = rows.filter((row) => row.groups.includes(name)).map(({ email }) => email);
-    joined += await whileContended(() => joinGroup(pathOf(groups!, name), addresses, query));
+    joined += await whileContended(() => joinGroup(objectPath(groups!, name), addresses, query));
   }
   return joined;
 }

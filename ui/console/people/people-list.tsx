@@ -1,5 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../../base/button.js';
+import { Field } from '../../base/field.js';
+import { Form } from '../../base/form.js';
 import { useLazy } from '../../base/api/lazy.js';
 import { t } from '../../base/text/message.js';
 import { accessChunk } from '../access/access-chunk.js';
@@ -8,8 +10,8 @@ import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
-import { TableEnd } from '../objects/list-view.js';
-import { A, Age, Failure, Kubectl, Loading } from '../base/parts.js';
+import { Results } from '../objects/list-view.js';
+import { A, Age, Kubectl, searchField, Table } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { useTable, type LiveTable, type Row } from '../base/table.js';
 
@@ -33,33 +35,19 @@ function SearchForm({ words }: { words: string }) {
   const show = (next: string): void =>
     navigate(pathTo('people') + (next && `?${new URLSearchParams({ find: next })}`), true);
   return (
-    <form
-      class="search"
-      role="search"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show(typed.trim());
-      }}
-    >
-      <div class="field">
-        <label for="find">{t('console.people.find')}</label>
-        <input
-          id="find"
-          type="search"
-          dir="ltr"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellcheck={false}
-          value={typed}
-          onInput={({ currentTarget: { value } }) => {
-            setTyped(value);
-            if (!value) show('');
-          }}
-        />
-      </div>
+    <Form look="search" role="search" onSubmit={() => show(typed.trim())}>
+      <Field
+        {...searchField}
+        label={t('console.people.find')}
+        dir="ltr"
+        value={typed}
+        onText={(text) => {
+          setTyped(text);
+          if (!text) show('');
+        }}
+      />
       <Button submit>{t('console.search.go')}</Button>
-    </form>
+    </Form>
   );
 }
 
@@ -89,44 +77,14 @@ function PersonRow({ table, row }: { table: LiveTable; row: Row }) {
 
 function PeopleTable({ table, rows }: { table: LiveTable; rows: readonly Row[] }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
-    <div class="table" role="region" tabIndex={0} aria-label={t('console.people')}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t('console.people.find')}</th>
-            <th scope="col">{t('console.people.passkeys')}</th>
-            <th scope="col">{t('console.people.added')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <PersonRow key={row.object.metadata.uid} table={table} row={row} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Results({ table, words }: { table: LiveTable; words: string }) {
-  const { rows, failure } = table;
-  if (!rows) return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
-  const found = rows.filter((row) =>
-    String(cellOf(table, row, 'Email'))
-      .toLowerCase()
-      .includes(words.toLowerCase()),
-  );
-  return (
-    <>
-      {failure && <Failure failure={failure} retry={table.retry} />}
-      {found.length > 0 ? (
-        <PeopleTable table={table} rows={found} />
-      ) : (
-        <p class="lead empty">{t(words ? 'console.people.notfound' : 'console.people.none')}</p>
-      )}
-      <TableEnd table={table} count={found.length} />
-    </>
+    <Table
+      label={t('console.people')}
+      columns={[t('console.people.find'), t('console.people.passkeys'), t('console.people.added')]}
+    >
+      {rows.map((row) => (
+        <PersonRow key={row.object.metadata.uid} table={table} row={row} />
+      ))}
+    </Table>
   );
 }
 
@@ -172,7 +130,16 @@ export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSear
       <p class="lead">{t('console.people.lead')}</p>
       {requests && <Waiting requests={requests} />}
       <SearchForm words={words} />
-      <Results table={table} words={words} />
+      <Results
+        table={table}
+        matches={(row) =>
+          String(cellOf(table, row, 'Email'))
+            .toLowerCase()
+            .includes(words.toLowerCase())
+        }
+        empty={words ? 'console.people.notfound' : 'console.people.none'}
+        show={(rows) => <PeopleTable table={table} rows={rows} />}
+      />
       <Kubectl command={listCommand(accounts, selectors)} />
     </Frame>
   );

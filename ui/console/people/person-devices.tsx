@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Account, ObjectMeta, Passkey, Session } from '../../api.js';
-import { call } from '../../base/api/api.js';
 import { useCollection } from '../../base/api/collection.js';
 import { format, t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { Act } from '../base/act.js';
 import { useIsAllowed } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
-import { deleteCommand } from '../base/kubectl.js';
+import { deleteCommand, deleteObject } from '../base/kubectl.js';
 import { A, Failure, Loading, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 
@@ -29,7 +28,6 @@ interface RowProps {
 /** An object of the person that may be deleted. */
 function OwnedRow({ kind, metadata, title, label, question, done, children }: RowProps) {
   const mayDelete = useIsAllowed(kind, 'delete', metadata.name);
-  const path = `${kind.path}/${encodeURIComponent(metadata.name)}`;
   return (
     <li>
       <A to={pathTo(kind.resource, metadata.name)}>
@@ -41,8 +39,7 @@ function OwnedRow({ kind, metadata, title, label, question, done, children }: Ro
           label={label}
           command={deleteCommand(kind, metadata.name)}
           isDanger
-          // the body that kubectl sends
-          work={() => call('DELETE', path, { propagationPolicy: 'Background' })}
+          work={() => deleteObject(kind, metadata.name)}
           done={done}
         >
           {question}
@@ -58,67 +55,80 @@ function deviceOf({ status: { client } }: Session): string {
   return known.join(' · ') || t('console.people.device');
 }
 
-/** The devices on which the person is signed in. */
-export function Sessions({ kind, account }: Props) {
-  const { items, failure, reload } = useCollection<Session>(kind.path, {
+interface OwnedProps<T> extends Props {
+  readonly id: string;
+  readonly title: string;
+  readonly none: string;
+  readonly row: (object: T) => ComponentChildren;
+}
+
+/** The objects of one kind that the person owns, except those that are being deleted. */
+function Owned<T extends { readonly metadata: ObjectMeta }>(props: OwnedProps<T>) {
+  const { kind, account, id, title, none, row } = props;
+  const { items, failure, reload } = useCollection<T>(kind.path, {
     fieldSelector: `status.account=${account.metadata.name}`,
   });
-  const active = items?.filter(({ metadata }) => !metadata.deletionTimestamp) ?? [];
+  const owned = items?.filter(({ metadata }) => !metadata.deletionTimestamp);
   return (
-    <Part id="devices" title={t('console.people.devices')}>
+    <Part id={id} title={title}>
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}
-      {items && active.length === 0 && <p>{t('console.people.devices.none')}</p>}
-      <ul class="rows">
-        {active.map((session) => (
-          <OwnedRow
-            key={session.metadata.name}
-            kind={kind}
-            metadata={session.metadata}
-            title={deviceOf(session)}
-            label={t('console.people.signout', { device: deviceOf(session) })}
-            question={t('console.people.signout.what')}
-            done={t('console.people.signout.done')}
-          >
-            {format('console.people.used', {
-              when: <Timestamp of={session.status.lastUsedTimestamp} />,
-            })}
-          </OwnedRow>
-        ))}
-      </ul>
+      {owned?.length === 0 && <p>{none}</p>}
+      <ul class="rows">{owned?.map(row)}</ul>
     </Part>
   );
 }
 
+/** The devices on which the person is signed in. */
+export const Sessions = ({ kind, account }: Props) => (
+  <Owned<Session>
+    kind={kind}
+    account={account}
+    id="devices"
+    title={t('console.people.devices')}
+    none={t('console.people.devices.none')}
+    row={(session) => (
+      <OwnedRow
+        key={session.metadata.name}
+        kind={kind}
+        metadata={session.metadata}
+        title={deviceOf(session)}
+        label={t('console.people.signout', { device: deviceOf(session) })}
+        question={t('console.people.signout.what')}
+        done={t('console.people.signout.done')}
+      >
+        {format('console.people.used', {
+          when: <Timestamp of={session.status.lastUsedTimestamp} />,
+        })}
+      </OwnedRow>
+    )}
+  />
+);
+
 /** The passkeys of the person. */
-export function Passkeys({ kind, account }: Props) {
-  const { items, failure, reload } = useCollection<Passkey>(kind.path, {
-    fieldSelector: `status.account=${account.metadata.name}`,
-  });
-  return (
-    <Part id="passkeys" title={t('console.people.passkeys')}>
-      {failure && <Failure failure={failure} retry={reload} />}
-      {!items && !failure && <Loading />}
-      {items?.length === 0 && <p>{t('console.people.passkeys.none')}</p>}
-      <ul class="rows">
-        {items?.map(({ metadata, spec, status }) => (
-          <OwnedRow
-            key={metadata.name}
-            kind={kind}
-            metadata={metadata}
-            title={spec.displayName}
-            label={t('console.people.passkey.delete', { name: spec.displayName })}
-            question={t('console.people.passkey.what')}
-            done={t('console.people.passkey.done')}
-          >
-            {status.lastUsedTimestamp
-              ? format('console.people.used', {
-                  when: <Timestamp of={status.lastUsedTimestamp} />,
-                })
-              : t('console.people.unused')}
-          </OwnedRow>
-        ))}
-      </ul>
-    </Part>
-  );
-}
+export const Passkeys = ({ kind, account }: Props) => (
+  <Owned<Passkey>
+    kind={kind}
+    account={account}
+    id="passkeys"
+    title={t('console.people.passkeys')}
+    none={t('console.people.passkeys.none')}
+    row={({ metadata, spec, status }) => (
+      <OwnedRow
+        key={metadata.name}
+        kind={kind}
+        metadata={metadata}
+        title={spec.displayName}
+        label={t('console.people.passkey.delete', { name: spec.displayName })}
+        question={t('console.people.passkey.what')}
+        done={t('console.people.passkey.done')}
+      >
+        {status.lastUsedTimestamp
+          ? format('console.people.used', {
+              when: <Timestamp of={status.lastUsedTimestamp} />,
+            })
+          : t('console.people.unused')}
+      </OwnedRow>
+    )}
+  />
+);

@@ -1,10 +1,5 @@
-import { addMessages } from '../../base/text/i18n.js';
 import { Lazy } from '../../base/api/lazy.js';
+import { withMessages } from './lazy-refusal.js';
 
 /** The WebAuthn calls, loaded when they are needed. */
-export const passkeysChunk = new Lazy(() =>
-  import('./passkeys.js').then((part) => {
-    addMessages(part.messages);
-    return part;
-  }),
-);
+export const passkeysChunk = new Lazy(() => import('./passkeys.js').then(withMessages));

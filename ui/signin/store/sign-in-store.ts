@@ -89,40 +89,36 @@ export class SignInStore {
     return `${this.interaction?.status.emailChallenge?.sentTimestamp} ${this.#challengeCount}`;
   }
 
-  /**
-   * Performs an action and receives the Interaction in the response. Does nothing while another
-   * action is pending.
-   */
-  async act(action: SignInAction, body?: object): Promise<void> {
+  /** Performs an action and receives the Interaction in the response. */
+  act(action: SignInAction, body?: object): Promise<void> {
+    return this.#perform(action, async () => {
+      const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
+      const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
+      this.changesEmail = false;
+      if (action === 'emailchallenge') this.#challengeCount += 1;
+      await this.#receive(next, true);
+    });
+  }
+
+  /** Saves the input of setup as a merge patch of the Account's spec, then leaves. */
+  save(spec: Account['spec']): Promise<void> {
+    return this.#perform('account', async () => {
+      await call<Account>('PATCH', `${this.#path}/account`, { spec });
+      this.leave();
+    });
+  }
+
+  /** Does the work of an action, unless another one is pending. */
+  async #perform(action: SignInAction, work: () => Promise<void>): Promise<void> {
     if (this.busy) return;
     this.busy = action;
     this.problem = undefined;
     this.#actionCount += 1;
     this.changed();
     try {
-      const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
-      const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
-      this.changesEmail = false;
-      if (action === 'emailchallenge') this.#challengeCount += 1;
-      await this.#receive(next, true);
+      await work();
     } catch (thrown) {
       await this.#fail(action, failureOf(thrown));
-    }
-    this.busy = undefined;
-    this.changed();
-  }
-
-  /** Saves the input of setup as a merge patch of the Account's spec, then leaves. */
-  async save(spec: Account['spec']): Promise<void> {
-    if (this.busy) return;
-    this.busy = 'account';
-    this.problem = undefined;
-    this.changed();
-    try {
-      await call<Account>('PATCH', `${this.#path}/account`, { spec });
-      this.leave();
-    } catch (thrown) {
-      await this.#fail('account', failureOf(thrown));
     }
     this.busy = undefined;
     this.changed();

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EmailChallenge } from '../../api.js';
 import type { MessageID } from '../../messages/catalog.js';
 import { Button } from '../../base/button.js';
 import { Field } from '../../base/field.js';
 import { clockTime, Ltr, t, format } from '../../base/text/message.js';
 import { View } from '../../base/view.js';
-import { inGroups, isCode, tidyCode } from '../../base/passkeys/code.js';
+import { inGroups } from '../../base/passkeys/code.js';
+import { useTypedCode } from '../../base/passkeys/use-typed-code.js';
 import type { SignInStore } from '../store/sign-in-store.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
@@ -26,26 +26,12 @@ function codeError(
 
 function CodeForm({ store, challenge }: { store: SignInStore; challenge: EmailChallenge }) {
   const { expirationTimestamp, codeLength } = challenge;
-  const [code, setCode] = useState('');
-  const [malformed, setMalformed] = useState(false);
-  const sent = useRef('');
-  useEffect(() => {
-    setCode('');
-    setMalformed(false);
-  }, [store.challengeKey]); // the typed text belongs to the earlier code
-  const send = (value: string): void => {
-    setMalformed(!isCode(value, codeLength));
-    if (!isCode(value, codeLength)) return;
-    sent.current = store.challengeKey + value;
-    void store.act('login', { spec: { method: 'EmailCode', code: value } });
-  };
-  const onCodeInput = (typed: string): void => {
-    const tidy = tidyCode(typed, codeLength);
-    setCode(tidy);
-    setMalformed(false);
-    if (isCode(tidy, codeLength) && sent.current !== store.challengeKey + tidy) send(tidy);
-  };
-  const error = codeError(store, malformed, challenge);
+  const { code, isMalformed, send, take } = useTypedCode(
+    store.challengeKey,
+    codeLength,
+    (typed) => void store.act('login', { spec: { method: 'EmailCode', code: typed } }),
+  );
+  const error = codeError(store, isMalformed, challenge);
   return (
     <form
       method="post"
@@ -69,7 +55,7 @@ function CodeForm({ store, challenge }: { store: SignInStore; challenge: EmailCh
         error={error}
         keepFocus={isSpent(store)}
         hint={!isSpent(store) && format('code.until', { time: clockTime(expirationTimestamp) })}
-        onText={onCodeInput}
+        onText={take}
       />
       <Button variant="main" submit busy={store.busy === 'login'} progress="code.checking">
         {t('code.go')}
